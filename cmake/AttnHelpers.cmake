@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# How every C++ target of this project is made. LLVM's own helpers are not used:
+# they set directory-wide flags, and lib/Runtime must see none of them.
+include(TableGen)
+include(AddLLVM) # TableGen uses it
+include(AddMLIR) # mlir_tablegen
+
+# What compiling against MLIR takes. Its headers are SYSTEM: -Werror is for ours.
+separate_arguments(llvm_definitions UNIX_COMMAND "${LLVM_DEFINITIONS}")
+add_library(AttnOptions INTERFACE)
+target_compile_definitions(AttnOptions INTERFACE ${llvm_definitions})
+target_compile_options(AttnOptions INTERFACE
+  $<BUILD_INTERFACE:-fno-exceptions> # as LLVM is built
+  $<BUILD_INTERFACE:-Wall> $<BUILD_INTERFACE:-Wextra>
+  $<BUILD_INTERFACE:-Wno-unused-parameter> $<BUILD_INTERFACE:-Wno-missing-field-initializers>
+  # False alarms in inlined headers.
+  $<BUILD_INTERFACE:$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>
+)
+target_include_directories(AttnOptions INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
+target_include_directories(AttnOptions SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+
+# One parse of MLIR's larger headers for the files of all libraries. (Programs
+# are compiled with other flags, -fPIE, and cannot share it.)
+if(ATTN_PRECOMPILE_HEADERS)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/AttnPrecompiled.cpp CONTENT "")
+  add_library(AttnPrecompiled OBJECT ${PROJECT_BINARY_DIR}/AttnPrecompiled.cpp)
+  target_link_libraries(AttnPrecompiled PRIVATE AttnOptions)
+  target_precompile_headers(AttnPrecompiled PRIVATE
+    <mlir/Dialect/Arith/IR/Arith.h>
+    <mlir/Dialect/Func/IR/FuncOps.h>
+    <mlir/Dialect/LLVMIR/LLVMDialect.h>
+    <mlir/Dialect/MemRef/IR/MemRef.h>
+    <mlir/Dialect/SCF/IR/SCF.h>
+    <mlir/Dialect/Tensor/IR/Tensor.h>
+    <mlir/Dialect/Vector/IR/VectorOps.h>
+    <mlir/Transforms/DialectConversion.h>)
+endif()
+
+# Names of MLIR's and LLVM's libraries become the two shared ones: naming both
+# an archive and libMLIR.so would link MLIR twice, with two registries.
+function(attn_target_link target)
+  set(libraries ${ARGN})
+  if(ATTN_LINK_MLIR_DYLIB)
+    list(TRANSFORM libraries REPLACE "^MLIR.*" MLIR)
+  endif()
+  list(TRANSFORM libraries REPLACE "^LLVM.*" LLVM)
+  list(APPEND libraries LLVM) # MLIR's headers need it, and its target does not say so
+  list(REMOVE_DUPLICATES libraries)
+  target_link_libraries(${target} PUBLIC AttnOptions ${libraries})
+endfunction()
+
+# attn_add_library(<name> <sources>... [DEPENDS <tablegen targets>...] [LINK <libraries>...])
+function(attn_add_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
+  add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
+  attn_target_link(${name} ${arg_LINK})
+  if(ATTN_PRECOMPILE_HEADERS)
+    target_precompile_headers(${name} REUSE_FROM AttnPrecompiled)
+  endif()
+  if(arg_DEPENDS)
+    add_dependencies(${name} ${arg_DEPENDS})
+  endif()
+  install(TARGETS ${name} EXPORT AttnCompilerTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endfunction()
+
+# attn_add_tool(<name> <sources>... [LINK <libraries>...]): a program people run.
+function(attn_add_tool name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  attn_target_link(${name} ${arg_LINK})
+  install(TARGETS ${name} EXPORT AttnRuntimeTargets)
+endfunction()
+
+# attn_add_test_program(<name> <sources>... [LINK <libraries>...] [ARGS <arguments>...]):
+# a program that is a test of ctest by its exit status.
+function(attn_add_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;ARGS")
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  attn_target_link(${name} ${arg_LINK})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
+endfunction()

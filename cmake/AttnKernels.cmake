@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+include_guard()
+
+# attn_add_kernel(<name> SOURCE <file.mlir | file.onnx> [TARGETS <cpu>[,<cpu>...]])
+# makes a static library <name> of the kernels in the file, to be linked like any
+# other; its header is <name>.h. TARGETS are the processors that the library
+# chooses between when it runs; without it, the one that compiles.
+function(attn_add_kernel name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;TARGETS" "")
+  if(NOT arg_SOURCE OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "attn_add_kernel(<name> SOURCE <file> [TARGETS <cpu>,...])")
+  endif()
+  if(NOT arg_TARGETS)
+    set(arg_TARGETS native)
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_SOURCE)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.kernel)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(
+    OUTPUT ${folder}/${name}.o ${folder}/${name}.h
+    COMMAND Attn::attn-opt ${arg_SOURCE} --emit=obj --target=${arg_TARGETS} -o ${folder}/${name}.o
+    DEPENDS ${arg_SOURCE} Attn::attn-opt
+    COMMENT "Compiling attention ${name}"
+    VERBATIM)
+  add_library(${name} STATIC ${folder}/${name}.o ${folder}/${name}.h)
+  set_source_files_properties(${folder}/${name}.o PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C)
+  target_include_directories(${name} PUBLIC ${folder})
+  target_link_libraries(${name} PUBLIC Attn::Runtime)
+endfunction()

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_DIALECT_TD
+#define ATTN_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Attn_Dialect : Dialect {
+  let name = "attn";
+  let cppNamespace = "::attn";
+  let summary = "Attention, from the textbook steps to tiles of online softmax";
+  let description = [{
+    Three levels. *Graph* ops are one textbook step each (`attn.scores`,
+    `attn.scale`, `attn.mask`, `attn.bias`, `attn.softmax`, `attn.context`,
+    `attn.project`, `attn.split_heads`, `attn.merge_heads`). The *fused* op
+    `attn.sdpa` means the same as a chain of them. *Tile* ops (`attn.init_state`,
+    `attn.online`, `attn.merge`, `attn.finalize`, `attn.weigh`,
+    `attn.project_tile`) are what a kernel does with one tile.
+    `docs/Spec.md` defines every op; its constraint numbers stand beside the
+    checks here.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_INTERFACES_TD
+#define ATTN_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Attn_MaskTermInterface : AttrInterface<"MaskTermInterface"> {
+  let cppNamespace = "::attn";
+  let description = [{
+    A term of a mask, or a combination of terms. A term says which (query, key)
+    pairs are visible by giving one formula; predicate code and loop bounds are
+    derived from the formula, never written by hand.
+
+    A term may read operands of the op it stands on. It names them by position
+    in the op's mask operands.
+  }];
+  let methods = [
+    InterfaceMethod<"The formula that a visible (query, key) pair satisfies.",
+      "::attn::Formula", "formula", (ins "::attn::MaskContext &":$context)>,
+    InterfaceMethod<"Writes the term as it stands after `where`.",
+      "void", "printTerm",
+      (ins "::mlir::OpAsmPrinter &":$printer, "::mlir::OperandRange":$operands)>,
+    InterfaceMethod<"Positions of the mask operands that the term reads.",
+      "::llvm::SmallVector<unsigned>", "operandPositions", (ins)>,
+    InterfaceMethod<"The same term with every operand position moved by `by`.",
+      "::mlir::Attribute", "shiftOperands", (ins "unsigned":$by)>,
+    InterfaceMethod<
+      "Checks the types of the operands against the scores' shape.",
+      "::llvm::LogicalResult", "verifyOperands",
+      (ins "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError,
+           "::mlir::TypeRange":$operandTypes,
+           "::llvm::ArrayRef<int64_t>":$scoresShape)>,
+  ];
+}
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_TYPES_TD
+#define ATTN_TYPES_TD
+
+include "attn/Dialect/Attn/IR/AttnDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+
+def Attn_StateType : TypeDef<Attn_Dialect, "State"> {
+  let mnemonic = "state";
+  let summary = "online softmax of a tile of queries";
+  let description = [{
+    For up to `rows` queries of `key_dim` elements: the scaled queries, the
+    running maximum m and sum l of each row, and the unnormalised context acc of
+    `value_dim` elements per row. Statistics have type `element`. A state is
+    used once: the op that takes it returns the next one.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$key_dim,
+                        "int64_t":$value_dim, "::mlir::Type":$element);
+  let assemblyFormat =
+      "`<` $rows `x` $key_dim `x` $value_dim `,` $element `>`";
+}
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What stands after `where`: parsing, printing, combining and checking masks.
+// A new term is a TableGen attribute in AttnAttributes.td, one file in
+// lib/Dialect/Attn/IR/Masks, a declaration here and a line in the table of
+// keywords in MaskSyntax.cpp.
+#ifndef ATTN_DIALECT_ATTN_IR_MASKTERMS_H
+#define ATTN_DIALECT_ATTN_IR_MASKTERMS_H
+
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+
+namespace attn {
+
+/// Collects the operands that terms read while a mask is parsed.
+struct MaskOperandParser {
+  mlir::OpAsmParser &parser;
+  llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &operands;
+  llvm::SmallVectorImpl<mlir::Type> &types;
+
+  /// Parses `%x : type`; without a type the operand has type `ifAbsent`, or it
+  /// is an error if that is null. Returns the operand's position.
+  mlir::FailureOr<unsigned> parseOperand(mlir::Type ifAbsent = {});
+};
+
+/// Parses what follows a term's keyword. A null attribute is a failure that has
+/// been reported.
+using MaskTermParser = mlir::Attribute (*)(MaskOperandParser &);
+mlir::Attribute parseCausal(MaskOperandParser &);
+mlir::Attribute parseKeyLength(MaskOperandParser &);
+
+mlir::ParseResult
+parseMask(mlir::OpAsmParser &parser, mlir::Attribute &mask,
+          llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &operands,
+          llvm::SmallVectorImpl<mlir::Type> &types);
+void printMask(mlir::OpAsmPrinter &printer, mlir::Attribute mask,
+               mlir::OperandRange operands);
+
+/// Conjunction of two masks; the operands of `second` follow those of `first`.
+mlir::Attribute conjoinMasks(mlir::Attribute first, unsigned firstOperands,
+                             mlir::Attribute second);
+
+/// Checks that `mask` is made of terms, that it names each of its operands, and
+/// that each term accepts the types of its operands.
+llvm::LogicalResult
+verifyMask(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+           mlir::Attribute mask, mlir::TypeRange operandTypes,
+           llvm::ArrayRef<int64_t> scoresShape);
+
+/// The formula of a whole mask; true where there is none. Terms that count from
+/// the last live key (`causal(bottom_right)`) take a `key_length` that stands in
+/// the same conjunction into account.
+Formula maskFormula(MaskContext &context, mlir::Attribute mask);
+
+/// Checks a mask operand that holds one integer, or one per batch entry.
+llvm::LogicalResult
+verifyPerBatchOperand(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                      llvm::StringRef term, mlir::Type type,
+                      llvm::ArrayRef<int64_t> scoresShape);
+
+/// Whether `shape` broadcasts to `target` from the right: each of its trailing
+/// sizes is 1, equal to the target's, or one of both is unknown.
+bool broadcastsTo(llvm::ArrayRef<int64_t> shape,
+                  llvm::ArrayRef<int64_t> target);
+
+} // namespace attn
+
+#endif

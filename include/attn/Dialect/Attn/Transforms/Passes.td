@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Passes from attn to attn, in the order of the pipeline.
+#ifndef ATTN_TRANSFORMS_PASSES_TD
+#define ATTN_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def NormalizeAttention : Pass<"attn-normalize"> {
+  let summary = "Bring the textbook steps to one canonical form";
+  let description = [{
+    Products and quotients with a constant (`arith.mulf`, `arith.divf` by a splat)
+    become `attn.scale`; then the ops' own canonical forms apply.
+  }];
+  let dependentDialects = ["::attn::AttnDialect"];
+}
+
+def FuseAttention : Pass<"attn-fuse"> {
+  let summary = "Fuse scores, scale, mask, bias, softmax and context";
+  let description = [{
+    Every `attn.context` whose weights come from `attn.softmax` becomes one
+    `attn.sdpa`. Intermediate scores or weights with other uses become its
+    `scores` or `weights` results. Each reason to give up is a remark at the op.
+  }];
+  let dependentDialects = ["::attn::AttnDialect"];
+}
+
+def CountFlops : Pass<"attn-count-flops", "::mlir::ModuleOp"> {
+  let summary = "Give every function one that counts its arithmetic";
+  let description = [{
+    `@NAME.flops` takes the same arguments and returns the floating-point
+    operations that the result needs: visible pairs only. The ops that remain in
+    it are dead except for the sizes of their results.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect"];
+}
+
+def AbsorbHeads : Pass<"attn-absorb-heads"> {
+  let summary = "Turn split_heads and merge_heads into layouts";
+  let description = [{
+    An `attn.sdpa` that reads split heads reads the joined tensor instead, with
+    layout bshd; one whose context is only merged writes it in layout bshd. A
+    split or merge that is left becomes a reshape and a transposing copy.
+  }];
+  let dependentDialects = ["::attn::AttnDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CheckTarget : Pass<"attn-check-target"> {
+  let summary = "Refuse what the target cannot run, by name";
+  let description = [{
+    Reports element types, static sizes and ops that the kernels of the target do
+    not handle, at the op, before any lowering begins.
+  }];
+}
+
+def AssignSchedule : Pass<"attn-assign-schedule"> {
+  let summary = "Choose the tile sizes of every kernel";
+  let description = [{
+    Gives every `attn.sdpa` and `attn.project` without a schedule the one that
+    follows from the target: register tile, panel, query tile and key tile.
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "8", "f32 values in a vector register">,
+    Option<"registers", "registers", "int64_t", "16", "vector registers">,
+    Option<"chains", "chains", "int64_t", "8",
+           "independent FMA that hide the latency (latency times pipes)">,
+    Option<"l1Bytes", "l1-bytes", "int64_t", "32768",
+           "bytes of the level-1 data cache">,
+  ];
+}
+
+def TileQueries : Pass<"attn-tile-queries"> {
+  let summary = "One parallel item per tile of queries";
+  let description = [{
+    `attn.sdpa` becomes a parallel loop over batch, head and tiles of queries
+    around init_state, online over all keys, and finalize.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TileKeys : Pass<"attn-tile-keys"> {
+  let summary = "Visit only the tiles of keys that the mask sees";
+  let description = [{
+    An `attn.online` over all keys becomes loops over tiles of keys whose bounds
+    follow from the mask: tiles without a visible pair are not visited, tiles
+    with only visible pairs get mode `full`, the others mode `edge`.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TileProjections : Pass<"attn-tile-projections"> {
+  let summary = "One parallel item per tile of a projection";
+  let description = [{
+    `attn.project` becomes a parallel loop over tiles of rows and columns around
+    `attn.project_tile`.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+#endif

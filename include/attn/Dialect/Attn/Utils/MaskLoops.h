@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Key ranges and masks to arith and scf.
+//
+// Turns the result of the mask analysis into IR: loops over the key tiles of a
+// query tile, bounds alone, and the predicate of one pair.
+//
+// Before: rows [%qlo, %qhi) of a causal mask, 64 x 64 tiles, ranges
+//
+//   visit     kt in [0 .. min(floor((qhi - 1)/64), floor((Skv - 1)/64))]
+//   not full  kt in [ceil((qlo - 62)/64) .. inf], [ceil((Skv - 63)/64) .. inf]
+//
+// After, form Loops (three loops at most; loops that cannot run are not made):
+//
+//   %tiles = arith.ceildivsi %skv, %c64
+//   %end   = ...                       // min((qhi - 1)/64 + 1, %tiles)
+//   %full  = ...                       // min(ceil((qlo-62)/64), ceil(..)), >=
+//   0 %0 = scf.for %kt = %c0 to %full step %c1 iter_args(%s = %init) {
+//     body(%kt, edge = false, %s)
+//   }
+//   %1 = scf.for %kt = %full to %end step %c1 iter_args(%s = %0) {
+//     body(%kt, edge = true, %s)
+//   }
+//
+// After, form Walk (attention sinks, `not`, tests per tile): at %kt, find out
+// in which parts the tile lies and where the next part begins or ends:
+//
+//   %r:2 = scf.while (%kt = %first, %s = %init) {
+//     scf.condition(%kt < %last) %kt, %s
+//   } do {
+//     %next = min(borders behind %kt)
+//     %t = scf.if %visited {
+//       %u = scf.if %notFull {  scf.for %kt to %next { body(edge = true) }
+//       } else {                scf.for %kt to %next { body(edge = false) } }
+//       scf.yield %u
+//     } else { scf.yield %s }
+//     scf.yield %next, %t
+//   }
+//
+// All integers are of index type and count key tiles, rows or keys.  The
+// emitted bounds never leave [0, ceil(Skv/TK)), whatever the symbols hold.
+// DESIGN: arith, not affine: affine.for refuses bounds that are loaded.
+
+#ifndef ATTN_DIALECT_ATTN_UTILS_MASKLOOPS_H
+#define ATTN_DIALECT_ATTN_UTILS_MASKLOOPS_H
+
+#include "attn/Analysis/MaskBounds.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+
+namespace attn {
+
+/// The value of each symbol (variable id) that the ranges or the formula use.
+/// Each must be of index type and dominate the insertion point.
+struct SymbolValues {
+  llvm::DenseMap<int, mlir::Value> values;
+
+  void set(int variable, mlir::Value value) { values[variable] = value; }
+  /// Fatal error if the symbol has no value: a mistake of the calling pass.
+  mlir::Value lookup(const MaskContext &context, int variable) const;
+};
+
+/// Does `linear` (or `formula`, or a bound of `ranges`) use this symbol?  For
+/// loading only what is needed.
+bool usesSymbol(const KeyRanges &ranges, int variable);
+bool usesSymbol(const MaskContext &context, const Formula &formula,
+                int variable);
+
+/// Makes the body for one key tile: gets the tile number, whether it needs the
+/// predicate (edge) and the loop-carried values; returns their next values.
+/// Called once per emitted loop, so up to three times.
+using KeyTileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    mlir::OpBuilder &, mlir::Location, mlir::Value keyTile, bool edge,
+    mlir::ValueRange iterArgs)>;
+
+/// Loops over the visited key tiles in ascending order; returns the final
+/// loop-carried values.
+llvm::SmallVector<mlir::Value>
+emitKeyLoops(mlir::OpBuilder &builder, mlir::Location loc,
+             const KeyRanges &ranges, const SymbolValues &symbols,
+             mlir::ValueRange initArgs, KeyTileBody body);
+
+/// Half-open: visit [begin, end), of which [fullBegin, fullEnd) is full, and
+/// begin <= fullBegin <= fullEnd <= end always.  In units of TK keys.
+struct KeyBlockBounds {
+  mlir::Value begin, fullBegin, fullEnd, end;
+};
+
+/// The bounds of form Loops (and None, as four zeros); nullopt for form Walk:
+/// use the predicate on all of emitHull.
+std::optional<KeyBlockBounds> emitKeyBlockBounds(mlir::OpBuilder &builder,
+                                                 mlir::Location loc,
+                                                 const KeyRanges &ranges,
+                                                 const SymbolValues &symbols);
+
+/// The smallest [begin, end) that holds all visited tiles, for every form.
+/// begin >= end if there are none.
+std::pair<mlir::Value, mlir::Value> emitHull(mlir::OpBuilder &builder,
+                                             mlir::Location loc,
+                                             const KeyRanges &ranges,
+                                             const SymbolValues &symbols);
+
+/// Reads an opaque literal (not negated) for one pair, as an i1.
+using OpaqueEmitter = llvm::function_ref<mlir::Value(
+    unsigned operand, mlir::Value q, mlir::Value k)>;
+
+/// Does row q see key k?  An i1.  The part that does not depend on k is
+/// computed apart from the part that does, so that it can leave a loop over k.
+mlir::Value emitPredicate(mlir::OpBuilder &builder, mlir::Location loc,
+                          const MaskContext &context, const Formula &formula,
+                          mlir::Value q, mlir::Value k,
+                          const SymbolValues &symbols, OpaqueEmitter opaque);
+
+} // namespace attn
+
+#endif // ATTN_DIALECT_ATTN_UTILS_MASKLOOPS_H

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tile ops on buffers become calls of kernels made of vector code.
+//
+// Before:  %s1 = attn.online %s0, %k_tile, %v_tile rows .. mode full
+//                : !attn.state<128 x 64 x 64, f32>, memref<?x64xf32, ..>, ..
+// After:   func.call @NAME.online_full(%state, %k_tile, %v_tile, ..)
+//          func.func private @NAME.online_full(%state: memref<2016x16xf32>, ..) {
+//            scf.for .. { vector.load, vector.broadcast, vector.fma .. }
+//          }
+//
+// A state becomes one buffer (StateLayout.h) that the ops change in place; it is
+// used once at a time, so nothing is copied. Ops that differ only in their
+// operands share a kernel: the text of a loop over tiles stays small, and the
+// kernels' names are labels in the assembly.
+//
+// Before: tile ops on memrefs whose innermost stride is 1. After: no attn op is
+// left; scf, memref, arith, vector and func are.
+#include "Kernels.h"
+#include "attn/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTATTNTOCPU
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+namespace {
+/// The kernels made so far, by what makes them different.
+class KernelLibrary {
+public:
+  /// Matrices that the masks and biases of any op need transposed.
+  int64_t extras = 0;
+
+  /// The kernel for `op` with the given operands; `emit` fills a new one.
+  func::FuncOp get(Operation *op, StringRef name, ValueRange operands,
+                   function_ref<void(KernelBuilder &, ValueRange)> emit,
+                   ScheduleAttr schedule) {
+    auto parent = op->getParentOfType<func::FuncOp>();
+    auto type = FunctionType::get(op->getContext(), operands.getTypes(), {});
+    StringRef owner = parent.getName().split('.').first;
+    Attribute key = ArrayAttr::get(
+        op->getContext(),
+        {StringAttr::get(op->getContext(), owner + "." + name),
+         op->getAttrDictionary(), TypeAttr::get(type)});
+    func::FuncOp &kernel = kernels[key];
+    if (kernel)
+      return kernel;
+    unsigned &count = names[(owner + "." + name).str()];
+    std::string symbol = (owner + "." + name).str();
+    if (count++)
+      symbol += "_" + std::to_string(count - 1);
+    OpBuilder builder(parent);
+    kernel = func::FuncOp::create(builder, op->getLoc(), symbol, type);
+    kernel.setPrivate();
+    Block *entry = kernel.addEntryBlock();
+    builder.setInsertionPointToStart(entry);
+    KernelBuilder k(builder, op->getLoc(), schedule);
+    emit(k, entry->getArguments());
+    builder.setInsertionPointToEnd(entry);
+    func::ReturnOp::create(builder, op->getLoc());
+    return kernel;
+  }
+
+private:
+  DenseMap<Attribute, func::FuncOp> kernels;
+  std::map<std::string, unsigned> names;
+};
+
+template <typename Op> struct ConvertTileOp : OpConversionPattern<Op> {
+  KernelLibrary &library;
+  ConvertTileOp(const TypeConverter &types, MLIRContext *context,
+                KernelLibrary &library)
+      : OpConversionPattern<Op>(types, context), library(library) {}
+};
+
+/// Positions of the operands that online and weigh share.
+template <typename Op>
+TileOperands tileOperands(Op op, ValueRange arguments) {
+  TileOperands tile;
+  auto at = [&](unsigned odsIndex) {
+    return arguments[op.getODSOperandIndexAndLength(odsIndex).first];
+  };
+  constexpr bool online = std::is_same_v<Op, OnlineOp>;
+  unsigned next = online ? 3 : 2; // behind state, key (and value)
+  tile.state = at(0);
+  tile.key = at(1);
+  tile.queryBegin = at(next);
+  tile.queryEnd = at(next + 1);
+  tile.keyBegin = at(next + 2);
+  tile.queryLength = at(next + 3);
+  tile.keyLength = at(next + 4);
+  if (op.getBias())
+    tile.bias = at(next + 5);
+  auto [first, count] = op.getODSOperandIndexAndLength(next + 6);
+  for (unsigned i = 0; i < count; ++i)
+    tile.maskOperands.push_back(arguments[first + i]);
+  return tile;
+}
+
+struct ConvertInitState : ConvertTileOp<InitStateOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(InitStateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StateLayout layout(op.getType(), op.getSchedule(), library.extras);
+    Value state = memref::AllocOp::create(rewriter, op.getLoc(),
+                                          layout.memrefType(),
+                                          rewriter.getI64IntegerAttr(64));
+    SmallVector<Value> operands{state, adaptor.getQuery()};
+    func::FuncOp kernel = library.get(
+        op, "init_state", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitInitState(k, layout, a[0], a[1],
+                        op.getScale().convertToDouble());
+        },
+        op.getSchedule());
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.replaceOp(op, state);
+    return success();
+  }
+};
+
+struct ConvertOnline : ConvertTileOp<OnlineOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(OnlineOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StateLayout layout(op.getState().getType(), op.getSchedule(),
+                       library.extras);
+    bool edge = op.getMode() == TileMode::Edge;
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, edge ? "online_edge" : "online_full", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          TileOperands tile = tileOperands(op, a);
+          tile.mask = edge ? op.getMaskAttr() : Attribute();
+          emitOnline(k, layout, tile, a[2], /*strict=*/edge || op.getBias());
+        },
+        op.getSchedule());
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.replaceOp(op, operands[0]);
+    return success();
+  }
+};
+
+struct ConvertMerge : ConvertTileOp<MergeOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(MergeOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StateLayout layout(op.getType(), op.getSchedule(), library.extras);
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "merge", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitMerge(k, layout, a[0], a[1]);
+        },
+        op.getSchedule());
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.replaceOp(op, operands[0]);
+    return success();
+  }
+};
+
+struct ConvertFinalize : ConvertTileOp<FinalizeOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(FinalizeOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StateLayout layout(op.getState().getType(), op.getSchedule(),
+                       library.extras);
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "finalize", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitFinalize(k, layout, a[0], a[1], a.size() > 2 ? a[2] : Value());
+        },
+        op.getSchedule());
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertWeigh : ConvertTileOp<WeighOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(WeighOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StateLayout layout(op.getState().getType(), op.getSchedule(),
+                       library.extras);
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "weigh", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          TileOperands tile = tileOperands(op, a);
+          tile.mask = op.getMaskAttr();
+          ValueRange matrices =
+              a.drop_front(op.getDpsInitsMutable()[0].getOperandNumber());
+          Value weights = op.getWeights() ? matrices.front() : Value();
+          Value scores = op.getScores() ? matrices.back() : Value();
+          emitWeigh(k, layout, tile, weights, scores, op.getStage(),
+                    op.getScale().convertToDouble());
+        },
+        op.getSchedule());
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(ProjectTileOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "project", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitProjectTile(k, a[0], a[1], op.getBias() ? a[2] : Value(),
+                          a.back());
+        },
+        op.getSchedule());
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// Raises the library's number of extras to what `op` needs.
+template <typename Op> void countExtras(KernelLibrary &library, Op op) {
+  int64_t count = op.getBias() ? 1 : 0;
+  for (Value operand : op.getMaskOperands())
+    count += isa<MemRefType>(operand.getType());
+  library.extras = std::max(library.extras, count);
+}
+
+struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MLIRContext *context = &getContext();
+    KernelLibrary library;
+    module.walk([&](OnlineOp op) { countExtras(library, op); });
+    module.walk([&](WeighOp op) { countExtras(library, op); });
+    // A state's layout follows from its type and one schedule.
+    DenseMap<Type, ScheduleAttr> schedules;
+    WalkResult unique = module.walk([&](InitStateOp op) {
+      auto [known, isNew] =
+          schedules.try_emplace(op.getType(), op.getSchedule());
+      if (isNew || known->second == op.getSchedule())
+        return WalkResult::advance();
+      op.emitOpError("has another schedule than a state of the same type, "
+                     "which the CPU kernels do not handle");
+      return WalkResult::interrupt();
+    });
+    if (unique.wasInterrupted())
+      return signalPassFailure();
+    TypeConverter types;
+    types.addConversion([](Type type) { return type; });
+    types.addConversion([&](StateType type) -> Type {
+      return StateLayout(type, schedules.lookup(type), library.extras)
+          .memrefType();
+    });
+    RewritePatternSet patterns(context);
+    patterns.add<ConvertInitState, ConvertOnline, ConvertMerge, ConvertFinalize,
+                 ConvertWeigh, ConvertProjectTile>(types, context, library);
+    ConversionTarget target(*context);
+    target.addIllegalDialect<AttnDialect>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
+                                                         target);
+    if (failed(applyPartialConversion(module, target, std::move(patterns))))
+      return signalPassFailure();
+
+    RewritePatternSet approximations(context);
+    populateMathPolynomialApproximationPatterns(
+        approximations, [](StringRef name) { return name == "math.log"; });
+    if (failed(applyPatternsGreedily(module, std::move(approximations))))
+      return signalPassFailure();
+  }
+};
+} // namespace

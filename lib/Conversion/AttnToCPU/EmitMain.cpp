@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The description of a kernel that the runtime's main reads (attn_rt_program in
+// include/attn-rt/program.h), and the main that passes it on.
+#include "Entry.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::entry;
+
+/// attn_rt_dtype.
+static int32_t dtype(Type element) {
+  if (element.isF32())
+    return 1;
+  if (element.isF64())
+    return 2;
+  if (element.isF16())
+    return 3;
+  if (element.isBF16())
+    return 4;
+  if (element.isInteger(1))
+    return 5;
+  return element.isInteger(32) ? 6 : 7;
+}
+
+namespace {
+/// Builds the value of a constant of several fields.
+struct Aggregate {
+  Emitter &e;
+  Value value;
+
+  Aggregate(Emitter &e, Type type)
+      : e(e), value(LLVM::ZeroOp::create(e.b, type)) {}
+  Aggregate &set(ArrayRef<int64_t> position, Value field) {
+    value = LLVM::InsertValueOp::create(e.b, value, field, position);
+    return *this;
+  }
+};
+} // namespace
+
+/// A constant whose value `build` makes.
+static LLVM::GlobalOp makeGlobal(Emitter &e, const Twine &name, Type type,
+                                 function_ref<Value()> build) {
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToEnd(e.module.getBody());
+  auto global = LLVM::GlobalOp::create(e.b, type, /*isConstant=*/true,
+                                       LLVM::Linkage::Internal, name.str(),
+                                       Attribute());
+  e.b.createBlock(&global.getInitializerRegion());
+  e.returnValue(build());
+  return global;
+}
+
+static LLVM::GlobalOp makePorts(Emitter &e, StringRef name,
+                                ArrayRef<Port> ports) {
+  llvm::StringMap<LLVM::GlobalOp> strings;
+  auto text = [&](StringRef string) {
+    LLVM::GlobalOp &global = strings[string];
+    if (!global)
+      global = e.bytes((name + ".text." + string).str(), string.str() + '\0');
+    return e.address(global);
+  };
+  auto port = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(),
+      {e.ptr, e.i32, e.i32, LLVM::LLVMArrayType::get(e.i64, Layout::maxRank),
+       LLVM::LLVMArrayType::get(e.ptr, Layout::maxRank)});
+  auto type = LLVM::LLVMArrayType::get(port, ports.size());
+  return makeGlobal(e, name + ".ports", type, [&] {
+    Aggregate all(e, type);
+    for (const Port &p : ports) {
+      all.set({p.index, 0}, text(p.name))
+          .set({p.index, 1}, e.constant(e.i32, dtype(p.type.getElementType())))
+          .set({p.index, 2}, e.constant(e.i32, p.type.getRank()));
+      for (int64_t dim = 0; dim < p.type.getRank(); ++dim) {
+        all.set({p.index, 3, dim}, e.constant(e.i64, p.sizes[dim]));
+        if (p.sizes[dim] < 0)
+          all.set({p.index, 4, dim}, text(p.symbols[dim]));
+      }
+    }
+    return all.value;
+  });
+}
+
+void entry::emitMain(Emitter &e, StringRef name, ArrayRef<Port> ports) {
+  LLVM::GlobalOp portTable = makePorts(e, name, ports);
+  auto type = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), {e.ptr, e.i32, e.i32, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr,
+                         e.ptr});
+  LLVM::GlobalOp nameText = e.bytes((name + ".name").str(), name.str() + '\0');
+  int64_t inputs = llvm::count_if(ports, [](const Port &p) { return p.input; });
+  auto program = makeGlobal(e, name + ".program", type, [&] {
+    Aggregate p(e, type);
+    p.set(0, e.address(nameText))
+        .set(1, e.constant(e.i32, inputs))
+        .set(2, e.constant(e.i32, static_cast<int64_t>(ports.size()) - inputs))
+        .set(3, e.address(portTable));
+    int64_t field = 4;
+    for (StringRef suffix :
+         {"", "_workspace_size", "_strerror", "_info", "_flops"})
+      p.set(field++, LLVM::AddressOfOp::create(
+                         e.b, e.module.lookupSymbol<LLVM::LLVMFuncOp>(
+                                  (name + suffix).str())));
+    return p.value;
+  });
+  auto run = e.declare("attn_rt_main", e.i32, {e.ptr, e.i32, e.ptr});
+  auto function = e.declare("main", e.i32, {e.i32, e.ptr});
+  Value argc = e.begin(function);
+  e.returnValue(
+      e.call(run, {e.address(program), argc, function.getArgument(1)}));
+}

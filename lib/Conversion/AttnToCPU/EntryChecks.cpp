@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The rules that a kernel's arguments must follow.
+#include "Entry.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::entry;
+using LLVM::ICmpPredicate;
+
+static std::string dimensionText(const Port &port, int64_t dim) {
+  return (port.name + ": dimension " + Twine(dim)).str();
+}
+
+std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
+  std::vector<Check> checks;
+  llvm::StringMap<std::pair<const Port *, int64_t>> firstUse;
+  for (const Port &port : ports)
+    for (int64_t dim = 0; dim < port.type.getRank(); ++dim) {
+      int64_t offset = Layout::shape(port, dim);
+      std::string text = dimensionText(port, dim);
+      if (int64_t size = port.sizes[dim]; size >= 0) {
+        checks.push_back({text + " is not " + std::to_string(size),
+                          [=](Emitter &e, Value args) {
+                            return e.compare(ICmpPredicate::ne,
+                                             e.load(e.i64, args, offset), size);
+                          }});
+        continue;
+      }
+      auto [use, isFirst] =
+          firstUse.try_emplace(port.symbols[dim], &port, dim);
+      if (isFirst) {
+        checks.push_back({text + " is negative", [=](Emitter &e, Value args) {
+                            return e.compare(ICmpPredicate::slt,
+                                             e.load(e.i64, args, offset), 0);
+                          }});
+        continue;
+      }
+      auto [other, otherDim] = use->second;
+      int64_t otherOffset = Layout::shape(*other, otherDim);
+      text += (" is not the same as " +
+               (other == &port ? "its" : other->name.str() + "'s") +
+               " dimension " + Twine(otherDim))
+                  .str();
+      checks.push_back({text, [=](Emitter &e, Value args) {
+                          return e.compare(ICmpPredicate::ne,
+                                           e.load(e.i64, args, offset),
+                                           e.load(e.i64, args, otherOffset));
+                        }});
+    }
+  return checks;
+}
+
+/// Whether the port has an element. Checks of memory end with this: an empty
+/// tensor may have any pointer and any strides.
+static Value hasElements(Emitter &e, Value args, const Port &port) {
+  Value all = e.constant(e.b.getI1Type(), 1);
+  for (int64_t dim = 0; dim < port.type.getRank(); ++dim)
+    if (port.sizes[dim] <= 0) {
+      Value size = e.load(e.i64, args, Layout::shape(port, dim));
+      all = LLVM::AndOp::create(e.b, all,
+                                e.compare(ICmpPredicate::ne, size, 0));
+    }
+  return all;
+}
+
+static int64_t elementBytes(const Port &port) {
+  return (port.type.getElementTypeBitWidth() + 7) / 8;
+}
+
+std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
+  std::vector<Check> checks;
+  auto add = [&](const Port &port, const Twine &text,
+                 std::function<Value(Emitter &, Value)> isBroken) {
+    checks.push_back({(port.name + ": " + text).str(),
+                      [&port, isBroken](Emitter &e, Value args) -> Value {
+                        return LLVM::AndOp::create(e.b, isBroken(e, args),
+                                                   hasElements(e, args, port));
+                      }});
+  };
+  for (const Port &port : ports) {
+    add(port, "data is null", [&port](Emitter &e, Value args) {
+      return e.compare(ICmpPredicate::eq,
+                       e.load(e.i64, args, Layout::data(port)), 0);
+    });
+    int64_t bytes = elementBytes(port);
+    if (bytes > 1)
+      add(port, "data is not aligned to " + Twine(bytes) + " bytes",
+          [&port, bytes](Emitter &e, Value args) {
+            Value low = LLVM::AndOp::create(
+                e.b, e.load(e.i64, args, Layout::data(port)),
+                e.constant(e.i64, bytes - 1));
+            return e.compare(ICmpPredicate::ne, low, 0);
+          });
+    int64_t rank = port.type.getRank();
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      bool last = dim == rank - 1;
+      if (port.sizes[dim] == 1 || (port.input && !last))
+        continue;
+      std::string text =
+          last ? "the last dimension is not contiguous (stride 1)"
+               : "dimension " + std::to_string(dim) +
+                     " has stride 0, which only inputs may have";
+      add(port, text, [&port, dim, last](Emitter &e, Value args) {
+        Value stride = e.load(e.i64, args, Layout::stride(port, dim));
+        Value wrong = last ? e.compare(ICmpPredicate::ne, stride, 1)
+                           : e.compare(ICmpPredicate::eq, stride, 0);
+        Value size = e.load(e.i64, args, Layout::shape(port, dim));
+        return Value(LLVM::AndOp::create(
+            e.b, wrong, e.compare(ICmpPredicate::sgt, size, 1)));
+      });
+    }
+  }
+  return checks;
+}
+
+Value entry::firstBroken(Emitter &e, ArrayRef<Check> checks, int32_t first,
+                         Value args) {
+  Value status = e.constant(e.i32, 0);
+  for (int64_t i = static_cast<int64_t>(checks.size()); i-- > 0;)
+    status = e.select(checks[i].isBroken(e, args),
+                      e.constant(e.i32, first - i), status);
+  return status;
+}

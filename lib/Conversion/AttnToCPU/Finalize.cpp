@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What leaves a state: the context, transposed back and divided by the sum, the
+// logarithm of the sum, and, where a function returns them, weights and scores.
+#include "Kernels.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include <limits>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+static constexpr double ln2 = 0.6931471805599453;
+
+/// 1 / sum of each query; 0 where no key was seen, NaN where the sum is.
+static Values inverseSums(KernelBuilder &k, const StateLayout &layout,
+                          Value state, Value p) {
+  Values inverse;
+  Value row = layout.statistic(k, p, StateLayout::Sum);
+  for (int64_t v = 0; v < k.vectors; ++v) {
+    Value sum = k.load(state, row, k.index(v * k.lanes));
+    Value none =
+        arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, sum,
+                              k.splat(0.0));
+    Value quotient =
+        arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
+    inverse.push_back(k.select(none, k.splat(0.0), quotient));
+  }
+  return inverse;
+}
+
+/// Writes rows [from, from + width) of the state's panel p, one value per query
+/// each, as `width` columns of `out`, after `map`. Rows of queries that the tile
+/// does not have are left out.
+static void writeTransposed(KernelBuilder &k, Value state, Value from,
+                            Value width, Value out, Value p, Value queryCount,
+                            function_ref<Value(Value, int64_t)> map) {
+  Value first = k.mul(p, k.panel);
+  auto write = [&](bool complete) {
+    k.columnGroups(width, [&](Value column, Value mask) {
+      for (int64_t v = 0; v < k.vectors; ++v) {
+        Values lines;
+        for (int64_t i = 0; i < k.lanes; ++i) {
+          Value line = k.index(i);
+          if (mask) // stay inside the state
+            line = k.min(line, k.sub(width, k.index(1)));
+          Value row = k.add(k.add(from, column), line);
+          lines.push_back(map(k.load(state, row, k.index(v * k.lanes)), v));
+        }
+        for (auto [i, result] : llvm::enumerate(k.transpose(lines))) {
+          Value line = result, row = k.add(first, v * k.lanes + i);
+          auto store = [&] { k.storeRow(line, out, row, column, mask); };
+          if (complete)
+            store();
+          else
+            k.when(k.less(row, queryCount), store);
+        }
+      }
+    });
+  };
+  k.choose(k.less(k.add(first, k.panel - 1), queryCount), [&] { write(true); },
+           [&] { write(false); });
+}
+
+/// ln(sum of exponentials) = maximum * ln 2 + ln(sum); -inf for no key.
+static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
+                     Value p, Value lse, Value queryCount) {
+  Value scratch = layout.statistic(k, p, StateLayout::Rescale);
+  for (int64_t v = 0; v < k.vectors; ++v) {
+    Value column = k.index(v * k.lanes);
+    Value sum =
+        k.load(state, layout.statistic(k, p, StateLayout::Sum), column);
+    Value maximum =
+        k.load(state, layout.statistic(k, p, StateLayout::Maximum), column);
+    Value log = math::LogOp::create(k.builder, k.loc, sum);
+    Value none =
+        arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, sum,
+                              k.splat(0.0));
+    Value result = k.fma(maximum, k.splat(ln2), log);
+    result = k.select(none, k.splat(-std::numeric_limits<double>::infinity()),
+                      result);
+    k.store(result, state, scratch, column);
+  }
+  Value first = k.mul(p, k.panel);
+  Value count = k.min(k.sub(queryCount, first), k.index(k.panel));
+  k.loop(k.index(0), count, 1, [&](Value i) {
+    Value x = memref::LoadOp::create(k.builder, k.loc, state,
+                                     ValueRange{scratch, i});
+    memref::StoreOp::create(k.builder, k.loc, x, lse,
+                            ValueRange{k.add(first, i)});
+  });
+}
+
+void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
+                       Value out, Value lse) {
+  Value queryCount = memref::DimOp::create(k.builder, k.loc, out, 0);
+  Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
+  k.loop(k.index(0), panels, 1, [&](Value p) {
+    Values inverse = inverseSums(k, layout, state, p);
+    writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
+                    out, p, queryCount, [&](Value x, int64_t v) {
+                      return k.mulf(x, inverse[v]);
+                    });
+    if (lse)
+      writeLse(k, layout, state, p, lse, queryCount);
+  });
+}
+
+void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
+                    const TileOperands &tile, Value weights, Value scores,
+                    std::optional<ScoresStage> stage, double scale) {
+  ScoreTile scoreTile(k, layout, tile);
+  Value queryCount = k.sub(tile.queryEnd, tile.queryBegin);
+  ScoreTile::Options options;
+  options.updateMaximum = false;
+  k.loop(k.index(0), scoreTile.panelCount, 1, [&](Value p) {
+    Value first = layout.weights(k, p);
+    if (weights) {
+      scoreTile.computeScores(p, scoreTile.allKeys(), options);
+      Values inverse = inverseSums(k, layout, tile.state, p), safe;
+      for (int64_t v = 0; v < k.vectors; ++v) {
+        Value maximum =
+            k.load(tile.state, layout.statistic(k, p, StateLayout::Maximum),
+                   k.index(v * k.lanes));
+        Value none = arith::CmpFOp::create(
+            k.builder, k.loc, arith::CmpFPredicate::OEQ, maximum,
+            k.splat(-std::numeric_limits<double>::infinity()));
+        safe.push_back(k.select(none, k.splat(0.0), maximum));
+      }
+      writeTransposed(k, tile.state, first, scoreTile.keyCount, weights, p,
+                      queryCount, [&](Value x, int64_t v) {
+                        return k.mulf(k.exp2(k.subf(x, safe[v]))[0],
+                                      inverse[v]);
+                      });
+    }
+    if (scores) {
+      ScoreTile::Options stageOptions = options;
+      stageOptions.bias = *stage >= ScoresStage::Biased;
+      stageOptions.mask = *stage >= ScoresStage::Masked;
+      scoreTile.computeScores(p, scoreTile.allKeys(), stageOptions);
+      double unit = *stage == ScoresStage::Raw ? ln2 / scale : ln2;
+      writeTransposed(
+          k, tile.state, first, scoreTile.keyCount, scores, p, queryCount,
+          [&](Value x, int64_t) { return k.mulf(x, k.splat(unit)); });
+    }
+  });
+}

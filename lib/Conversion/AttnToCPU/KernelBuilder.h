@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The small vocabulary in which all CPU kernels are written: vectors of lanes,
+// loops that carry vectors, register tiles, transposes, exp2.
+//
+// A vector holds `lanes` queries (or, in projections, `lanes` columns). All
+// functions emit IR at the builder's insertion point.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_KERNELBUILDER_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_KERNELBUILDER_H
+
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace attn::cpu {
+
+using mlir::Value;
+using Values = llvm::SmallVector<Value>;
+
+/// Values of a register tile: element [row][vector].
+using RegisterTile = llvm::SmallVector<Values>;
+
+class KernelBuilder {
+public:
+  KernelBuilder(mlir::OpBuilder &builder, mlir::Location loc,
+                ScheduleAttr schedule);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  ScheduleAttr schedule;
+  /// Lanes of a vector, vectors and rows of a register tile, queries of a panel.
+  int64_t lanes, vectors, rows, panel;
+  mlir::VectorType vectorType, intVectorType, boolVectorType;
+
+  // Scalars of type index.
+  Value index(int64_t value);
+  Value add(Value a, Value b);
+  Value add(Value a, int64_t b) { return b ? add(a, index(b)) : a; }
+  Value sub(Value a, Value b);
+  Value mul(Value a, int64_t b);
+  Value div(Value a, int64_t b); // of non-negative values
+  Value min(Value a, Value b);
+  Value max(Value a, Value b);
+  Value less(Value a, Value b); // signed, i1
+
+  // Vectors of f32.
+  Value splat(double value);
+  Value broadcast(Value scalar);
+  Value load(Value memref, Value row, Value column);
+  void store(Value vector, Value memref, Value row, Value column);
+  /// Element [row][column] in every lane.
+  Value loadBroadcast(Value memref, Value row, Value column);
+  Value addf(Value a, Value b);
+  Value subf(Value a, Value b);
+  Value mulf(Value a, Value b);
+  Value fma(Value a, Value b, Value c);
+  /// a > b ? a : b: one instruction on x86, and b where an operand is NaN.
+  Value maxf(Value a, Value b);
+  Value select(Value condition, Value a, Value b);
+  /// 2^x of each vector, within 0.93 ulp on [-126, 127]; exactly 0 for -inf and
+  /// exactly 1 for 0; NaN stays NaN.
+  Values exp2(llvm::ArrayRef<Value> xs);
+  /// Transposes a `lanes` x `lanes` matrix of row vectors.
+  Values transpose(Values rows);
+
+  /// for (i = lo; i < hi; i += step) with carried values.
+  Values loop(Value lo, Value hi, int64_t step, mlir::ValueRange init,
+              llvm::function_ref<Values(Value i, mlir::ValueRange)> body);
+  void loop(Value lo, Value hi, int64_t step,
+            llvm::function_ref<void(Value i)> body);
+  void when(Value condition, llvm::function_ref<void()> body);
+  void choose(Value condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise);
+
+  /// acc[r][v] += sum_k scalar(r, k) * vector(k, v) for k in [lo, hi), unrolled
+  /// by the schedule. The smaller side of the tile is held in registers, the
+  /// longer is streamed one register at a time, in exactly this order, which
+  /// LLVM keeps.
+  RegisterTile
+  multiply(Value lo, Value hi, RegisterTile acc,
+           llvm::function_ref<Value(int64_t row, Value k)> scalar,
+           llvm::function_ref<Value(Value k, int64_t vector)> vector);
+
+  /// Visits columns [0, width) of row-major data `lanes` at a time. The last
+  /// group overlaps the one before, so `body` must be idempotent; where width <
+  /// lanes it is called once with a mask of the columns that exist (null
+  /// otherwise).
+  void columnGroups(Value width, llvm::function_ref<void(Value, Value)> body);
+
+  /// `lanes` elements of a row, 0 where `mask` (may be null) is false.
+  Value loadRow(Value memref, Value row, Value column, Value mask);
+  void storeRow(Value vector, Value memref, Value row, Value column,
+                Value mask);
+
+private:
+  RegisterTile multiplySteps(Value lo, Value hi, int64_t unroll,
+                             const RegisterTile &acc,
+                             llvm::function_ref<Value(int64_t, Value)> scalar,
+                             llvm::function_ref<Value(Value, int64_t)> vector);
+};
+
+/// Splits `total` rows evenly into blocks of at most `rows`: at most two sizes,
+/// never a small remainder. {begin, end, size of each block}.
+struct RowBlocks {
+  int64_t begin, end, size;
+};
+llvm::SmallVector<RowBlocks> balancedBlocks(int64_t total, int64_t rows);
+
+} // namespace attn::cpu
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The predicate of a mask on a vector of queries, from its formula. Most
+// literals are `q*a + rest >= 0` with a scalar rest: one comparison of a
+// broadcast with a constant vector.
+#include "ScoreTile.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+Value ScoreTile::visible(Value p, Value key, int64_t v) {
+  Value query = k.add(firstQuery(p), v * k.lanes);
+  return evaluate(formula, query, k.add(tile.keyBegin, key), p, v);
+}
+
+/// `query` is the query of lane 0, `key` the key; both absolute.
+Value ScoreTile::evaluate(const Formula &f, Value query, Value key, Value p,
+                          int64_t v) {
+  switch (f->kind) {
+  case FormulaNode::Kind::True:
+  case FormulaNode::Kind::False: {
+    bool value = f->kind == FormulaNode::Kind::True;
+    return arith::ConstantOp::create(
+        k.builder, k.loc, DenseElementsAttr::get(k.boolVectorType, value));
+  }
+  case FormulaNode::Kind::Ge:
+  case FormulaNode::Kind::Eq:
+    return compare(f->linear, f->kind == FormulaNode::Kind::Eq, query, key);
+  case FormulaNode::Kind::And:
+  case FormulaNode::Kind::Or: {
+    Value result;
+    for (const Formula &child : f->children) {
+      Value next = evaluate(child, query, key, p, v);
+      if (!result)
+        result = next;
+      else if (f->kind == FormulaNode::Kind::And)
+        result = arith::AndIOp::create(k.builder, k.loc, result, next);
+      else
+        result = arith::OrIOp::create(k.builder, k.loc, result, next);
+    }
+    return result;
+  }
+  case FormulaNode::Kind::Opaque: {
+    // The key relative to the tile, as the packed rows are.
+    Value local = k.sub(key, tile.keyBegin);
+    Value bits = opaqueVector(f->operand, p, local, v);
+    if (!f->negated)
+      return bits;
+    Value ones = arith::ConstantOp::create(
+        k.builder, k.loc, DenseElementsAttr::get(k.boolVectorType, true));
+    return arith::XOrIOp::create(k.builder, k.loc, bits, ones);
+  }
+  }
+  llvm_unreachable("all kinds handled");
+}
+
+Value ScoreTile::compare(const Linear &linear, bool equality, Value query,
+                         Value key) {
+  auto predicate =
+      equality ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge;
+  bool onlyDirect = true;
+  for (auto &[variable, coefficient] : linear.terms)
+    onlyDirect &= !Variable::isDivision(variable) ||
+                  !maskContext.dependsOn(Linear::variable(variable),
+                                         Variable::Query);
+  if (!onlyDirect) {
+    Value values = laneValues(linear, query, key);
+    auto type = cast<VectorType>(values.getType());
+    Value zero = arith::ConstantOp::create(
+        k.builder, k.loc, DenseElementsAttr::get(type, int64_t(0)));
+    return arith::CmpIOp::create(k.builder, k.loc, predicate, values, zero);
+  }
+  Value rest = scalarValue(linear, query, key);
+  int64_t coefficient = linear.coefficient(Variable::Query);
+  if (coefficient == 0)
+    return k.broadcast(arith::CmpIOp::create(k.builder, k.loc, predicate, rest,
+                                             k.index(0)));
+  // rest + coefficient * lane >= 0, in 32 bits: far away is as good as near.
+  Value bound = k.index(int64_t(1) << 30);
+  Value limited = k.min(k.max(rest, k.index(-(int64_t(1) << 30))), bound);
+  Value narrow = arith::IndexCastOp::create(k.builder, k.loc,
+                                            k.builder.getI32Type(), limited);
+  SmallVector<int32_t> thresholds;
+  for (int64_t lane = 0; lane < k.lanes; ++lane)
+    thresholds.push_back(static_cast<int32_t>(-coefficient * lane));
+  Value lanes = arith::ConstantOp::create(
+      k.builder, k.loc,
+      DenseElementsAttr::get(k.intVectorType, ArrayRef<int32_t>(thresholds)));
+  return arith::CmpIOp::create(k.builder, k.loc, predicate,
+                               k.broadcast(narrow), lanes);
+}
+
+Value ScoreTile::variableValue(int variable, Value query, Value key) {
+  switch (variable) {
+  case Variable::Query:
+    return query;
+  case Variable::Key:
+    return key;
+  case Variable::QueryLength:
+    return tile.queryLength;
+  case Variable::KeyLength:
+    return tile.keyLength;
+  default:
+    break;
+  }
+  if (Variable::isDivision(variable)) {
+    const MaskContext::Division &division = maskContext.division(variable);
+    return arith::FloorDivSIOp::create(
+        k.builder, k.loc, scalarValue(division.numerator, query, key),
+        k.index(division.divisor));
+  }
+  const MaskContext::Symbol &symbol =
+      maskContext.symbols()[variable - Variable::FirstSymbol];
+  return tile.maskOperands[symbol.operand];
+}
+
+/// The value for the query of lane 0.
+Value ScoreTile::scalarValue(const Linear &linear, Value query, Value key) {
+  Value sum = k.index(linear.constant);
+  for (auto &[variable, coefficient] : linear.terms) {
+    Value value = variableValue(variable, query, key);
+    if (coefficient == 1)
+      sum = k.add(sum, value);
+    else if (coefficient == -1)
+      sum = k.sub(sum, value);
+    else
+      sum = k.add(sum, k.mul(value, coefficient));
+  }
+  return sum;
+}
+
+/// One value per lane, for terms that divide the query's position.
+Value ScoreTile::laneValues(const Linear &linear, Value query, Value key) {
+  auto type = VectorType::get(k.lanes, k.builder.getIndexType());
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        k.builder, k.loc,
+        DenseElementsAttr::get(type, k.builder.getIndexAttr(value)));
+  };
+  Value sum = constant(linear.constant);
+  for (auto &[variable, coefficient] : linear.terms) {
+    Value value;
+    if (variable == Variable::Query) {
+      Value step = vector::StepOp::create(k.builder, k.loc, type);
+      value = arith::AddIOp::create(k.builder, k.loc, k.broadcast(query), step);
+    } else if (Variable::isDivision(variable) &&
+               maskContext.dependsOn(Linear::variable(variable),
+                                     Variable::Query)) {
+      const MaskContext::Division &division = maskContext.division(variable);
+      value = arith::FloorDivSIOp::create(
+          k.builder, k.loc, laneValues(division.numerator, query, key),
+          constant(division.divisor));
+    } else {
+      value = k.broadcast(variableValue(variable, query, key));
+    }
+    value = arith::MulIOp::create(k.builder, k.loc, value,
+                                  constant(coefficient));
+    sum = arith::AddIOp::create(k.builder, k.loc, sum, value);
+  }
+  return sum;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Scores of a tile: S^T[key][query] = K[key, :] . Q^T[:, query], with K's
+// scalars broadcast straight from its row-major memory.
+#include "ScoreTile.h"
+#include "attn/Analysis/MaskBounds.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include <limits>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+MatrixKind cpu::matrixKind(Value matrix) {
+  auto type = cast<MemRefType>(matrix.getType());
+  if (type.getDimSize(0) == 1)
+    return MatrixKind::Row; // one row of keys for all queries
+  return type.getDimSize(1) == 1 ? MatrixKind::Column : MatrixKind::Matrix;
+}
+
+ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
+                     const TileOperands &operands)
+    : k(builder), layout(layout), tile(operands) {
+  keyCount = memref::DimOp::create(k.builder, k.loc, tile.key, 0);
+  Value queries = k.sub(tile.queryEnd, tile.queryBegin);
+  panelCount = k.div(k.add(queries, k.panel - 1), k.panel);
+  formula = maskFormula(maskContext, tile.mask);
+  if (tile.bias && matrixKind(tile.bias) != MatrixKind::Row)
+    packed.push_back(tile.bias);
+  for (Value operand : tile.maskOperands)
+    if (isa<MemRefType>(operand.getType()) &&
+        matrixKind(operand) != MatrixKind::Row)
+      packed.push_back(operand);
+}
+
+PanelKeys ScoreTile::allKeys() {
+  Value zero = k.index(0);
+  if (tile.mask)
+    return {zero, zero, zero, keyCount};
+  Value full = k.mul(k.div(keyCount, k.rows), k.rows);
+  return {zero, zero, full, keyCount};
+}
+
+PanelKeys ScoreTile::visibleKeys(Value p) {
+  if (!tile.mask)
+    return allKeys();
+  BoundsOptions options;
+  options.ignoreRaggedTail = true;
+  KeyRanges ranges =
+      analyzeMask(maskContext, formula, {k.panel, k.rows}, options);
+  SymbolValues symbols;
+  Value first = firstQuery(p);
+  symbols.set(Variable::QueryBegin, first);
+  symbols.set(Variable::QueryEnd,
+              k.min(k.add(first, k.panel), tile.queryEnd));
+  symbols.set(Variable::QueryLength, tile.queryLength);
+  symbols.set(Variable::KeyLength, tile.keyLength);
+  for (auto [i, symbol] : llvm::enumerate(ranges.context.symbols()))
+    if (symbol.kind == MaskContext::SymbolKind::Operand)
+      symbols.set(Variable::FirstSymbol + i,
+                  tile.maskOperands[symbol.operand]);
+  // Blocks of `rows` keys count from key 0, and tiles begin at a multiple.
+  auto local = [&](Value block, Value low) {
+    Value relative = k.sub(k.mul(block, k.rows), tile.keyBegin);
+    return k.min(k.max(relative, low), keyCount);
+  };
+  Value zero = k.index(0);
+  if (auto bounds = emitKeyBlockBounds(k.builder, k.loc, ranges, symbols)) {
+    PanelKeys keys;
+    keys.begin = local(bounds->begin, zero);
+    keys.end = local(bounds->end, keys.begin);
+    keys.fullBegin = local(bounds->fullBegin, keys.begin);
+    Value fullEnd = local(bounds->fullEnd, keys.fullBegin);
+    Value count = k.sub(fullEnd, keys.fullBegin);
+    keys.fullEnd = k.add(keys.fullBegin, k.mul(k.div(count, k.rows), k.rows));
+    return keys;
+  }
+  auto [hullBegin, hullEnd] = emitHull(k.builder, k.loc, ranges, symbols);
+  Value begin = local(hullBegin, zero);
+  return {begin, begin, begin, local(hullEnd, begin)};
+}
+
+void ScoreTile::computeScores(Value p, const PanelKeys &keys,
+                              const Options &options) {
+  packExtras(p, keys, options);
+  auto blocks = [&](Value begin, Value end, bool careful) {
+    k.loop(begin, end, k.rows,
+           [&](Value block) { scoreBlock(p, block, options, careful); });
+  };
+  // Careful blocks test the mask, and the last of them moves back where fewer
+  // than `rows` keys are left.
+  if (tile.mask)
+    blocks(keys.begin, keys.fullBegin, /*careful=*/true);
+  blocks(keys.fullBegin, keys.fullEnd, /*careful=*/false);
+  blocks(keys.fullEnd, keys.end, /*careful=*/true);
+}
+
+// --- bias and boolean masks ---
+
+/// A row of `lanes` values of bias in units of log2, or of a mask as 1 and 0.
+static Value loadExtra(KernelBuilder &k, Value matrix, Value row, Value column,
+                       Value mask) {
+  auto type = cast<MemRefType>(matrix.getType());
+  if (!type.getElementType().isInteger(1)) {
+    Value log2e = k.splat(1.4426950408889634);
+    Value scaled = k.mulf(k.loadRow(matrix, row, column, mask), log2e);
+    // The lowest float is a bias and stays finite; -inf excludes.
+    Value lowest = k.splat(-std::numeric_limits<float>::max());
+    Value original = k.loadRow(matrix, row, column, mask);
+    Value infinite = arith::CmpFOp::create(
+        k.builder, k.loc, arith::CmpFPredicate::OEQ, original,
+        k.splat(-std::numeric_limits<float>::infinity()));
+    return k.select(infinite, original, k.maxf(lowest, scaled));
+  }
+  // One byte per element; a vector of i1 would be read as packed bits.
+  Value flat = k.splat(0.0);
+  for (int64_t lane = 0; lane < k.lanes; ++lane) {
+    Value at = k.add(column, lane);
+    Value last = k.sub(memref::DimOp::create(k.builder, k.loc, matrix, 1),
+                       k.index(1));
+    Value bit = memref::LoadOp::create(k.builder, k.loc, matrix,
+                                       ValueRange{row, k.min(at, last)});
+    Value number = arith::UIToFPOp::create(k.builder, k.loc,
+                                           k.builder.getF32Type(), bit);
+    flat = vector::InsertOp::create(k.builder, k.loc, number, flat,
+                                    ArrayRef<int64_t>{lane});
+  }
+  return flat;
+}
+
+void ScoreTile::packExtras(Value p, const PanelKeys &keys,
+                           const Options &options) {
+  for (auto [i, matrix] : llvm::enumerate(packed)) {
+    bool wanted = matrix == tile.bias ? options.bias : options.mask;
+    if (wanted)
+      packMatrix(matrix, layout.extra(i), p, keys);
+  }
+}
+
+/// Transposes the part of `matrix` that belongs to the panel, so that row
+/// firstRow + key holds one value per query.
+void ScoreTile::packMatrix(Value matrix, int64_t firstRow, Value p,
+                           const PanelKeys &keys) {
+  Value lastQuery = k.sub(tile.queryEnd, k.index(1));
+  bool column = matrixKind(matrix) == MatrixKind::Column;
+  Value width = column ? k.index(1)
+                       : memref::DimOp::create(k.builder, k.loc, matrix, 1)
+                             .getResult();
+  for (int64_t v = 0; v < k.vectors; ++v) {
+    Value first = k.add(firstQuery(p), v * k.lanes);
+    auto group = [&](Value at, Value row, Value mask) {
+      Values lines;
+      for (int64_t lane = 0; lane < k.lanes; ++lane)
+        lines.push_back(loadExtra(k, matrix,
+                                  k.min(k.add(first, lane), lastQuery), at,
+                                  mask));
+      for (auto [i, line] : llvm::enumerate(k.transpose(lines))) {
+        k.store(line, tile.state, k.add(row, i), k.index(v * k.lanes));
+        if (column)
+          break;
+      }
+    };
+    if (column) {
+      Value mask = vector::CreateMaskOp::create(
+          k.builder, k.loc, k.boolVectorType, ValueRange{width});
+      group(k.index(0), k.index(firstRow), mask);
+      continue;
+    }
+    // Groups of `lanes` keys; the last one moves back to stay in the matrix
+    // (rows in front of the tile's first take what is read twice).
+    k.choose(
+        k.less(k.index(k.lanes - 1), width),
+        [&] {
+          Value last = k.sub(width, k.index(k.lanes));
+          k.loop(keys.begin, keys.end, k.lanes, [&](Value key) {
+            Value at = k.min(k.add(tile.keyBegin, key), last);
+            Value row = k.add(k.sub(at, tile.keyBegin), firstRow);
+            group(at, row, {});
+          });
+        },
+        [&] {
+          Value mask = vector::CreateMaskOp::create(
+              k.builder, k.loc, k.boolVectorType, ValueRange{width});
+          group(k.index(0), k.index(firstRow), mask);
+        });
+  }
+}
+
+static int64_t positionOf(ArrayRef<Value> values, Value value) {
+  return llvm::find(values, value) - values.begin();
+}
+
+Value ScoreTile::biasVector(Value p, Value key, int64_t v) {
+  if (matrixKind(tile.bias) == MatrixKind::Row) {
+    // One column may broadcast to all keys.
+    bool single = cast<MemRefType>(tile.bias.getType()).getDimSize(1) == 1;
+    Value at = single ? k.index(0) : k.add(tile.keyBegin, key);
+    Value scalar = k.loadBroadcast(tile.bias, k.index(0), at);
+    Value lowest = k.splat(-std::numeric_limits<float>::max());
+    Value infinite = arith::CmpFOp::create(
+        k.builder, k.loc, arith::CmpFPredicate::OEQ, scalar,
+        k.splat(-std::numeric_limits<float>::infinity()));
+    Value scaled = k.mulf(scalar, k.splat(1.4426950408889634));
+    return k.select(infinite, scalar, k.maxf(lowest, scaled));
+  }
+  int64_t row = layout.extra(positionOf(packed, tile.bias));
+  bool column = matrixKind(tile.bias) == MatrixKind::Column;
+  return k.load(tile.state, column ? k.index(row) : k.add(key, row),
+                k.index(v * k.lanes));
+}
+
+Value ScoreTile::opaqueVector(unsigned operand, Value p, Value key, int64_t v) {
+  Value matrix = tile.maskOperands[operand];
+  if (matrixKind(matrix) == MatrixKind::Row) {
+    bool single = cast<MemRefType>(matrix.getType()).getDimSize(1) == 1;
+    Value at = single ? k.index(0) : k.add(tile.keyBegin, key);
+    return k.loadBroadcast(matrix, k.index(0), at);
+  }
+  int64_t row = layout.extra(positionOf(packed, matrix));
+  bool column = matrixKind(matrix) == MatrixKind::Column;
+  Value number = k.load(tile.state, column ? k.index(row) : k.add(key, row),
+                        k.index(v * k.lanes));
+  return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OGT,
+                               number, k.splat(0.5));
+}
+
+// --- one block of the register tile ---
+
+void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
+                           bool careful) {
+  if (!careful && options.prefetch)
+    prefetchNext(p, block, options);
+  Value first = careful ? k.min(block, k.sub(keyCount, k.index(k.rows))) : block;
+  Values keyRows;
+  for (int64_t r = 0; r < k.rows; ++r) {
+    Value row = k.add(first, r);
+    keyRows.push_back(careful ? k.max(row, k.index(0)) : row);
+  }
+  Value queries = layout.queries(k, p);
+  RegisterTile scores(k.rows, Values(k.vectors, k.splat(0.0)));
+  scores = k.multiply(
+      k.index(0), k.index(layout.keyDim), scores,
+      [&](int64_t r, Value d) {
+        return k.loadBroadcast(tile.key, keyRows[r], d);
+      },
+      [&](Value d, int64_t v) {
+        return k.load(tile.state, k.add(queries, d), k.index(v * k.lanes));
+      });
+  Value weights = layout.weights(k, p);
+  Value maximumRow = layout.statistic(k, p, StateLayout::NextMaximum);
+  Value excluded = k.splat(-std::numeric_limits<double>::infinity());
+  for (int64_t v = 0; v < k.vectors; ++v) {
+    Value column = k.index(v * k.lanes);
+    Value maximum =
+        options.updateMaximum ? k.load(tile.state, maximumRow, column) : Value();
+    for (int64_t r = 0; r < k.rows; ++r) {
+      Value score = scores[r][v], key = k.add(first, r);
+      if (tile.bias && options.bias)
+        score = k.addf(score, biasVector(p, key, v));
+      if (careful) {
+        // A row in front of the tile's first key is there twice.
+        Value exists = k.broadcast(arith::CmpIOp::create(
+            k.builder, k.loc, arith::CmpIPredicate::sge, key, k.index(0)));
+        if (tile.mask && options.mask)
+          exists = arith::AndIOp::create(k.builder, k.loc, exists,
+                                         visible(p, key, v));
+        score = k.select(exists, score, excluded);
+      }
+      k.store(score, tile.state, k.add(weights, key), column);
+      if (maximum)
+        maximum = k.maxf(maximum, score);
+    }
+    if (maximum)
+      k.store(maximum, tile.state, maximumRow, column);
+  }
+}
+
+/// Touches rows of the next tile, spread over all panels and blocks.
+void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
+  int64_t locality = k.schedule.getPrefetch();
+  if (!locality)
+    return;
+  int64_t panels = layout.panels, perBlock = (k.rows + panels - 1) / panels;
+  Value position = k.div(k.add(k.mul(p, layout.keyTile), block), panels);
+  for (int64_t r = 0; r < perBlock; ++r) {
+    Value row = k.add(k.add(position, keyCount), r);
+    for (auto [matrix, dim] :
+         {std::pair(tile.key, layout.keyDim),
+          std::pair(options.prefetchValue, layout.valueDim)})
+      for (int64_t column = 0; column < dim; column += 16)
+        memref::PrefetchOp::create(k.builder, k.loc, matrix,
+                                   ValueRange{row, k.index(column)},
+                                   /*isWrite=*/false, locality,
+                                   /*isDataCache=*/true);
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Scores of one tile of keys for all panels of a query tile. Shared by online
+// (which goes on to softmax and context) and weigh (which writes them out).
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_SCORETILE_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORETILE_H
+
+#include "StateLayout.h"
+#include "attn/Dialect/Attn/IR/MaskFormula.h"
+
+namespace attn::cpu {
+
+/// The operands that attn.online and attn.weigh have in common, as values of a
+/// kernel function, and what follows from them.
+struct TileOperands {
+  Value state, key;
+  Value queryBegin, queryEnd, keyBegin, queryLength, keyLength;
+  Value bias; // may be null
+  llvm::SmallVector<Value> maskOperands;
+  mlir::Attribute mask; // null: every pair is visible
+};
+
+/// The keys of the tile that a panel looks at, relative to the tile's first:
+/// [begin, end), of which [fullBegin, fullEnd) need no mask. The number of keys
+/// in the full range is a multiple of the register tile's rows.
+struct PanelKeys {
+  Value begin, fullBegin, fullEnd, end;
+};
+
+class ScoreTile {
+public:
+  ScoreTile(KernelBuilder &builder, const StateLayout &layout,
+            const TileOperands &operands);
+
+  KernelBuilder &k;
+  const StateLayout &layout;
+  const TileOperands &tile;
+  Value keyCount, panelCount;
+
+  /// First query of panel p.
+  Value firstQuery(Value p) { return k.add(tile.queryBegin, k.mul(p, k.panel)); }
+
+  /// The keys that panel p sees, at the granularity of the register tile.
+  PanelKeys visibleKeys(Value p);
+  /// All keys of the tile, with the mask (if any) tested everywhere.
+  PanelKeys allKeys();
+
+  struct Options {
+    bool bias = true, mask = true, updateMaximum = true, prefetch = false;
+    Value prefetchValue = {};
+  };
+  /// Writes the scores of `keys` into the panel's weights rows, and their
+  /// maximum into NextMaximum.
+  void computeScores(Value p, const PanelKeys &keys, const Options &options);
+
+private:
+  void packExtras(Value p, const PanelKeys &keys, const Options &options);
+  void packMatrix(Value matrix, int64_t firstRow, Value p,
+                  const PanelKeys &keys);
+  void scoreBlock(Value p, Value block, const Options &options, bool careful);
+  Value biasVector(Value p, Value key, int64_t v);
+  Value visible(Value p, Value key, int64_t v);
+  Value evaluate(const Formula &formula, Value query, Value key, Value p,
+                 int64_t v);
+  Value compare(const Linear &linear, bool equality, Value query, Value key);
+  Value scalarValue(const Linear &linear, Value query, Value key);
+  Value laneValues(const Linear &linear, Value query, Value key);
+  Value opaqueVector(unsigned operand, Value p, Value key, int64_t v);
+  Value variableValue(int variable, Value query, Value key);
+  void prefetchNext(Value p, Value block, const Options &options);
+
+  MaskContext maskContext;
+  Formula formula;
+  /// Matrices that are transposed per panel, by number of extra.
+  llvm::SmallVector<Value> packed;
+};
+
+/// How a matrix that broadcasts to (queries x keys) is read.
+enum class MatrixKind { Matrix, Row, Column };
+MatrixKind matrixKind(Value matrix);
+
+} // namespace attn::cpu
+
+#endif

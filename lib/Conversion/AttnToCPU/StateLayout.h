@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where the parts of an !attn.state lie in memory. A state is one f32 matrix
+// whose rows hold one value per query of a panel:
+//
+//   rows                              content of row r of panel p
+//   queries    panels * key_dim       scale * log2(e) * query[.., r]
+//   context    panels * value_dim     acc[.., r]
+//   weights    panels * (keys + rows) scores, then weights, of key r - rows
+//   statistics panels * 4             m, l, a (= exp2(m - m')), m'
+//   extra      key_tile + 2 * lanes   bias or mask of key r - lanes, one panel
+//
+// Statistics are in units of log2: m is the maximum of score * log2(e). The
+// `rows` rows in front of the weights take what a block of keys that overlaps
+// the beginning of the tile writes, and so do the `lanes` rows on both sides of
+// an extra; nobody reads them.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_STATELAYOUT_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_STATELAYOUT_H
+
+#include "KernelBuilder.h"
+
+namespace attn::cpu {
+
+struct StateLayout {
+  int64_t panel, panels, lanes, keyDim, valueDim, keyTile, padding, extras;
+  mlir::Type element;
+
+  /// `extras`: bias and boolean masks whose matrix is transposed per panel.
+  StateLayout(StateType type, ScheduleAttr schedule, int64_t extras = 0)
+      : panel(schedule.getPanel()), panels(type.getRows() / panel),
+        lanes(schedule.getLanes()),
+        keyDim(type.getKeyDim()), valueDim(type.getValueDim()),
+        keyTile(schedule.getKeyTile()), padding(schedule.getRows()),
+        extras(extras), element(type.getElement()) {}
+
+  enum Statistic { Maximum, Sum, Rescale, NextMaximum };
+
+  int64_t contextBegin() const { return panels * keyDim; }
+  int64_t weightsBegin() const { return contextBegin() + panels * valueDim; }
+  int64_t statisticsBegin() const {
+    return weightsBegin() + panels * (keyTile + padding);
+  }
+  int64_t extrasBegin() const { return statisticsBegin() + panels * 4; }
+  int64_t totalRows() const {
+    return extrasBegin() + extras * (keyTile + 2 * lanes);
+  }
+
+  /// First row of the panel's queries, context, weights of key 0 of the tile.
+  Value queries(KernelBuilder &k, Value p) const { return k.mul(p, keyDim); }
+  Value context(KernelBuilder &k, Value p) const {
+    return k.add(k.mul(p, valueDim), contextBegin());
+  }
+  Value weights(KernelBuilder &k, Value p) const {
+    return k.add(k.mul(p, keyTile + padding), weightsBegin() + padding);
+  }
+  Value statistic(KernelBuilder &k, Value p, Statistic which) const {
+    return k.add(k.mul(p, 4), statisticsBegin() + which);
+  }
+  int64_t extra(int64_t i) const {
+    return extrasBegin() + i * (keyTile + 2 * lanes) + lanes;
+  }
+
+  mlir::MemRefType memrefType() const {
+    return mlir::MemRefType::get({totalRows(), panel}, element);
+  }
+};
+
+} // namespace attn::cpu
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Registration, and the syntax that several ops share.
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+
+#include "attn/Dialect/Attn/IR/AttnDialect.cpp.inc"
+#include "attn/Dialect/Attn/IR/AttnEnums.cpp.inc"
+#include "attn/Dialect/Attn/IR/AttnInterfaces.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "attn/Dialect/Attn/IR/AttnAttributes.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "attn/Dialect/Attn/IR/AttnTypes.cpp.inc"
+
+void AttnDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "attn/Dialect/Attn/IR/AttnAttributes.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "attn/Dialect/Attn/IR/AttnTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "attn/Dialect/Attn/IR/AttnOps.cpp.inc"
+      >();
+}
+
+LogicalResult
+ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                     int64_t lanes, int64_t rows, int64_t vectors,
+                     int64_t queryTile, int64_t keyTile, int64_t unroll,
+                     int64_t prefetch) {
+  if (lanes < 1 || (lanes & (lanes - 1))) // C1
+    return emitError() << "expects lanes to be a power of two, but got "
+                       << lanes;
+  if (rows < 1 || vectors < 1 || unroll < 1 || prefetch < 0 ||
+      prefetch > 3) // C2
+    return emitError() << "expects rows, vectors and unroll of at least 1 and "
+                          "prefetch between 0 and 3";
+  if (queryTile < 1 || queryTile % (lanes * vectors)) // C3
+    return emitError() << "expects query_tile to be a multiple of "
+                       << lanes * vectors << " (lanes * vectors), but got "
+                       << queryTile;
+  if (keyTile < 1 || keyTile % rows) // C4
+    return emitError() << "expects key_tile to be a multiple of " << rows
+                       << " (rows), but got " << keyTile;
+  return success();
+}
+
+// --- custom directives of the assembly formats ---
+
+namespace attn {
+static ParseResult parseFactor(OpAsmParser &parser, FloatAttr &factor) {
+  double value;
+  if (parser.parseFloat(value))
+    return failure();
+  factor = parser.getBuilder().getF64FloatAttr(value);
+  return success();
+}
+static void printFactor(OpAsmPrinter &printer, Operation *, FloatAttr factor) {
+  printer.printFloat(factor.getValue());
+}
+
+static void printMask(OpAsmPrinter &printer, Operation *, Attribute mask,
+                      OperandRange operands, TypeRange) {
+  printMask(printer, mask, operands);
+}
+static ParseResult
+parseOptionalMask(OpAsmParser &parser, Attribute &mask,
+                  SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                  SmallVectorImpl<Type> &types) {
+  return parseMask(parser, mask, operands, types);
+}
+static void printOptionalMask(OpAsmPrinter &printer, Operation *,
+                              Attribute mask, OperandRange operands,
+                              TypeRange) {
+  printMask(printer, mask, operands);
+}
+} // namespace attn
+
+// attn.sdpa %q, %k, %v [bias %b : type] scale 0.125 [where MASK]
+//   [returning(out, lse, ...)] attr-dict : (types) -> (types)
+ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
+  SmallVector<OpAsmParser::UnresolvedOperand> inputs, bias, maskOperands;
+  SmallVector<Type> biasTypes, maskTypes;
+  if (parser.parseOperandList(inputs, /*requiredOperandCount=*/3))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("bias")))
+    if (parser.parseOperand(bias.emplace_back()) ||
+        parser.parseColonType(biasTypes.emplace_back()))
+      return failure();
+  FloatAttr scale;
+  if (parser.parseKeyword("scale") || parseFactor(parser, scale))
+    return failure();
+  Properties &properties = state.getOrAddProperties<Properties>();
+  properties.setScale(scale);
+  if (succeeded(parser.parseOptionalKeyword("where"))) {
+    Attribute mask;
+    if (attn::parseMask(parser, mask, maskOperands, maskTypes))
+      return failure();
+    properties.setMask(mask);
+  }
+  static constexpr StringRef names[] = {"out", "lse", "weights", "scores"};
+  int32_t present[4] = {1, 0, 0, 0};
+  if (succeeded(parser.parseOptionalKeyword("returning"))) {
+    unsigned next = 0;
+    present[0] = 0;
+    auto parseName = [&]() -> ParseResult {
+      StringRef word;
+      SMLoc loc = parser.getCurrentLocation();
+      if (parser.parseKeyword(&word))
+        return failure();
+      while (next < 4 && names[next] != word)
+        ++next;
+      if (next == 4)
+        return parser.emitError(loc, "expects out, lse, weights and scores in "
+                                     "this order, but got '")
+               << word << "'";
+      present[next++] = 1;
+      return success();
+    };
+    SMLoc namesLoc = parser.getCurrentLocation();
+    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
+                                       parseName))
+      return failure();
+    if (!present[0])
+      return parser.emitError(namesLoc, "expects out among the results");
+  }
+  FunctionType type;
+  SMLoc attributesLoc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  for (StringRef name :
+       {"scale", "mask", "operandSegmentSizes", "resultSegmentSizes"})
+    if (state.attributes.get(name))
+      return parser.emitError(attributesLoc)
+             << "'" << name << "' has a place of its own in the syntax";
+  auto emitError = [&] { return parser.emitError(attributesLoc); };
+  if (failed(verifyInherentAttrs(state.name, state.attributes, emitError)))
+    return failure();
+  SMLoc typeLoc = parser.getCurrentLocation();
+  if (parser.parseColonType(type))
+    return failure();
+  size_t count = llvm::count(present, 1);
+  if (type.getNumInputs() != 3 || type.getNumResults() != count)
+    return parser.emitError(typeLoc, "expects types for 3 inputs and ")
+           << count << " results, but got " << type.getNumInputs() << " and "
+           << type.getNumResults();
+  llvm::copy(ArrayRef<int32_t>({1, 1, 1, int32_t(bias.size()),
+                                int32_t(maskOperands.size())}),
+             properties.operandSegmentSizes.begin());
+  llvm::copy(present, properties.resultSegmentSizes.begin());
+  state.addTypes(type.getResults());
+  return failure(
+      parser.resolveOperands(inputs, type.getInputs(), typeLoc,
+                             state.operands) ||
+      parser.resolveOperands(bias, biasTypes, typeLoc, state.operands) ||
+      parser.resolveOperands(maskOperands, maskTypes, typeLoc,
+                             state.operands));
+}
+
+void SdpaOp::print(OpAsmPrinter &printer) {
+  printer << " " << getQuery() << ", " << getKey() << ", " << getValue();
+  if (getBias())
+    printer << " bias " << getBias() << " : " << getBias().getType();
+  printer << " scale ";
+  printer.printFloat(getScale());
+  if (getMask()) {
+    printer << " where ";
+    attn::printMask(printer, *getMask(), getMaskOperands());
+  }
+  if (getNumResults() > 1)
+    printer << " returning(out" << (getLse() ? ", lse" : "")
+            << (getWeights() ? ", weights" : "")
+            << (getScores() ? ", scores" : "") << ")";
+  SmallVector<StringRef> elided{"scale", "mask", "operandSegmentSizes",
+                                "resultSegmentSizes"};
+  auto elideDefault = [&](StringRef name, Layout layout) {
+    if (layout == Layout::HeadMajor)
+      elided.push_back(name);
+  };
+  elideDefault("query_layout", getQueryLayout());
+  elideDefault("key_layout", getKeyLayout());
+  elideDefault("value_layout", getValueLayout());
+  elideDefault("out_layout", getOutLayout());
+  printer.printOptionalAttrDict((*this)->getAttrs(), elided);
+  printer << " : ";
+  printer.printFunctionalType(
+      TypeRange{getQuery().getType(), getKey().getType(), getValue().getType()},
+      getResultTypes());
+}
+
+#define GET_OP_CLASSES
+#include "attn/Dialect/Attn/IR/AttnOps.cpp.inc"

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Masks as formulas over q, k and scalars.
+//
+// Construction, evaluation and printing of mask formulas.
+
+#include "attn/Dialect/Attn/IR/MaskFormula.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
+#include <cassert>
+#include <numeric>
+
+using namespace attn;
+using llvm::ArrayRef;
+using llvm::StringRef;
+using Kind = FormulaNode::Kind;
+
+//===----------------------------------------------------------------------===//
+// Linear
+//===----------------------------------------------------------------------===//
+
+Linear Linear::variable(int id, int64_t coefficient) {
+  Linear result;
+  if (coefficient)
+    result.terms[id] = coefficient;
+  return result;
+}
+
+int64_t Linear::coefficient(int id) const {
+  auto it = terms.find(id);
+  return it == terms.end() ? 0 : it->second;
+}
+
+Linear Linear::without(int id) const {
+  Linear result = *this;
+  result.terms.erase(id);
+  return result;
+}
+
+Linear &Linear::add(const Linear &other, int64_t factor) {
+  if (factor)
+    for (const auto &[id, coefficient] : other.terms) {
+      int64_t &mine = terms[id];
+      mine += factor * coefficient;
+      if (!mine)
+        terms.erase(id);
+    }
+  constant += factor * other.constant;
+  return *this;
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+static std::shared_ptr<FormulaNode> makeNode(Kind kind) {
+  auto node = std::make_shared<FormulaNode>();
+  node->kind = kind;
+  return node;
+}
+
+Formula attn::truth(bool value) {
+  return makeNode(value ? Kind::True : Kind::False);
+}
+
+Formula attn::isNonNegative(const Linear &linear) {
+  if (linear.isConstant())
+    return truth(linear.constant >= 0);
+  auto node = makeNode(Kind::Ge);
+  node->linear = linear;
+  return node;
+}
+
+Formula attn::isZero(const Linear &linear) {
+  if (linear.isConstant())
+    return truth(linear.constant == 0);
+  auto node = makeNode(Kind::Eq);
+  node->linear = linear;
+  return node;
+}
+
+Formula attn::lessEqual(const Linear &left, const Linear &right) {
+  return isNonNegative(right - left);
+}
+
+Formula attn::lessThan(const Linear &left, const Linear &right) {
+  return isNonNegative(right - left - Linear(1));
+}
+
+/// And and Or alike: drop the neutral formulas, stop at an absorbing one,
+/// flatten nested nodes of the same kind.
+static Formula combine(Kind kind, Kind neutral, Kind absorbing,
+                       ArrayRef<Formula> formulas) {
+  auto node = makeNode(kind);
+  for (const Formula &formula : formulas) {
+    if (formula->kind == absorbing)
+      return formula;
+    if (formula->kind == neutral)
+      continue;
+    if (formula->kind == kind)
+      llvm::append_range(node->children, formula->children);
+    else
+      node->children.push_back(formula);
+  }
+  if (node->children.empty())
+    return makeNode(neutral);
+  return node->children.size() == 1 ? node->children[0] : Formula(node);
+}
+
+Formula attn::allOf(ArrayRef<Formula> formulas) {
+  return combine(Kind::And, Kind::True, Kind::False, formulas);
+}
+
+Formula attn::anyOf(ArrayRef<Formula> formulas) {
+  return combine(Kind::Or, Kind::False, Kind::True, formulas);
+}
+
+Formula attn::opaque(unsigned operand, StringRef name, Formula may,
+                     Formula mayNot) {
+  auto node = makeNode(Kind::Opaque);
+  node->operand = operand;
+  node->name = name.str();
+  node->may = std::move(may);
+  node->mayNot = std::move(mayNot);
+  return node;
+}
+
+Formula attn::negate(const Formula &formula) {
+  const Linear &linear = formula->linear;
+  switch (formula->kind) {
+  case Kind::True:
+  case Kind::False:
+    return truth(formula->kind == Kind::False);
+  case Kind::Ge: // not x >= 0 is -x - 1 >= 0: the values are integers
+    return isNonNegative(linear * -1 - Linear(1));
+  case Kind::Eq:
+    return anyOf({isNonNegative(linear - Linear(1)),
+                  isNonNegative(linear * -1 - Linear(1))});
+  case Kind::And:
+  case Kind::Or: {
+    std::vector<Formula> children;
+    for (const Formula &child : formula->children)
+      children.push_back(negate(child));
+    return formula->kind == Kind::And ? anyOf(children) : allOf(children);
+  }
+  case Kind::Opaque: {
+    auto node = std::make_shared<FormulaNode>(*formula);
+    node->negated = !formula->negated;
+    std::swap(node->may, node->mayNot);
+    return node;
+  }
+  }
+  llvm_unreachable("all kinds of formula are handled");
+}
+
+//===----------------------------------------------------------------------===//
+// MaskContext: symbols and divisions
+//===----------------------------------------------------------------------===//
+
+MaskContext::MaskContext() {
+  Linear begin = addSymbol("qlo", SymbolKind::QueryBegin, 0, true);
+  Linear end = addSymbol("qhi", SymbolKind::QueryEnd, 0, false);
+  Linear queries = addSymbol("Sq", SymbolKind::QueryLength, 0, false);
+  addSymbol("Skv", SymbolKind::KeyLength, 0, true);
+  addFact(end - begin - Linear(1));
+  addFact(queries - end);
+}
+
+Linear MaskContext::addSymbol(StringRef name, SymbolKind kind, unsigned operand,
+                              bool nonNegative) {
+  Linear symbol = Linear::variable(numValues());
+  symbolList.push_back({name.str(), kind, operand});
+  if (nonNegative)
+    addFact(symbol);
+  return symbol;
+}
+
+Linear MaskContext::operandSymbol(unsigned operandIndex, StringRef name,
+                                  bool nonNegative) {
+  for (size_t i = 0; i < symbolList.size(); ++i) {
+    const Symbol &symbol = symbolList[i];
+    if (symbol.kind != SymbolKind::Operand || symbol.operand != operandIndex)
+      continue;
+    Linear known = Linear::variable(Variable::FirstSymbol + i);
+    if (nonNegative && !llvm::is_contained(factList, known))
+      addFact(known);
+    return known;
+  }
+  return addSymbol(name, SymbolKind::Operand, operandIndex, nonNegative);
+}
+
+Linear MaskContext::freeSymbol(StringRef name, bool nonNegative) {
+  return addSymbol(name, SymbolKind::Free, 0, nonNegative);
+}
+
+Linear MaskContext::floorDivide(const Linear &numerator, int64_t divisor) {
+  assert(divisor > 0 && "only divisions by positive constants");
+  if (divisor == 1)
+    return numerator;
+  // What the divisor divides comes out of the division.
+  Linear whole, rest = numerator;
+  for (const auto &[id, coefficient] : numerator.terms)
+    if (coefficient % divisor == 0) {
+      whole.terms[id] = coefficient / divisor;
+      rest.terms.erase(id);
+    }
+  whole.constant = llvm::divideFloorSigned(rest.constant, divisor);
+  rest.constant -= whole.constant * divisor;
+  if (rest.isConstant())
+    return whole;
+  // floor((g*x + c) / (g*d)) = floor((x + floor(c/g)) / d)
+  int64_t common = divisor;
+  for (const auto &[id, coefficient] : rest.terms)
+    common = std::gcd(common, coefficient);
+  if (common > 1) {
+    for (auto &[id, coefficient] : rest.terms)
+      coefficient /= common;
+    rest.constant = llvm::divideFloorSigned(rest.constant, common);
+    return whole + floorDivide(rest, divisor / common);
+  }
+  for (size_t i = 0; i < divisionList.size(); ++i)
+    if (divisionList[i].divisor == divisor && divisionList[i].numerator == rest)
+      return whole + Linear::variable(Variable::FirstDivision + i);
+  divisionList.push_back({rest, divisor});
+  return whole +
+         Linear::variable(Variable::FirstDivision + divisionList.size() - 1);
+}
+
+Linear MaskContext::modulo(const Linear &numerator, int64_t divisor) {
+  return numerator - floorDivide(numerator, divisor) * divisor;
+}
+
+bool MaskContext::dependsOn(const Linear &linear,
+                            llvm::function_ref<bool(int)> matches) const {
+  return llvm::any_of(linear.terms, [&](const auto &term) {
+    return Variable::isDivision(term.first)
+               ? dependsOn(division(term.first).numerator, matches)
+               : matches(term.first);
+  });
+}
+
+bool MaskContext::dependsOn(const Linear &linear, int variable) const {
+  return dependsOn(linear, [&](int id) { return id == variable; });
+}
+
+//===----------------------------------------------------------------------===//
+// MaskContext: evaluation
+//===----------------------------------------------------------------------===//
+
+int64_t MaskContext::evaluate(const Linear &linear,
+                              ArrayRef<int64_t> values) const {
+  int64_t result = linear.constant;
+  for (const auto &[id, coefficient] : linear.terms) {
+    if (!Variable::isDivision(id)) {
+      result += coefficient * values[id];
+      continue;
+    }
+    const Division &quotient = division(id);
+    result += coefficient *
+              llvm::divideFloorSigned(evaluate(quotient.numerator, values),
+                                      quotient.divisor);
+  }
+  return result;
+}
+
+bool MaskContext::evaluate(const Formula &formula, ArrayRef<int64_t> values,
+                           OpaqueCallback opaque) const {
+  auto holds = [&](const Formula &child) {
+    return evaluate(child, values, opaque);
+  };
+  switch (formula->kind) {
+  case Kind::True:
+  case Kind::False:
+    return formula->kind == Kind::True;
+  case Kind::Ge:
+    return evaluate(formula->linear, values) >= 0;
+  case Kind::Eq:
+    return evaluate(formula->linear, values) == 0;
+  case Kind::And:
+    return llvm::all_of(formula->children, holds);
+  case Kind::Or:
+    return llvm::any_of(formula->children, holds);
+  case Kind::Opaque:
+    return opaque(formula->operand, values[Variable::Query],
+                  values[Variable::Key]) != formula->negated;
+  }
+  llvm_unreachable("all kinds of formula are handled");
+}
+
+//===----------------------------------------------------------------------===//
+// MaskContext: printing
+//===----------------------------------------------------------------------===//
+
+std::string MaskContext::nameOf(int variable) const {
+  if (Variable::isDivision(variable)) {
+    const Division &quotient = division(variable);
+    std::string numerator = toString(quotient.numerator);
+    if (numerator.find(' ') != std::string::npos)
+      numerator = "(" + numerator + ")";
+    return "floor(" + numerator + "/" + std::to_string(quotient.divisor) + ")";
+  }
+  switch (variable) {
+  case Variable::Query:
+    return "q";
+  case Variable::Key:
+    return "k";
+  case Variable::KeyTile:
+    return "kt";
+  default:
+    return symbolList[variable - Variable::FirstSymbol].name;
+  }
+}
+
+std::string MaskContext::toString(const Linear &linear) const {
+  std::string text;
+  for (bool negative : {false, true})
+    for (const auto &[id, coefficient] : linear.terms) {
+      if ((coefficient < 0) != negative)
+        continue;
+      if (negative)
+        text += text.empty() ? "-" : " - ";
+      else if (!text.empty())
+        text += " + ";
+      if (int64_t magnitude = negative ? -coefficient : coefficient;
+          magnitude != 1)
+        text += std::to_string(magnitude) + "*";
+      text += nameOf(id);
+    }
+  if (text.empty())
+    return std::to_string(linear.constant);
+  if (linear.constant > 0)
+    text += " + " + std::to_string(linear.constant);
+  else if (linear.constant < 0)
+    text += " - " + std::to_string(-linear.constant);
+  return text;
+}
+
+/// Prints `linear >= 0` or `linear == 0` the way a person writes it: k or q
+/// alone on the left if it can be, else negative terms moved to the right.
+std::string MaskContext::comparison(const Linear &linear, bool equality) const {
+  for (int id : {int(Variable::Key), int(Variable::Query)}) {
+    int64_t sign = linear.coefficient(id);
+    if (sign != 1 && sign != -1)
+      continue;
+    Linear other = linear.without(id) * -sign;
+    if (equality)
+      return nameOf(id) + " == " + toString(other);
+    // x <= e - 1 reads x < e; a bare constant reads x <= 7.
+    bool strict = !other.isConstant() && other.constant == sign;
+    const char *relation =
+        sign < 0 ? (strict ? " < " : " <= ") : (strict ? " > " : " >= ");
+    return nameOf(id) + relation +
+           toString(strict ? other - Linear(sign) : other);
+  }
+  Linear left, right;
+  for (const auto &[id, coefficient] : linear.terms)
+    (coefficient > 0 ? left : right) +=
+        Linear::variable(id, coefficient > 0 ? coefficient : -coefficient);
+  (linear.constant > 0 ? left : right) +=
+      Linear(linear.constant > 0 ? linear.constant : -linear.constant);
+  return toString(left) + (equality ? " == " : " >= ") + toString(right);
+}
+
+std::string MaskContext::toString(const Formula &formula) const {
+  switch (formula->kind) {
+  case Kind::True:
+  case Kind::False:
+    return formula->kind == Kind::True ? "true" : "false";
+  case Kind::Ge:
+  case Kind::Eq:
+    return comparison(formula->linear, formula->kind == Kind::Eq);
+  case Kind::And:
+  case Kind::Or: {
+    bool isAnd = formula->kind == Kind::And;
+    std::string text;
+    for (const Formula &child : formula->children) {
+      if (!text.empty())
+        text += isAnd ? " and " : " or ";
+      bool nested = child->kind == Kind::And || child->kind == Kind::Or;
+      text += nested ? "(" + toString(child) + ")" : toString(child);
+    }
+    return text;
+  }
+  case Kind::Opaque:
+    return (formula->negated ? "not " : "") + formula->name;
+  }
+  llvm_unreachable("all kinds of formula are handled");
+}

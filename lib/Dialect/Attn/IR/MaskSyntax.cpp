@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The language after `where`:
+//   mask  ::= and (`or` and)*          and ::= unary (`and` unary)*
+//   unary ::= `not` unary | `(` mask `)` | %operand `:` type | keyword ...
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// The keywords that begin a term. A new term adds its line here.
+static const std::pair<StringRef, MaskTermParser> termParsers[] = {
+    {"causal", parseCausal},
+    {"key_length", parseKeyLength},
+};
+
+FailureOr<unsigned> MaskOperandParser::parseOperand(Type ifAbsent) {
+  OpAsmParser::UnresolvedOperand operand;
+  if (parser.parseOperand(operand))
+    return failure();
+  Type type = ifAbsent;
+  if (succeeded(parser.parseOptionalColon())) {
+    if (parser.parseType(type))
+      return failure();
+  } else if (!ifAbsent) {
+    return parser.emitError(parser.getCurrentLocation(),
+                            "expects ': type' after a mask operand");
+  }
+  operands.push_back(operand);
+  types.push_back(type);
+  return operands.size() - 1;
+}
+
+namespace {
+struct MaskParser : MaskOperandParser {
+  Attribute parseOr() {
+    return parseList("or", [&] { return parseAnd(); },
+                     [&](ArrayRef<Attribute> terms) -> Attribute {
+                       return AnyOfAttr::get(parser.getContext(), terms);
+                     });
+  }
+
+private:
+  Attribute parseAnd() {
+    return parseList("and", [&] { return parseUnary(); },
+                     [&](ArrayRef<Attribute> terms) -> Attribute {
+                       return AllOfAttr::get(parser.getContext(), terms);
+                     });
+  }
+
+  Attribute parseList(StringRef word, function_ref<Attribute()> parseItem,
+                      function_ref<Attribute(ArrayRef<Attribute>)> combine) {
+    SmallVector<Attribute> terms;
+    do {
+      Attribute item = parseItem();
+      if (!item)
+        return {};
+      terms.push_back(item);
+    } while (succeeded(parser.parseOptionalKeyword(word)));
+    return terms.size() == 1 ? terms.front() : combine(terms);
+  }
+
+  Attribute parseUnary() {
+    if (succeeded(parser.parseOptionalKeyword("not"))) {
+      Attribute inner = parseUnary();
+      return inner ? NotAttr::get(parser.getContext(), inner) : Attribute();
+    }
+    if (succeeded(parser.parseOptionalLParen())) {
+      Attribute inner = parseOr();
+      return inner && succeeded(parser.parseRParen()) ? inner : Attribute();
+    }
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef word;
+    if (failed(parser.parseOptionalKeyword(&word))) {
+      FailureOr<unsigned> position = parseOperand();
+      return succeeded(position)
+                 ? AllowedAttr::get(parser.getContext(), *position)
+                 : Attribute();
+    }
+    for (auto &[keyword, parseTerm] : termParsers)
+      if (keyword == word)
+        return parseTerm(*this);
+    parser.emitError(loc, "unknown mask term '")
+        << word << "', expects "
+        << llvm::join(llvm::make_first_range(termParsers), ", ")
+        << " or a boolean operand";
+    return {};
+  }
+};
+} // namespace
+
+ParseResult
+attn::parseMask(OpAsmParser &parser, Attribute &mask,
+                SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                SmallVectorImpl<Type> &types) {
+  MaskParser maskParser{{parser, operands, types}};
+  mask = maskParser.parseOr();
+  return success(static_cast<bool>(mask));
+}
+
+void attn::printMask(OpAsmPrinter &printer, Attribute mask,
+                     OperandRange operands) {
+  cast<MaskTermInterface>(mask).printTerm(printer, operands);
+}
+
+Attribute attn::conjoinMasks(Attribute first, unsigned firstOperands,
+                             Attribute second) {
+  Attribute moved =
+      cast<MaskTermInterface>(second).shiftOperands(firstOperands);
+  SmallVector<Attribute> terms;
+  for (Attribute mask : {first, moved}) {
+    if (auto all = dyn_cast<AllOfAttr>(mask))
+      llvm::append_range(terms, all.getTerms());
+    else
+      terms.push_back(mask);
+  }
+  return AllOfAttr::get(first.getContext(), terms);
+}
+
+/// The first attribute in `mask` that is no term; null if there is none.
+static Attribute findNonTerm(Attribute mask) {
+  if (!mask || !isa<MaskTermInterface>(mask))
+    return mask;
+  SmallVector<Attribute> inner;
+  if (auto all = dyn_cast<AllOfAttr>(mask))
+    llvm::append_range(inner, all.getTerms());
+  else if (auto any = dyn_cast<AnyOfAttr>(mask))
+    llvm::append_range(inner, any.getTerms());
+  else if (auto negation = dyn_cast<NotAttr>(mask))
+    inner.push_back(negation.getTerm());
+  for (Attribute term : inner)
+    if (Attribute found = findNonTerm(term))
+      return found;
+  return {};
+}
+
+LogicalResult
+attn::verifyMask(function_ref<InFlightDiagnostic()> emitError, Attribute mask,
+                 TypeRange operandTypes, ArrayRef<int64_t> scoresShape) {
+  if (Attribute other = findNonTerm(mask)) // C1
+    return emitError() << "expects a mask term, but got " << other;
+  auto term = cast<MaskTermInterface>(mask);
+  llvm::SmallVector<bool> used(operandTypes.size(), false);
+  for (unsigned position : term.operandPositions()) {
+    if (position >= operandTypes.size()) // C2
+      return emitError() << "expects mask operand " << position << ", but got "
+                         << operandTypes.size() << " mask operands";
+    used[position] = true;
+  }
+  if (!llvm::all_of(used, [](bool b) { return b; })) // C2
+    return emitError() << "expects every mask operand to be read by a term";
+  return term.verifyOperands(emitError, operandTypes, scoresShape);
+}
+
+LogicalResult
+attn::verifyPerBatchOperand(function_ref<InFlightDiagnostic()> emitError,
+                            StringRef term, Type type,
+                            ArrayRef<int64_t> scoresShape) {
+  // C3
+  if (type.isIndex())
+    return success();
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank() || shaped.getRank() > 1 ||
+      !(shaped.getElementType().isInteger(32) ||
+        shaped.getElementType().isInteger(64)))
+    return emitError() << "expects the operand of " << term
+                       << " to be a tensor of i32 or i64, of rank 0 or with one "
+                          "element per batch entry, but got "
+                       << type;
+  if (shaped.getRank() == 0)
+    return success();
+  if (scoresShape.size() < 3)
+    return emitError() << "expects the operand of " << term
+                       << " to have rank 0 where the scores have no batch "
+                          "dimension, but got "
+                       << type;
+  if (!broadcastsTo(shaped.getShape(), scoresShape.take_front(1)))
+    return emitError() << "expects the operand of " << term
+                       << " to have one element per batch entry ("
+                       << scoresShape.front() << "), but got " << type;
+  return success();
+}
+
+bool attn::broadcastsTo(ArrayRef<int64_t> shape, ArrayRef<int64_t> target) {
+  if (shape.size() > target.size())
+    return false;
+  for (auto [have, want] :
+       llvm::zip(shape, target.take_back(shape.size()))) {
+    bool unknown = ShapedType::isDynamic(have) || ShapedType::isDynamic(want);
+    if (have != 1 && have != want && !unknown)
+      return false;
+  }
+  return true;
+}
+
+Formula attn::maskFormula(MaskContext &context, Attribute mask) {
+  if (!mask)
+    return truth(true);
+  SmallVector<Attribute> conjunction{mask};
+  if (auto all = dyn_cast<AllOfAttr>(mask))
+    conjunction.assign(all.getTerms().begin(), all.getTerms().end());
+  for (Attribute term : conjunction)
+    if (auto length = dyn_cast<KeyLengthAttr>(term))
+      context.setLiveKeys(context.operandSymbol(length.getOperand(),
+                                                "key_length",
+                                                /*nonNegative=*/false));
+  return cast<MaskTermInterface>(mask).formula(context);
+}

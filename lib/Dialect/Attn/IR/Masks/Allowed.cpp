@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// %allowed : tensor<..xi1>: pairs that a boolean tensor allows. The analysis
+// knows nothing of its content, so its tiles are tested pair by pair.
+// docs/Spec.md, "boolean operand".
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+
+using namespace mlir;
+using namespace attn;
+
+Formula AllowedAttr::formula(MaskContext &) const {
+  return opaque(getOperand(), "allowed");
+}
+
+void AllowedAttr::printTerm(OpAsmPrinter &printer,
+                            OperandRange operands) const {
+  printer << operands[getOperand()] << " : "
+          << operands[getOperand()].getType();
+}
+
+SmallVector<unsigned> AllowedAttr::operandPositions() const {
+  return {static_cast<unsigned>(getOperand())};
+}
+
+Attribute AllowedAttr::shiftOperands(unsigned by) const {
+  return get(getContext(), getOperand() + by);
+}
+
+LogicalResult
+AllowedAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
+                            TypeRange types, ArrayRef<int64_t> shape) const {
+  auto type = dyn_cast<ShapedType>(types[getOperand()]);
+  if (!type || !type.hasRank() || !type.getElementType().isInteger(1)) // C4
+    return emitError() << "expects a boolean mask to be a tensor of i1, but got "
+                       << types[getOperand()];
+  if (!broadcastsTo(type.getShape(), shape)) // C4
+    return emitError() << "expects the boolean mask to broadcast to the scores "
+                          "from the right, but got "
+                       << types[getOperand()];
+  return success();
+}

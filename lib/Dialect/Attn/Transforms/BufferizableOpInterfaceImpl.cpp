@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How one-shot bufferization sees the tile ops: tiles of tensors become views,
+// destinations are written in place, states are left alone.
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace attn;
+
+/// The same op on buffers. Results that were tensors become their destinations'
+/// buffers; the others stay.
+static LogicalResult onBuffers(Operation *op, RewriterBase &rewriter,
+                               const BufferizationOptions &options,
+                               BufferizationState &state) {
+  SmallVector<Value> operands, tensorResults;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<TensorType>(operand.get().getType())) {
+      operands.push_back(operand.get());
+      continue;
+    }
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, operand.get(), options, state);
+    if (failed(buffer))
+      return failure();
+    operands.push_back(*buffer);
+  }
+  SmallVector<Type> types;
+  for (OpResult result : op->getResults())
+    if (!isa<TensorType>(result.getType()))
+      types.push_back(result.getType());
+  OperationState newState(op->getLoc(), op->getName(), operands, types,
+                          op->getAttrs());
+  Operation *newOp = rewriter.create(newState);
+  SmallVector<Value> results;
+  unsigned kept = 0;
+  for (OpResult result : op->getResults()) {
+    if (!isa<TensorType>(result.getType())) {
+      results.push_back(newOp->getResult(kept++));
+      continue;
+    }
+    OpOperand *init = cast<DestinationStyleOpInterface>(op).getTiedOpOperand(
+        result);
+    results.push_back(operands[init->getOperandNumber()]);
+  }
+  replaceOpWithBufferizedValues(rewriter, op, results);
+  return success();
+}
+
+namespace {
+/// init_state and online: read their tensors, return a state.
+template <typename Op>
+struct ReadsTiles
+    : BufferizableOpInterface::ExternalModel<ReadsTiles<Op>, Op> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    return onBuffers(op, rewriter, options, state);
+  }
+};
+
+/// finalize, weigh and project_tile: overwrite their destinations.
+template <typename Op>
+struct WritesDestinations
+    : DstBufferizableOpInterfaceExternalModel<WritesDestinations<Op>, Op> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    return onBuffers(op, rewriter, options, state);
+  }
+};
+} // namespace
+
+void attn::registerBufferizableOpInterfaces(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, AttnDialect *) {
+    InitStateOp::attachInterface<ReadsTiles<InitStateOp>>(*context);
+    OnlineOp::attachInterface<ReadsTiles<OnlineOp>>(*context);
+    FinalizeOp::attachInterface<WritesDestinations<FinalizeOp>>(*context);
+    WeighOp::attachInterface<WritesDestinations<WeighOp>>(*context);
+    ProjectTileOp::attachInterface<WritesDestinations<ProjectTileOp>>(*context);
+  });
+}

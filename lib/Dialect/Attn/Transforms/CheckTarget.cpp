@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-check-target: refuses what the target cannot run, by name and at the op.
+//
+//   %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x4xf16>, ...
+//        ^ error: 'attn.sdpa' op expects elements of f32 on this target, but
+//        its
+//          query has f16
+//
+// The IR does not change. Every op is looked at, so that a user sees all
+// reasons at once. Before: attn-fuse and attn-absorb-heads have run. After:
+// only attn.sdpa and attn.project are left of the graph, and for both
+//   - all float tensors are f32;
+//   - heads, head dimensions and the sizes of weights are static;
+//   - a head has at most 512 elements (a tile of it stays in registers and L1).
+// Batch and sequence lengths may be unknown.
+//
+// The limits are those of the CPU kernels; they are the same for all targets
+// that exist by now.
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace attn {
+#define GEN_PASS_DEF_CHECKTARGET
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace attn;
+
+static constexpr int64_t maxHeadDim = 512;
+
+static LogicalResult expectF32(Operation *op, StringRef name, Value tensor) {
+  if (!tensor)
+    return success();
+  Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+  if (element.isF32())
+    return success();
+  return op->emitOpError() << "expects elements of f32 on this target, but its "
+                           << name << " has " << element;
+}
+
+static LogicalResult expectStatic(Operation *op, const Twine &what,
+                                  Value tensor, int dim) {
+  if (dim < 0 || !cast<RankedTensorType>(tensor.getType()).isDynamicDim(dim))
+    return success();
+  return op->emitOpError() << "expects " << what
+                           << " to be static on this target, but got "
+                           << tensor.getType();
+}
+
+static LogicalResult expectHead(SdpaOp op, StringRef name,
+                                TypedValue<RankedTensorType> tensor,
+                                SdpaOp::Dims dims) {
+  if (failed(expectF32(op, name, tensor)) ||
+      failed(expectStatic(op, "the number of heads of its " + name, tensor,
+                          dims.head)) ||
+      failed(expectStatic(op, "the head dimension of its " + name, tensor,
+                          dims.feature)))
+    return failure();
+  int64_t size = tensor.getType().getDimSize(dims.feature);
+  if (size > maxHeadDim)
+    return op.emitOpError()
+           << "expects a head dimension of at most " << maxHeadDim
+           << " on this target, but its " << name << " has " << size;
+  return success();
+}
+
+static LogicalResult check(SdpaOp op) {
+  if (failed(expectHead(op, "query", op.getQuery(), op.queryDims())) ||
+      failed(expectHead(op, "key", op.getKey(), op.keyDims())) ||
+      failed(expectHead(op, "value", op.getValue(), op.valueDims())))
+    return failure();
+  return expectF32(op, "bias", op.getBias());
+}
+
+static LogicalResult check(ProjectOp op) {
+  if (failed(expectF32(op, "input", op.getInput())) ||
+      failed(expectStatic(op, "the sizes of its weight", op.getWeight(), 0)))
+    return failure();
+  return expectStatic(op, "the sizes of its weight", op.getWeight(), 1);
+}
+
+static bool isStep(Operation *op) {
+  return isa<ScoresOp, ScaleOp, BiasOp, MaskOp, SoftmaxOp, ContextOp>(op);
+}
+
+/// Whether a context that is left depends on `op`; it is reported instead.
+static bool feedsContext(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    return isa<ContextOp>(user) || (isStep(user) && feedsContext(user));
+  });
+}
+
+static LogicalResult refuseStep(Operation *op) {
+  if (!isa<ContextOp>(op) && feedsContext(op))
+    return success();
+  auto reason = op->getAttrOfType<StringAttr>("attn.not_fused");
+  return op->emitOpError()
+         << "is not part of an attention that could be fused: "
+         << (reason ? reason.getValue()
+                    : StringRef("no attn.context depends on it"));
+}
+
+static LogicalResult check(Operation *op) {
+  if (auto sdpa = dyn_cast<SdpaOp>(op))
+    return check(sdpa);
+  if (auto project = dyn_cast<ProjectOp>(op))
+    return check(project);
+  if (isStep(op))
+    return refuseStep(op);
+  if (isa<SplitHeadsOp, MergeHeadsOp>(op))
+    return op->emitOpError()
+           << "is left; run attn-absorb-heads before attn-check-target";
+  return success();
+}
+
+namespace {
+struct CheckTarget : attn::impl::CheckTargetBase<CheckTarget> {
+  void runOnOperation() override {
+    bool refused = false;
+    getOperation()->walk([&](Operation *op) { refused |= failed(check(op)); });
+    if (refused)
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How much arithmetic a result needs: for benchmarks and `--repeat`.
+//
+// Before:  func.func @mha(%q, %k, %v) -> .. { attn.sdpa .. where causal(..) }
+// After:   and func.func @mha.flops(%q, %k, %v) -> f64 {
+//            // visible pairs * 2 * (key dim + value dim), per batch and head
+//          }
+//
+// Only visible pairs count, found by testing the mask on every pair: exact, and
+// slow only in proportion to the scores that a kernel does not store. A
+// projection counts 2 * rows * inputs * outputs.
+//
+// Before: the fused level. After: every public function has its @NAME.flops.
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace attn {
+#define GEN_PASS_DEF_COUNTFLOPS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+struct PairCounter {
+  OpBuilder &b;
+  Location loc;
+  SdpaOp op;
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  Value size(Value tensor, int dim) {
+    return dim < 0 ? index(1)
+                   : tensor::DimOp::create(b, loc, tensor, dim).getResult();
+  }
+  Value sum(Value count, Value init,
+            function_ref<Value(Value i, Value sum)> body) {
+    auto loop = scf::ForOp::create(
+        b, loc, index(0), count, index(1), init,
+        [&](OpBuilder &, Location, Value i, ValueRange carried) {
+          scf::YieldOp::create(b, loc, body(i, carried[0]));
+        });
+    return loop.getResult(0);
+  }
+
+  /// The element of a tensor that broadcasts to the scores.
+  Value element(Value tensor, ArrayRef<Value> pair) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<Value> at;
+    for (auto [dim, i] : llvm::zip(type.getShape(),
+                                   pair.take_back(type.getRank())))
+      at.push_back(dim == 1 ? index(0) : i);
+    return tensor::ExtractOp::create(b, loc, tensor, at);
+  }
+
+  /// Visible pairs of all batch entries and heads.
+  Value count() {
+    SdpaOp::Dims q = op.queryDims(), k = op.keyDims();
+    Value batches = size(op.getQuery(), q.batch),
+          heads = size(op.getQuery(), q.head),
+          queries = size(op.getQuery(), q.sequence),
+          keys = size(op.getKey(), k.sequence);
+    auto times = [&](Value x, Value y) -> Value {
+      return arith::MulIOp::create(b, loc, x, y);
+    };
+    if (!op.getMask())
+      return times(times(batches, heads), times(queries, keys));
+    MaskContext context;
+    Formula formula = maskFormula(context, op.getMaskAttr());
+    SymbolValues symbols;
+    symbols.set(Variable::QueryLength, queries);
+    symbols.set(Variable::KeyLength, keys);
+    return sum(batches, index(0), [&](Value batch, Value total) {
+      return sum(heads, total, [&](Value head, Value perBatch) {
+        setOperands(context, symbols, batch, head);
+        return sum(queries, perBatch, [&](Value query, Value perHead) {
+          return sum(keys, perHead, [&](Value key, Value pairs) -> Value {
+            SmallVector<Value> pair;
+            if (q.batch >= 0)
+              pair.push_back(batch);
+            if (q.head >= 0)
+              pair.push_back(head);
+            pair.append({query, key});
+            Value visible = emitPredicate(
+                b, loc, context, formula, query, key, symbols,
+                [&](unsigned operand, Value, Value) {
+                  return element(op.getMaskOperands()[operand], pair);
+                });
+            Value one = arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
+                                                     visible);
+            return arith::AddIOp::create(b, loc, pairs, one);
+          });
+        });
+      });
+    });
+  }
+
+  void setOperands(const MaskContext &context, SymbolValues &symbols,
+                   Value batch, Value head) {
+    for (auto [i, symbol] : llvm::enumerate(context.symbols())) {
+      if (symbol.kind != MaskContext::SymbolKind::Operand)
+        continue;
+      Value operand = op.getMaskOperands()[symbol.operand];
+      auto type = cast<RankedTensorType>(operand.getType());
+      SmallVector<Value> at;
+      if (type.getRank() == 1)
+        at.push_back(type.getDimSize(0) == 1         ? index(0)
+                     : op.queryDims().batch >= 0 ? batch
+                                                 : head);
+      Value scalar = tensor::ExtractOp::create(b, loc, operand, at);
+      symbols.set(Variable::FirstSymbol + i,
+                  arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                             scalar));
+    }
+  }
+};
+} // namespace
+
+static Value toFloat(OpBuilder &b, Location loc, Value count) {
+  Value wide = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
+  return arith::SIToFPOp::create(b, loc, b.getF64Type(), wide);
+}
+
+/// Operations of `op`, as f64.
+static Value flopsOf(OpBuilder &b, Operation *op) {
+  Location loc = op->getLoc();
+  auto size = [&](Value tensor, int dim) {
+    return toFloat(b, loc, tensor::DimOp::create(b, loc, tensor, dim));
+  };
+  Value two = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(2.0));
+  auto times = [&](Value x, Value y) -> Value {
+    return arith::MulFOp::create(b, loc, x, y);
+  };
+  if (auto sdpa = dyn_cast<SdpaOp>(op)) {
+    Value dims = arith::AddFOp::create(
+        b, loc, size(sdpa.getQuery(), sdpa.queryDims().feature),
+        size(sdpa.getValue(), sdpa.valueDims().feature));
+    Value pairs = toFloat(b, loc, PairCounter{b, loc, sdpa}.count());
+    return times(pairs, times(two, dims));
+  }
+  auto project = cast<ProjectOp>(op);
+  Value product = times(two, size(project.getWeight(), 0));
+  for (int dim = 0; dim < project.getType().getRank(); ++dim)
+    product = times(product, size(project.getResult(), dim));
+  return product;
+}
+
+static void addFlops(func::FuncOp func) {
+  OpBuilder b(func.getContext());
+  b.setInsertionPointAfter(func);
+  auto flops = cast<func::FuncOp>(b.clone(*func));
+  flops.setName((func.getName() + ".flops").str());
+  flops->removeAttr("attn.ports");
+  flops.removeResAttrsAttr();
+  flops.setPrivate();
+  flops.setType(b.getFunctionType(func.getArgumentTypes(), b.getF64Type()));
+  auto ret = cast<func::ReturnOp>(flops.front().getTerminator());
+  b.setInsertionPoint(ret);
+  Value total =
+      arith::ConstantOp::create(b, func.getLoc(), b.getF64FloatAttr(0.0));
+  SmallVector<Operation *> counted;
+  for (Operation &op : flops.front())
+    if (isa<SdpaOp, ProjectOp>(op))
+      counted.push_back(&op);
+  for (Operation *op : counted)
+    total = arith::AddFOp::create(b, op->getLoc(), total, flopsOf(b, op));
+  ret->setOperands(total);
+}
+
+namespace {
+struct CountFlops : attn::impl::CountFlopsBase<CountFlops> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (func.isPublic() && !func.isExternal())
+        functions.push_back(func);
+    for (func::FuncOp func : functions)
+      addFlops(func);
+  }
+};
+} // namespace

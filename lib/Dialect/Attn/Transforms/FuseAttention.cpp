@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-fuse: the textbook steps of one attention become one attn.sdpa.
+//
+//   %s = attn.scores %q, %k
+//   %t = attn.scale %s by 0.125
+//   %m = attn.mask %t where causal(top_left)
+//   %w = attn.softmax %m
+//   %o = attn.context %w, %v
+// becomes
+//   %o = attn.sdpa %q, %k, %v scale 0.125 where causal(top_left)
+//
+// It starts at every attn.context and reads upwards: softmax, then any order of
+// scale, mask and bias, then scores, then scales of the query and of the key.
+// attn.sdpa has one fixed order, scale then bias then mask; an order that means
+// something else is refused:
+//   - scale after bias, since it scales the bias too;
+//   - a negative scale after a mask, since it makes -inf into +inf;
+//   - a second bias (add the two before);
+//   - two masks of which one counts from the last live key and the other says
+//     which key that is (`causal(bottom_right)`, `key_length`): in one mask
+//     they mean something else than one after the other.
+// All other orders mean the same, because exclusion is -inf and -inf stays -inf
+// under a positive factor and under a finite sum.
+//
+// Scores or weights with a use outside the steps become results of the
+// attn.sdpa. It has one `scores` result, at one of the stages raw, scaled,
+// biased or masked; where a use needs anything else, nothing is fused. A
+// softmax that several contexts read is computed once for each of them.
+//
+// First every context is decided, then all are rewritten: whether a value has a
+// use outside depends on what else is fused, so refusals are repeated until
+// nothing changes.
+//
+// Before: attn-normalize has run. After: a context that is left carries its
+// reason as the attribute `attn.not_fused` (attn-check-target prints it) and in
+// a missed remark at the op that is in the way; each fusion is a passed remark.
+//
+// Not handled: scales after softmax, steps in different blocks, a scale between
+// attn.split_heads and its input (attn-normalize moves it). Statistics in f32
+// also where the scale stood on a query of f16: the fused form rounds less.
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace attn {
+#define GEN_PASS_DEF_FUSEATTENTION
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace attn;
+
+namespace {
+
+/// Why a context stays: the op that is in the way, and a sentence.
+struct Refusal {
+  Operation *at;
+  std::string reason;
+};
+
+/// The scores after one step, and what has been applied to them so far.
+struct Level {
+  Value scores;
+  double factor;
+  bool biased;
+  unsigned masks;
+};
+
+/// The steps above one context, as attn.sdpa wants them.
+struct Chain {
+  ContextOp context;
+  SoftmaxOp softmax;
+  ScoresOp scores;
+  SmallVector<Operation *> steps; ///< scale, mask, bias in program order
+  SmallVector<Level> levels;      ///< of scores, then of each step
+  SmallVector<Operation *> operandScales; ///< scales of query and key
+  Value query, key, bias;
+  double operandFactor = 1, factor = 1;
+  Attribute mask;
+  unsigned masks = 0;
+  SmallVector<Value> maskOperands;
+};
+
+/// What is decided about a context that will be fused.
+struct Plan {
+  bool weights = false;
+  Value returned; ///< the scores that stay visible, if any
+  std::optional<ScoresStage> stage;
+  bool keepOperandScales = false; ///< so that raw scores stay what they were
+  Operation *insertAfter = nullptr;
+  bool atContext = true; ///< else after `insertAfter`, or first in the block
+};
+} // namespace
+
+static std::string nameOf(Operation *op) {
+  return op->getName().getStringRef().str();
+}
+
+static std::string originOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op ? nameOf(op) : "an argument";
+}
+
+//===----------------------------------------------------------------------===//
+// Reading a chain
+//===----------------------------------------------------------------------===//
+
+/// Finds the ops from context up to scores.
+static std::optional<Refusal> findSteps(Chain &chain) {
+  ContextOp context = chain.context;
+  chain.softmax = context.getWeights().getDefiningOp<SoftmaxOp>();
+  if (!chain.softmax)
+    return Refusal{context, "the weights come from " +
+                                originOf(context.getWeights()) +
+                                ", not from attn.softmax"};
+  Value scores = chain.softmax.getScores();
+  while (isa_and_nonnull<ScaleOp, MaskOp, BiasOp>(scores.getDefiningOp())) {
+    chain.steps.push_back(scores.getDefiningOp());
+    scores = scores.getDefiningOp()->getOperand(0);
+  }
+  std::reverse(chain.steps.begin(), chain.steps.end());
+  chain.scores = scores.getDefiningOp<ScoresOp>();
+  if (!chain.scores)
+    return Refusal{context, "the scores come from " + originOf(scores) +
+                                ", not from attn.scores"};
+  SmallVector<Operation *> ops(chain.steps);
+  ops.append({chain.softmax, chain.scores});
+  for (Operation *op : ops)
+    if (op->getBlock() != context->getBlock())
+      return Refusal{op, nameOf(op) + " stands in another block than "
+                                      "attn.context"};
+  return std::nullopt;
+}
+
+/// The input of the scales above `value`; multiplies their factors.
+static Value peelScales(Value value, Chain &chain) {
+  while (auto scale = value.getDefiningOp<ScaleOp>()) {
+    chain.operandScales.push_back(scale);
+    chain.operandFactor *= scale.getFactor().convertToDouble();
+    value = scale.getInput();
+  }
+  return value;
+}
+
+static bool countsFromLastKey(Attribute mask) {
+  return mask
+      .walk([](CausalAttr term) {
+        return term.getAlignment() == Alignment::BottomRight
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether `mask` says which key is the last live one of the whole mask.
+static bool limitsKeys(Attribute mask) {
+  if (auto all = dyn_cast<AllOfAttr>(mask))
+    return llvm::any_of(all.getTerms(), llvm::IsaPred<KeyLengthAttr>);
+  return isa<KeyLengthAttr>(mask);
+}
+
+static std::optional<Refusal> applyMask(MaskOp op, Chain &chain) {
+  if (!chain.mask) {
+    chain.mask = op.getMask();
+  } else {
+    if ((countsFromLastKey(chain.mask) && limitsKeys(op.getMask())) ||
+        (limitsKeys(chain.mask) && countsFromLastKey(op.getMask())))
+      return Refusal{op, "causal(bottom_right) and key_length stand in "
+                         "separate masks; write them in one mask if the last "
+                         "key is the one that key_length says"};
+    chain.mask =
+        conjoinMasks(chain.mask, chain.maskOperands.size(), op.getMask());
+  }
+  llvm::append_range(chain.maskOperands, op.getMaskOperands());
+  ++chain.masks;
+  return std::nullopt;
+}
+
+static std::optional<Refusal> applyStep(Operation *step, Chain &chain) {
+  if (auto mask = dyn_cast<MaskOp>(step))
+    return applyMask(mask, chain);
+  if (auto bias = dyn_cast<BiasOp>(step)) {
+    if (chain.bias)
+      return Refusal{step, "attn.bias is the second one; add the two biases "
+                           "before"};
+    chain.bias = bias.getBias();
+    return std::nullopt;
+  }
+  double factor = cast<ScaleOp>(step).getFactor().convertToDouble();
+  if (chain.bias)
+    return Refusal{step, "attn.scale stands after attn.bias and would scale "
+                         "the bias too; scale before"};
+  if (chain.mask && factor < 0)
+    return Refusal{step, "attn.scale by a negative factor stands after "
+                         "attn.mask and would turn -inf into +inf; mask after"};
+  chain.factor *= factor;
+  return std::nullopt;
+}
+
+/// attn.sdpa knows more about its operands together than each step alone.
+static std::optional<Refusal> checkShapes(Chain &chain) {
+  RankedTensorType q = chain.scores.getQuery().getType(),
+                   k = chain.scores.getKey().getType(),
+                   v = chain.context.getValue().getType(),
+                   o = chain.context.getOut().getType();
+  int64_t rank = q.getRank();
+  auto differ = [](int64_t a, int64_t b) {
+    return !ShapedType::isDynamic(a) && !ShapedType::isDynamic(b) && a != b;
+  };
+  if (rank >= 3 && differ(k.getDimSize(rank - 3), v.getDimSize(rank - 3)))
+    return Refusal{chain.context, "the key has " +
+                                      std::to_string(k.getDimSize(rank - 3)) +
+                                      " heads, but the value " +
+                                      std::to_string(v.getDimSize(rank - 3))};
+  bool same =
+      !differ(k.getDimSize(rank - 2), v.getDimSize(rank - 2)) &&
+      !differ(q.getDimSize(rank - 2), o.getDimSize(rank - 2)) &&
+      (rank < 3 || !differ(q.getDimSize(rank - 3), o.getDimSize(rank - 3))) &&
+      (rank < 4 || (!differ(q.getDimSize(0), v.getDimSize(0)) &&
+                    !differ(q.getDimSize(0), o.getDimSize(0))));
+  SmallVector<int64_t> scores(q.getShape().drop_back());
+  scores.push_back(k.getDimSize(rank - 2));
+  if (chain.bias)
+    same &= broadcastsTo(
+        cast<RankedTensorType>(chain.bias.getType()).getShape(), scores);
+  if (chain.mask)
+    same &= succeeded(
+        verifyMask([] { return InFlightDiagnostic(); }, chain.mask,
+                   ValueRange(chain.maskOperands).getTypes(), scores));
+  if (!same)
+    return Refusal{chain.context,
+                   "sizes of query, key, value, bias or mask contradict each "
+                   "other"};
+  return std::nullopt;
+}
+
+/// Reads the chain above `context`; a refusal is about what the steps mean.
+static std::optional<Refusal> readChain(ContextOp context, Chain &chain) {
+  chain.context = context;
+  if (std::optional<Refusal> refusal = findSteps(chain))
+    return refusal;
+  chain.query = peelScales(chain.scores.getQuery(), chain);
+  chain.key = peelScales(chain.scores.getKey(), chain);
+  chain.levels.push_back({chain.scores.getScores(), 1, false, 0});
+  for (Operation *step : chain.steps) {
+    if (std::optional<Refusal> refusal = applyStep(step, chain))
+      return refusal;
+    chain.levels.push_back({step->getResult(0), chain.factor,
+                            static_cast<bool>(chain.bias), chain.masks});
+  }
+  double scale = chain.factor * chain.operandFactor;
+  if (!std::isfinite(scale) || scale == 0)
+    return Refusal{context, "the product of all scales is 0 or not finite"};
+  return checkShapes(chain);
+}
+
+//===----------------------------------------------------------------------===//
+// Deciding
+//===----------------------------------------------------------------------===//
+
+/// The stage of attn.sdpa after which scores are what they are at `level`.
+static std::optional<ScoresStage> stageOf(const Level &level,
+                                          const Chain &chain) {
+  bool scaled = level.factor == chain.factor;
+  bool biased = level.biased == static_cast<bool>(chain.bias);
+  if (level.masks)
+    return scaled && biased && level.masks == chain.masks
+               ? std::optional(ScoresStage::Masked)
+               : std::nullopt;
+  if (level.biased)
+    return ScoresStage::Biased;
+  if (level.factor == 1 && (chain.factor != 1 || chain.operandFactor == 1))
+    return ScoresStage::Raw;
+  return scaled ? std::optional(ScoresStage::Scaled) : std::nullopt;
+}
+
+/// Whether `use` stays after all ops in `fused` are gone. Steps read scores and
+/// weights by their first operand; by others they may read another attention.
+static bool isOutside(OpOperand &use, const DenseSet<Operation *> &fused) {
+  return use.getOperandNumber() != 0 || !fused.contains(use.getOwner());
+}
+
+/// The users of `value` that stay after all ops in `fused` are gone.
+static SmallVector<Operation *>
+usersOutside(Value value, const DenseSet<Operation *> &fused) {
+  SmallVector<Operation *> users;
+  for (OpOperand &use : value.getUses())
+    if (isOutside(use, fused))
+      users.push_back(use.getOwner());
+  return users;
+}
+
+/// The operands that the attn.sdpa will have.
+static SmallVector<Value> operandsOf(Chain &chain, const Plan &plan) {
+  SmallVector<Value> operands(chain.maskOperands);
+  bool keep = plan.keepOperandScales;
+  operands.append({keep ? chain.scores.getQuery() : chain.query,
+                   keep ? chain.scores.getKey() : chain.key,
+                   chain.context.getValue()});
+  if (chain.bias)
+    operands.push_back(chain.bias);
+  return operands;
+}
+
+/// Looks for a place where all operands are there and no user has been yet:
+/// that of the context, or else right behind the last operand.
+static std::optional<Refusal> findPlace(Chain &chain, Plan &plan,
+                                        ArrayRef<Operation *> users,
+                                        const DenseSet<Operation *> &fused,
+                                        DominanceInfo &dominance) {
+  Operation *context = chain.context;
+  if (llvm::all_of(users, [&](Operation *user) {
+        return dominance.properlyDominates(context, user);
+      }))
+    return std::nullopt;
+
+  Block *block = context->getBlock();
+  Operation *last = nullptr;
+  bool stable = true; // no operand moves when another attention is fused
+  for (Value operand : operandsOf(chain, plan)) {
+    Operation *op = operand.getDefiningOp();
+    if (!op || op->getBlock() != block)
+      continue;
+    stable &= !fused.contains(op);
+    if (!last || last->isBeforeInBlock(op))
+      last = op;
+  }
+  plan.atContext = false;
+  plan.insertAfter = last;
+  for (Operation *user : users) {
+    Operation *ancestor = block->findAncestorOpInBlock(*user);
+    bool after = ancestor ? !last || last->isBeforeInBlock(ancestor)
+                          : dominance.properlyDominates(context, user);
+    if (!after || !stable)
+      return Refusal{user, nameOf(user) +
+                               " reads an intermediate before all "
+                               "operands of the attention are there"};
+  }
+  return std::nullopt;
+}
+
+/// Decides which intermediates the fused op returns and where it goes. `fused`
+/// are the ops that will be gone, `claimed` the values that another attn.sdpa
+/// returns already.
+static std::optional<Refusal> decide(Chain &chain, Plan &plan,
+                                     const DenseSet<Operation *> &fused,
+                                     const DenseSet<Value> &claimed,
+                                     DominanceInfo &dominance) {
+  plan = Plan();
+  Value weights = chain.softmax.getWeights();
+  SmallVector<Operation *> users;
+  if (!claimed.contains(weights))
+    users = usersOutside(weights, fused);
+  plan.weights = !users.empty();
+  for (const Level &level : chain.levels) {
+    SmallVector<Operation *> outside;
+    if (!claimed.contains(level.scores))
+      outside = usersOutside(level.scores, fused);
+    if (outside.empty())
+      continue;
+    Operation *op = level.scores.getDefiningOp();
+    if (plan.returned)
+      return Refusal{op, "the results of " +
+                             nameOf(plan.returned.getDefiningOp()) + " and " +
+                             nameOf(op) +
+                             " both have other uses; attn.sdpa returns scores "
+                             "of one stage"};
+    plan.stage = stageOf(level, chain);
+    if (!plan.stage)
+      return Refusal{op, "the result of " + nameOf(op) +
+                             " has other uses, but attn.sdpa applies scale, "
+                             "bias and mask in this order and never has these "
+                             "scores"};
+    plan.returned = level.scores;
+    llvm::append_range(users, outside);
+  }
+  plan.keepOperandScales =
+      plan.stage == ScoresStage::Raw && chain.operandFactor != 1;
+  return findPlace(chain, plan, users, fused, dominance);
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+/// `attn.scores, attn.scale, attn.softmax, attn.context`.
+static std::string stepNames(const Chain &chain) {
+  std::string names = "attn.scores, ";
+  for (Operation *step : chain.steps)
+    names += nameOf(step) + ", ";
+  return names + "attn.softmax, attn.context";
+}
+
+/// Makes the attn.sdpa of a chain and gives it the uses outside of `fused`.
+/// The steps stay, unused, until all chains are fused.
+static void fuse(Chain &chain, const Plan &plan,
+                 const DenseSet<Operation *> &fused, IRRewriter &rewriter) {
+  ContextOp context = chain.context;
+  if (plan.atContext)
+    rewriter.setInsertionPoint(context);
+  else if (plan.insertAfter)
+    rewriter.setInsertionPointAfter(plan.insertAfter);
+  else
+    rewriter.setInsertionPointToStart(context->getBlock());
+
+  bool keep = plan.keepOperandScales;
+  double scale = keep ? chain.factor : chain.factor * chain.operandFactor;
+  Type weights = plan.weights ? Type(chain.softmax.getType()) : Type();
+  Type scores = plan.returned ? plan.returned.getType() : Type();
+  MLIRContext *mlir = context.getContext();
+  auto layout = LayoutAttr::get(mlir, Layout::HeadMajor);
+  auto stage =
+      plan.stage ? ScoresStageAttr::get(mlir, *plan.stage) : ScoresStageAttr();
+  auto sdpa = SdpaOp::create(
+      rewriter, context.getLoc(), context.getType(), /*lse=*/Type(), weights,
+      scores, keep ? chain.scores.getQuery() : chain.query,
+      keep ? chain.scores.getKey() : chain.key, context.getValue(), chain.bias,
+      chain.maskOperands, rewriter.getF64FloatAttr(scale), chain.mask, layout,
+      layout, layout, layout, stage, /*schedule=*/ScheduleAttr());
+  rewriter.replaceAllUsesWith(context.getOut(), sdpa.getOut());
+  auto outside = [&](OpOperand &use) { return isOutside(use, fused); };
+  if (plan.weights)
+    rewriter.replaceUsesWithIf(chain.softmax.getWeights(), sdpa.getWeights(),
+                               outside);
+  if (plan.returned)
+    rewriter.replaceUsesWithIf(plan.returned, sdpa.getScores(), outside);
+  remark::passed(context.getLoc(),
+                 remark::RemarkOpts::name("Fused").category("attn-fuse"))
+      << "fused " + stepNames(chain);
+}
+
+static void refuse(ContextOp context, const Refusal &refusal) {
+  remark::missed(refusal.at->getLoc(),
+                 remark::RemarkOpts::name("NotFused").category("attn-fuse"))
+      << "not fused: " + refusal.reason;
+  context->setAttr("attn.not_fused",
+                   StringAttr::get(context.getContext(), refusal.reason));
+}
+
+/// Producers before consumers, also where chains share ops.
+static void collectOps(Chain &chain, SetVector<Operation *> &ops) {
+  ops.insert(chain.operandScales.rbegin(), chain.operandScales.rend());
+  ops.insert(chain.scores);
+  ops.insert(chain.steps.begin(), chain.steps.end());
+  ops.insert(chain.softmax);
+  ops.insert(chain.context);
+}
+
+/// The ops that read scores or weights of some chain as one of its steps.
+static DenseSet<Operation *> readersIn(ArrayRef<Chain> chains) {
+  DenseSet<Operation *> ops;
+  for (const Chain &chain : chains) {
+    ops.insert(chain.steps.begin(), chain.steps.end());
+    ops.insert(chain.softmax);
+    ops.insert(chain.context);
+  }
+  return ops;
+}
+
+/// Drops chains from `chains` until all that are left can be fused together.
+static SmallVector<Plan, 0> decideAll(SmallVector<Chain, 0> &chains,
+                                      DominanceInfo &dominance) {
+  while (true) {
+    SmallVector<Plan, 0> plans(chains.size());
+    DenseSet<Operation *> fused = readersIn(chains);
+    DenseSet<Value> claimed;
+    size_t i = 0;
+    for (; i < chains.size(); ++i) {
+      if (std::optional<Refusal> refusal =
+              decide(chains[i], plans[i], fused, claimed, dominance)) {
+        refuse(chains[i].context, *refusal);
+        break;
+      }
+      if (plans[i].weights)
+        claimed.insert(chains[i].softmax.getWeights());
+      if (plans[i].returned)
+        claimed.insert(plans[i].returned);
+    }
+    if (i == chains.size())
+      return plans;
+    chains.erase(chains.begin() + i);
+  }
+}
+
+namespace {
+struct FuseAttention : attn::impl::FuseAttentionBase<FuseAttention> {
+  void runOnOperation() override {
+    SmallVector<Chain, 0> chains;
+    getOperation()->walk([&](ContextOp context) {
+      context->removeAttr("attn.not_fused");
+      Chain chain;
+      if (std::optional<Refusal> refusal = readChain(context, chain))
+        refuse(context, *refusal);
+      else
+        chains.push_back(std::move(chain));
+    });
+    SmallVector<Plan, 0> plans =
+        decideAll(chains, getAnalysis<DominanceInfo>());
+
+    IRRewriter rewriter(&getContext());
+    DenseSet<Operation *> fused = readersIn(chains);
+    SetVector<Operation *> ops;
+    for (auto [decided, plan] : llvm::zip(chains, plans)) {
+      // An operand may be the result of an attention fused by now: read again.
+      Chain chain;
+      bool refused = readChain(decided.context, chain).has_value();
+      assert(!refused && "fusing one attention changed the steps of another");
+      (void)refused;
+      fuse(chain, plan, fused, rewriter);
+      collectOps(chain, ops);
+    }
+    for (Operation *op : llvm::reverse(ops.getArrayRef()))
+      if (op->use_empty())
+        rewriter.eraseOp(op);
+  }
+};
+} // namespace

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-normalize: brings the textbook steps to one canonical form.
+//
+// People write the scale of attention as a product or as a quotient, and with
+// whatever their framework calls a constant tensor. After this pass it is
+// always attn.scale, so that attn-fuse knows one form:
+//
+//   %d = arith.constant dense<8.0> : tensor<2x3xf32>
+//   %s = arith.divf %scores, %d : tensor<2x3xf32>
+// becomes
+//   %s = attn.scale %scores by 1.250000e-01 : tensor<2x3xf32>
+//
+// Constant tensors are a dense splat, tensor.splat of a constant (sizes may be
+// dynamic) and linalg.fill with a constant. A quotient becomes the product with
+// the reciprocal, taken in f64.
+//
+// A scale of a joined tensor moves below attn.split_heads, where attn-fuse
+// looks for it; the canonical forms of the attn ops then merge scale with scale
+// and mask with mask.
+//
+// After: no product or quotient of a float tensor with a finite constant other
+// than 0 whose reciprocal is finite too where it is a divisor.
+//
+// Not handled: a constant divided by a tensor; factors that differ per element
+// (those are no scale); constants that only fold after inlining or
+// canonicalization, which therefore should run before.
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace attn {
+#define GEN_PASS_DEF_NORMALIZEATTENTION
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace attn;
+
+/// The one value that all elements of `tensor` have, if it is a constant.
+static std::optional<double> constantOf(Value tensor) {
+  Value scalar = tensor;
+  if (auto splat = tensor.getDefiningOp<tensor::SplatOp>())
+    scalar = splat.getInput();
+  else if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    scalar = fill.value();
+  APFloat value(0.0);
+  // Matches a scalar constant and a dense splat alike.
+  if (!matchPattern(scalar, m_ConstantFloat(&value)))
+    return std::nullopt;
+  bool inexact;
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+  return value.convertToDouble();
+}
+
+/// What `op` multiplies its other operand by, and that operand.
+struct Product {
+  Value input;
+  double factor;
+};
+static std::optional<Product> productWithConstant(Operation *op) {
+  if (!isa<RankedTensorType>(op->getResult(0).getType()))
+    return std::nullopt;
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  if (std::optional<double> c = constantOf(right))
+    return Product{left, isa<arith::DivFOp>(op) ? 1.0 / *c : *c};
+  if (isa<arith::MulFOp>(op))
+    if (std::optional<double> c = constantOf(left))
+      return Product{right, *c};
+  return std::nullopt;
+}
+
+static void scaleFromArith(Operation *op, IRRewriter &rewriter) {
+  std::optional<Product> product = productWithConstant(op);
+  // Of two constants the folder makes one; it is no scale of anything.
+  if (!product || constantOf(product->input))
+    return;
+  if (!std::isfinite(product->factor) || product->factor == 0) {
+    remark::missed(
+        op->getLoc(),
+        remark::RemarkOpts::name("NotAScale").category("attn-normalize"))
+        << "not a scale: the factor " +
+               llvm::formatv("{0}", product->factor).str() +
+               " is 0 or not finite";
+    return;
+  }
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOpWithNewOp<ScaleOp>(op, product->input,
+                                       APFloat(product->factor));
+}
+
+namespace {
+/// split_heads(scale(x)) is scale(split_heads(x)).
+struct MoveScaleBelowSplit : OpRewritePattern<SplitHeadsOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SplitHeadsOp op,
+                                PatternRewriter &rewriter) const override {
+    auto scale = op.getInput().getDefiningOp<ScaleOp>();
+    if (!scale)
+      return rewriter.notifyMatchFailure(op, "no scale above");
+    Value heads = SplitHeadsOp::create(rewriter, op.getLoc(), op.getType(),
+                                       scale.getInput(), op.getHeadsAttr());
+    rewriter.replaceOpWithNewOp<ScaleOp>(op, heads, scale.getFactorAttr());
+    return success();
+  }
+};
+
+struct NormalizeAttention
+    : attn::impl::NormalizeAttentionBase<NormalizeAttention> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    getOperation()->walk([&](Operation *op) {
+      if (isa<arith::MulFOp, arith::DivFOp>(op))
+        scaleFromArith(op, rewriter);
+    });
+    RewritePatternSet patterns(&getContext());
+    patterns.add<MoveScaleBelowSplit>(&getContext());
+    ScaleOp::getCanonicalizationPatterns(patterns, &getContext());
+    MaskOp::getCanonicalizationPatterns(patterns, &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

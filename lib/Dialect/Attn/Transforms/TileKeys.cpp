@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Visits only the tiles of keys that the mask sees.
+//
+// Before:  %s1 = attn.online %s0, %k, %v rows %begin to %end keys from %c0 ..
+//                  where causal(top_left) mode edge
+// After:   %s1 = scf.for %t = %c0 to %full iter_args(%s = %s0) {
+//            %k_tile = tensor.extract_slice %k[%first, 0] ..
+//            %n = attn.online %s, %k_tile, %v_tile .. keys from %first mode full
+//            scf.yield %n
+//          }
+//          %s2 = scf.for %t = %full to %last iter_args(%s = %s1) { .. mode edge }
+//
+// The bounds come from the mask's formula by attn/Analysis/MaskBounds.h: key
+// tiles in which no row of the query tile sees a key are not visited, tiles in
+// which every row sees every key are computed without the mask. Tiles above
+// the diagonal of a causal mask thus do not exist in the code. The last tile
+// may have fewer keys; that is a loop bound of the kernel, not a mask.
+//
+// An attn.weigh is cut into all tiles: weights of excluded pairs are written
+// too, as 0.
+//
+// Before: online ops over all keys. After: no tile has more than key_tile keys.
+#include "attn/Analysis/MaskBounds.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace attn {
+#define GEN_PASS_DEF_TILEKEYS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// `count` rows of `matrix` from row `first`, or columns.
+static Value extractRows(OpBuilder &b, Location loc, Value matrix, Value first,
+                         Value count) {
+  auto columns = tensor::getMixedSize(b, loc, matrix, 1);
+  SmallVector<OpFoldResult> offsets{first, b.getIndexAttr(0)},
+      sizes{count, columns}, strides(2, b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, loc, matrix, offsets, sizes,
+                                        strides);
+}
+
+/// First key of tile `tile` and the number of its keys.
+static std::pair<Value, Value> keysOfTile(OpBuilder &b, Location loc,
+                                          Value tile, Value keyTile,
+                                          Value keyLength) {
+  Value first = arith::MulIOp::create(b, loc, tile, keyTile);
+  Value left = arith::SubIOp::create(b, loc, keyLength, first);
+  return {first, arith::MinUIOp::create(b, loc, left, keyTile)};
+}
+
+static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  ScheduleAttr schedule = op.getScheduleAttr();
+  MaskContext context;
+  Formula formula = maskFormula(context, op.getMaskAttr());
+  BoundsOptions options;
+  options.ignoreRaggedTail = true;
+  KeyRanges ranges =
+      analyzeMask(context, formula,
+                  {schedule.getQueryTile(), schedule.getKeyTile()}, options);
+  SymbolValues symbols;
+  symbols.set(Variable::QueryBegin, op.getQueryBegin());
+  symbols.set(Variable::QueryEnd, op.getQueryEnd());
+  symbols.set(Variable::QueryLength, op.getQueryLength());
+  symbols.set(Variable::KeyLength, op.getKeyLength());
+  for (auto [i, symbol] : llvm::enumerate(ranges.context.symbols()))
+    if (symbol.kind == MaskContext::SymbolKind::Operand)
+      symbols.set(Variable::FirstSymbol + i,
+                  op.getMaskOperands()[symbol.operand]);
+  Value keyTile =
+      arith::ConstantIndexOp::create(rewriter, loc, schedule.getKeyTile());
+  auto body = [&](OpBuilder &b, Location l, Value tile, bool edge,
+                  ValueRange state) -> SmallVector<Value> {
+    auto [first, count] =
+        keysOfTile(b, l, tile, keyTile, op.getKeyLength());
+    IRMapping mapping;
+    mapping.map(op.getState(), state.front());
+    mapping.map(op.getKey(), extractRows(b, l, op.getKey(), first, count));
+    mapping.map(op.getValue(), extractRows(b, l, op.getValue(), first, count));
+    auto next = cast<OnlineOp>(b.clone(*op, mapping));
+    next.getKeyBeginMutable().assign(first);
+    next.setMode(edge ? TileMode::Edge : TileMode::Full);
+    return {next.getNext()};
+  };
+  SmallVector<Value> next =
+      emitKeyLoops(rewriter, loc, ranges, symbols, op.getState(), body);
+  rewriter.replaceOp(op, next);
+}
+
+static void tileWeigh(WeighOp op, IRRewriter &rewriter) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Value keyTile = arith::ConstantIndexOp::create(
+      rewriter, loc, op.getSchedule().getKeyTile());
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value tiles =
+      arith::CeilDivUIOp::create(rewriter, loc, op.getKeyLength(), keyTile);
+  SmallVector<Value> inits;
+  for (Value init : {op.getWeights(), op.getScores()})
+    if (init)
+      inits.push_back(init);
+  auto body = [&](OpBuilder &b, Location l, Value tile, ValueRange matrices) {
+    auto [first, count] =
+        keysOfTile(b, l, tile, keyTile, op.getKeyLength());
+    IRMapping mapping;
+    mapping.map(op.getKey(), extractRows(b, l, op.getKey(), first, count));
+    SmallVector<Value> tileInits;
+    SmallVector<OpFoldResult> offsets{b.getIndexAttr(0), first},
+        strides(2, b.getIndexAttr(1));
+    SmallVector<SmallVector<OpFoldResult>> sizes;
+    for (auto [init, matrix] : llvm::zip(inits, matrices)) {
+      sizes.push_back({tensor::getMixedSize(b, l, matrix, 0), count});
+      tileInits.push_back(tensor::ExtractSliceOp::create(
+          b, l, matrix, offsets, sizes.back(), strides));
+      mapping.map(init, tileInits.back());
+    }
+    auto cut = cast<WeighOp>(b.clone(*op, mapping));
+    cut.getKeyBeginMutable().assign(first);
+    SmallVector<Value> next;
+    for (auto [i, matrix] : llvm::enumerate(matrices)) {
+      cut->getResult(i).setType(cast<RankedTensorType>(tileInits[i].getType()));
+      next.push_back(tensor::InsertSliceOp::create(
+          b, l, cut->getResult(i), matrix, offsets, sizes[i], strides));
+    }
+    scf::YieldOp::create(b, l, next);
+  };
+  auto loop =
+      scf::ForOp::create(rewriter, loc, zero, tiles, one, inits, body);
+  rewriter.replaceOp(op, loop.getResults());
+}
+
+namespace {
+struct TileKeys : attn::impl::TileKeysBase<TileKeys> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<OnlineOp, WeighOp>(op))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (Operation *op : ops) {
+      if (auto online = dyn_cast<OnlineOp>(op))
+        tileOnline(online, rewriter);
+      else
+        tileWeigh(cast<WeighOp>(op), rewriter);
+    }
+  }
+};
+} // namespace

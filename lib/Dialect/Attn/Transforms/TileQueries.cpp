@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One parallel item per batch entry, head and tile of queries.
+//
+// Before:  %out = attn.sdpa %q, %k, %v scale 0.125 where causal(top_left)
+// After:   %out = scf.forall (%b, %h, %i) in (%B, 8, %tiles)
+//              shared_outs(%o = %empty) {
+//            %q_tile = tensor.extract_slice %q[%b, %h, %begin, 0] ..
+//            %s0 = attn.init_state %q_tile scale 0.125 ..
+//            %s1 = attn.online %s0, %k_head, %v_head rows %begin to %end
+//                    keys from %c0 .. where causal(top_left) mode edge
+//            %r = attn.finalize %s1 outs(%o_tile ..)
+//            scf.forall.in_parallel { tensor.parallel_insert_slice %r .. }
+//          }
+//
+// The online op still sees all keys; attn-tile-keys cuts them. Tiles are taken
+// from the last to the first, because with causal masks the last ones have the
+// most work, and a parallel loop should end with short items. Heads of a group
+// read the same key head; nothing is copied. Results `weights` and `scores` are
+// written by an attn.weigh behind finalize, when the statistics are final.
+//
+// Before: every sdpa has a schedule. After: no sdpa is left.
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace attn {
+#define GEN_PASS_DEF_TILEQUERIES
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+/// Builds the body of one item.
+struct ItemBuilder {
+  SdpaOp op;
+  OpBuilder &builder;
+  Location loc;
+  Value batch, head, begin, rows; // of this item
+  Value queryLength, keyLength;
+
+  OpFoldResult index(int64_t value) { return builder.getIndexAttr(value); }
+
+  /// Rank-reducing slice: sizes and offsets not given are 1 and 0.
+  tensor::ExtractSliceOp slice(Value tensor, ArrayRef<OpFoldResult> offsets,
+                               ArrayRef<OpFoldResult> sizes,
+                               ArrayRef<int64_t> kept) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<OpFoldResult> strides(type.getRank(), index(1));
+    auto full = tensor::ExtractSliceOp::inferResultType(type, sizes);
+    SmallVector<int64_t> shape;
+    for (int64_t dim : kept)
+      shape.push_back(full.getDimSize(dim));
+    return tensor::ExtractSliceOp::create(
+        builder, loc, RankedTensorType::get(shape, type.getElementType()),
+        tensor, offsets, sizes, strides);
+  }
+
+  /// The rows `from` .. of this item's head as a matrix.
+  tensor::ExtractSliceOp headMatrix(Value tensor, SdpaOp::Dims dims,
+                                    Value headIndex, OpFoldResult from,
+                                    OpFoldResult count) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<OpFoldResult> offsets(type.getRank(), index(0)),
+        sizes(type.getRank(), index(1));
+    if (dims.batch >= 0)
+      offsets[dims.batch] = batch;
+    if (dims.head >= 0)
+      offsets[dims.head] = headIndex;
+    offsets[dims.sequence] = from;
+    sizes[dims.sequence] = count;
+    sizes[dims.feature] =
+        tensor::getMixedSize(builder, loc, tensor, dims.feature);
+    return slice(tensor, offsets, sizes, {dims.sequence, dims.feature});
+  }
+
+  /// The matrix of this head of a tensor that broadcasts to the scores.
+  Value broadcastMatrix(Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    int64_t rank = type.getRank();
+    if (rank < 2) { // a row of keys, or one value for all
+      Value v = tensor;
+      SmallVector<ReassociationIndices> groups;
+      if (rank == 1)
+        groups.push_back({0, 1});
+      SmallVector<int64_t> shape(2 - rank, 1);
+      llvm::append_range(shape, type.getShape());
+      return tensor::ExpandShapeOp::create(
+          builder, loc, RankedTensorType::get(shape, type.getElementType()), v,
+          groups);
+    }
+    SmallVector<OpFoldResult> offsets(rank, index(0)), sizes(rank, index(1));
+    int scoresRank = op.scoresShape().size();
+    for (int dim = 0; dim < rank; ++dim) {
+      int target = dim + scoresRank - rank; // dimension of the scores
+      if (dim >= rank - 2)
+        sizes[dim] = tensor::getMixedSize(builder, loc, tensor, dim);
+      else if (type.getDimSize(dim) != 1)
+        offsets[dim] = target == scoresRank - 3 ? head : batch;
+    }
+    return slice(tensor, offsets, sizes, {rank - 2, rank - 1});
+  }
+
+  /// A per-batch integer as an index; a boolean mask as this head's matrix.
+  Value maskOperand(Value operand) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (type.getElementType().isInteger(1))
+      return broadcastMatrix(operand);
+    SmallVector<Value> at;
+    if (type.getRank() == 1) {
+      Value leading = op.queryDims().batch >= 0 ? batch : head;
+      at.push_back(type.getDimSize(0) == 1
+                       ? arith::ConstantIndexOp::create(builder, loc, 0)
+                       : leading);
+    }
+    Value scalar = tensor::ExtractOp::create(builder, loc, operand, at);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      scalar);
+  }
+};
+
+/// Offsets and sizes of an item's part of a result, in the result's dimensions.
+struct Part {
+  SmallVector<OpFoldResult> offsets, sizes;
+  SmallVector<int64_t> kept;
+};
+} // namespace
+
+/// Part of `out`, of a statistic per row, or of one per pair.
+static Part resultPart(ItemBuilder &item, unsigned result) {
+  SdpaOp op = item.op;
+  Value value = op->getResult(result);
+  auto type = cast<RankedTensorType>(value.getType());
+  bool isOut = value == op.getOut(), perRow = value == op.getLse();
+  int64_t rank = type.getRank();
+  SdpaOp::Dims dims =
+      isOut ? op.outDims() : SdpaOp::dims(rank + perRow, Layout::HeadMajor);
+  Part part;
+  part.offsets.assign(rank, item.index(0));
+  part.sizes.assign(rank, item.index(1));
+  if (dims.batch >= 0)
+    part.offsets[dims.batch] = item.batch;
+  if (dims.head >= 0)
+    part.offsets[dims.head] = item.head;
+  part.offsets[dims.sequence] = item.begin;
+  part.sizes[dims.sequence] = item.rows;
+  part.kept.push_back(dims.sequence);
+  if (!perRow) {
+    part.kept.push_back(dims.feature);
+    part.sizes[dims.feature] =
+        isOut ? tensor::getMixedSize(item.builder, item.loc, op.getValue(),
+                                     op.valueDims().feature)
+              : getAsOpFoldResult(item.keyLength);
+  }
+  return part;
+}
+
+/// The op's results for one item, in the order of the results.
+static SmallVector<Value> computeItem(ItemBuilder &item,
+                                      ArrayRef<Value> destinations,
+                                      Value group) {
+  SdpaOp op = item.op;
+  OpBuilder &b = item.builder;
+  Location loc = item.loc;
+  ScheduleAttr schedule = op.getScheduleAttr();
+  auto element = Float32Type::get(b.getContext());
+  auto stateType = StateType::get(
+      b.getContext(), schedule.getQueryTile(),
+      op.getQuery().getType().getShape().back(),
+      op.getValue().getType().getShape().back(), element);
+  Value query = item.headMatrix(op.getQuery(), op.queryDims(), item.head,
+                                item.begin, item.rows);
+  Value kvHead =
+      group ? arith::DivUIOp::create(b, loc, item.head, group) : item.head;
+  OpFoldResult zero = b.getIndexAttr(0),
+               keys = getAsOpFoldResult(item.keyLength);
+  Value key = item.headMatrix(op.getKey(), op.keyDims(), kvHead, zero, keys);
+  Value value =
+      item.headMatrix(op.getValue(), op.valueDims(), kvHead, zero, keys);
+  Value bias = op.getBias() ? item.broadcastMatrix(op.getBias()) : Value();
+  SmallVector<Value> maskOperands;
+  for (Value operand : op.getMaskOperands())
+    maskOperands.push_back(item.maskOperand(operand));
+  Attribute mask = op.getMaskAttr();
+  TileMode mode = mask ? TileMode::Edge : TileMode::Full;
+  Value end = arith::AddIOp::create(b, loc, item.begin, item.rows);
+  Value first = arith::ConstantIndexOp::create(b, loc, 0);
+
+  Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
+                                    schedule);
+  state = OnlineOp::create(b, loc, stateType, state, key, value, item.begin,
+                           end, first, item.queryLength, item.keyLength, bias,
+                           maskOperands, mask,
+                           TileModeAttr::get(b.getContext(), mode), schedule);
+  SmallVector<Type> types{destinations[0].getType()};
+  Value lse = op.getLse() ? destinations[1] : Value();
+  if (lse)
+    types.push_back(lse.getType());
+  auto finalize = FinalizeOp::create(b, loc, types, state, destinations[0], lse,
+                                     schedule);
+  SmallVector<Value> results(finalize.getResults());
+  if (!op.getWeights() && !op.getScores())
+    return results;
+  ArrayRef<Value> matrices = destinations.drop_front(results.size());
+  Value weights = op.getWeights() ? matrices.front() : Value();
+  Value scores = op.getScores() ? matrices.back() : Value();
+  auto weigh = WeighOp::create(
+      b, loc, ValueRange(matrices).getTypes(), state, key, item.begin, end,
+      first, item.queryLength, item.keyLength, bias, maskOperands, weights,
+      scores, op.getScaleAttr(), mask, op.getScoresStageAttr(), schedule);
+  llvm::append_range(results, weigh.getResults());
+  return results;
+}
+
+/// Query heads per key head; null where there is one.
+static Value headGroup(OpBuilder &b, Location loc, SdpaOp op) {
+  if (op.queryDims().head < 0)
+    return {};
+  int64_t queryHeads = op.getQuery().getType().getDimSize(op.queryDims().head);
+  int64_t keyHeads = op.getKey().getType().getDimSize(op.keyDims().head);
+  bool known = !ShapedType::isDynamic(queryHeads) &&
+               !ShapedType::isDynamic(keyHeads) && keyHeads > 0;
+  if (known && queryHeads == keyHeads)
+    return {};
+  if (known)
+    return arith::ConstantIndexOp::create(b, loc, queryHeads / keyHeads);
+  Value q = tensor::DimOp::create(b, loc, op.getQuery(), op.queryDims().head);
+  Value k = tensor::DimOp::create(b, loc, op.getKey(), op.keyDims().head);
+  // No key heads: there is no item either, but the division stays defined.
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value some = arith::MaxUIOp::create(b, loc, k, one);
+  Value group = arith::DivUIOp::create(b, loc, q, some);
+  return arith::MaxUIOp::create(b, loc, group, one);
+}
+
+static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(op.reifyResultShapes(rewriter, shapes)))
+    return op.emitOpError("has results of unknown shape");
+  SmallVector<Value> empties;
+  for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
+    empties.push_back(tensor::EmptyOp::create(
+        rewriter, loc, shape,
+        cast<RankedTensorType>(result.getType()).getElementType()));
+
+  SdpaOp::Dims q = op.queryDims();
+  auto size = [&](Value tensor, int dim) -> Value {
+    if (dim < 0)
+      return arith::ConstantIndexOp::create(rewriter, loc, 1);
+    return getValueOrCreateConstantIndexOp(
+        rewriter, loc, tensor::getMixedSize(rewriter, loc, tensor, dim));
+  };
+  Value queryLength = size(op.getQuery(), q.sequence);
+  Value keyLength = size(op.getKey(), op.keyDims().sequence);
+  Value tile = arith::ConstantIndexOp::create(
+      rewriter, loc, op.getScheduleAttr().getQueryTile());
+  Value tiles = arith::CeilDivUIOp::create(rewriter, loc, queryLength, tile);
+  Value group = headGroup(rewriter, loc, op);
+  SmallVector<OpFoldResult> bounds{
+      getAsOpFoldResult(size(op.getQuery(), q.batch)),
+      getAsOpFoldResult(size(op.getQuery(), q.head)), getAsOpFoldResult(tiles)};
+  auto forall = scf::ForallOp::create(rewriter, loc, bounds, empties,
+                                      /*mapping=*/std::nullopt);
+  rewriter.setInsertionPointToStart(forall.getBody());
+  ValueRange ivs = forall.getInductionVars();
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value last = arith::SubIOp::create(rewriter, loc, tiles, one);
+  Value tileIndex = arith::SubIOp::create(rewriter, loc, last, ivs[2]);
+  Value begin = arith::MulIOp::create(rewriter, loc, tileIndex, tile);
+  Value left = arith::SubIOp::create(rewriter, loc, queryLength, begin);
+  Value rows = arith::MinUIOp::create(rewriter, loc, left, tile);
+  ItemBuilder item{op,     rewriter, loc,         ivs[0],   ivs[1],
+                   begin,  rows,     queryLength, keyLength};
+  SmallVector<Part> parts;
+  SmallVector<Value> destinations;
+  for (unsigned i = 0; i < op->getNumResults(); ++i) {
+    parts.push_back(resultPart(item, i));
+    destinations.push_back(item.slice(forall.getRegionIterArgs()[i],
+                                      parts[i].offsets, parts[i].sizes,
+                                      parts[i].kept));
+  }
+  SmallVector<Value> results = computeItem(item, destinations, group);
+  rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
+  for (auto [i, result] : llvm::enumerate(results)) {
+    SmallVector<OpFoldResult> strides(parts[i].offsets.size(),
+                                      rewriter.getIndexAttr(1));
+    tensor::ParallelInsertSliceOp::create(
+        rewriter, loc, result, forall.getRegionIterArgs()[i], parts[i].offsets,
+        parts[i].sizes, strides);
+  }
+  rewriter.replaceOp(op, forall.getResults());
+  return success();
+}
+
+namespace {
+struct TileQueries : attn::impl::TileQueriesBase<TileQueries> {
+  void runOnOperation() override {
+    SmallVector<SdpaOp> ops;
+    getOperation()->walk([&](SdpaOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (SdpaOp op : ops)
+      if (failed(tileQueries(op, rewriter)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Key ranges and masks to arith and scf.
+
+#include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace attn;
+using namespace mlir;
+using Kind = FormulaNode::Kind;
+using arith::CmpIPredicate;
+
+Value SymbolValues::lookup(const MaskContext &context, int variable) const {
+  if (Value value = values.lookup(variable))
+    return value;
+  llvm::report_fatal_error(
+      llvm::Twine("attn: no value was given for the mask symbol '") +
+      context.toString(Linear::variable(variable)) + "'");
+}
+
+bool attn::usesSymbol(const KeyRanges &ranges, int variable) {
+  if (variable == Variable::KeyLength) // for the number of tiles
+    return ranges.form != KeyLoopForm::None;
+  const MaskContext &context = ranges.context;
+  auto uses = [&](const Linear &linear) {
+    return context.dependsOn(linear, variable);
+  };
+  auto boundUses = [&](const KeyBound &bound) {
+    return uses(bound.expression);
+  };
+  for (const KeySet *set : {&ranges.visit, &ranges.notFull})
+    for (const KeyInterval &part : set->parts)
+      if (llvm::any_of(part.guards, uses) || llvm::any_of(part.tests, uses) ||
+          llvm::any_of(part.lower, boundUses) ||
+          llvm::any_of(part.upper, boundUses))
+        return true;
+  return false;
+}
+
+bool attn::usesSymbol(const MaskContext &context, const Formula &formula,
+                      int variable) {
+  return context.dependsOn(formula->linear, variable) ||
+         llvm::any_of(formula->children, [&](const Formula &child) {
+           return usesSymbol(context, child, variable);
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// Scalar expressions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Emits linear expressions; kt, q and k are symbols like the others.
+struct ScalarEmitter {
+  OpBuilder &builder;
+  Location loc;
+  const MaskContext &context;
+  SymbolValues symbols;
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  template <typename Op> Value binary(Value left, Value right) {
+    return Op::create(builder, loc, left, right);
+  }
+  Value min(Value a, Value b) { return binary<arith::MinSIOp>(a, b); }
+  Value max(Value a, Value b) { return binary<arith::MaxSIOp>(a, b); }
+  Value compare(CmpIPredicate predicate, Value left, Value right) {
+    return arith::CmpIOp::create(builder, loc, predicate, left, right);
+  }
+  Value select(Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(builder, loc, condition, yes, no);
+  }
+  Value isNonNegative(const Linear &value) {
+    return compare(CmpIPredicate::sge, linear(value), constant(0));
+  }
+  Value variable(int id);
+  Value linear(const Linear &linear);
+};
+} // namespace
+
+Value ScalarEmitter::variable(int id) {
+  if (!Variable::isDivision(id))
+    return symbols.lookup(context, id);
+  const MaskContext::Division &division = context.division(id);
+  return binary<arith::FloorDivSIOp>(linear(division.numerator),
+                                     constant(division.divisor));
+}
+
+Value ScalarEmitter::linear(const Linear &linear) {
+  Value sum;
+  // Positive terms first, so that no negation is needed where there is one.
+  for (bool negative : {false, true})
+    for (const auto &[id, coefficient] : linear.terms) {
+      if ((coefficient < 0) != negative)
+        continue;
+      Value term = variable(id);
+      int64_t magnitude = negative ? -coefficient : coefficient;
+      if (magnitude != 1)
+        term = binary<arith::MulIOp>(term, constant(magnitude));
+      if (negative)
+        sum = binary<arith::SubIOp>(sum ? sum : constant(0), term);
+      else
+        sum = sum ? binary<arith::AddIOp>(sum, term) : term;
+    }
+  if (!sum)
+    return constant(linear.constant);
+  return linear.constant ? binary<arith::AddIOp>(sum, constant(linear.constant))
+                         : sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Half-open.
+struct TileRange {
+  Value begin, end;
+};
+
+struct RangeEmitter : ScalarEmitter {
+  RangeEmitter(OpBuilder &builder, Location loc, const KeyRanges &ranges,
+               const SymbolValues &symbols)
+      : ScalarEmitter{builder, loc, ranges.context, symbols}, ranges(ranges) {
+    tiles = binary<arith::CeilDivSIOp>(
+        symbols.lookup(ranges.context, Variable::KeyLength),
+        constant(ranges.tiles.key));
+  }
+
+  TileRange range(const KeyInterval &interval);
+  KeyBlockBounds loopBounds();
+  TileRange hull(ArrayRef<TileRange> visited);
+
+  const KeyRanges &ranges;
+  Value tiles; ///< ceil(Skv / TK)
+};
+} // namespace
+
+/// The interval within [0, tiles), tests aside.  Empty (begin >= end) if a
+/// guard fails.
+TileRange RangeEmitter::range(const KeyInterval &interval) {
+  Value begin, end;
+  bool needsZero = true, needsTiles = true;
+  for (const KeyBound &bound : interval.lower) {
+    Value value = linear(bound.expression);
+    if (bound.divisor != 1)
+      value = binary<arith::CeilDivSIOp>(value, constant(bound.divisor));
+    begin = begin ? max(begin, value) : value;
+    needsZero &=
+        !(bound.expression.isConstant() && bound.expression.constant >= 0);
+  }
+  if (!begin || needsZero)
+    begin = begin ? max(begin, constant(0)) : constant(0);
+  for (const KeyBound &bound : interval.upper) {
+    Value value = linear(bound.expression);
+    if (bound.divisor != 1)
+      value = binary<arith::FloorDivSIOp>(value, constant(bound.divisor));
+    value = binary<arith::AddIOp>(value, constant(1));
+    if (bound.divisor == ranges.tiles.key &&
+        bound.expression == Linear::keyLength() - Linear(1)) {
+      value = tiles;
+      needsTiles = false;
+    }
+    end = end ? min(end, value) : value;
+  }
+  if (!end || needsTiles)
+    end = end ? min(end, tiles) : tiles;
+  for (const Linear &guard : interval.guards)
+    end = select(isNonNegative(guard), end, begin);
+  return {begin, end};
+}
+
+/// For form Loops: all visited parts begin alike.
+KeyBlockBounds RangeEmitter::loopBounds() {
+  ArrayRef<KeyInterval> visited = ranges.visit.parts;
+  auto [begin, end] = range(visited.front());
+  for (const KeyInterval &part : visited.drop_front())
+    end = max(end, range(part).end);
+  end = max(end, begin);
+  if (ranges.neverFull)
+    return {begin, end, end, end};
+
+  Value fullBegin = begin, fullEnd = end;
+  for (unsigned index : ranges.head)
+    fullBegin = max(fullBegin, range(ranges.notFull.parts[index]).end);
+  if (!ranges.head.empty())
+    fullBegin = min(fullBegin, end);
+  for (unsigned index : ranges.tail) {
+    const KeyInterval &part = ranges.notFull.parts[index];
+    auto [first, last] = range(part);
+    // With a guard that fails the part is not there.
+    if (!part.guards.empty())
+      first = select(compare(CmpIPredicate::slt, first, last), first, end);
+    fullEnd = min(fullEnd, first);
+  }
+  // The middle may be empty; then the tail begins where the head ends.
+  if (!ranges.tail.empty())
+    fullEnd = max(fullEnd, fullBegin);
+  return {begin, fullBegin, fullEnd, end};
+}
+
+/// Parts that are empty at run time do not count.
+TileRange RangeEmitter::hull(ArrayRef<TileRange> visited) {
+  TileRange result;
+  for (auto [begin, end] : visited) {
+    if (visited.size() > 1) {
+      Value some = compare(CmpIPredicate::slt, begin, end);
+      begin = select(some, begin, tiles);
+      end = select(some, end, constant(0));
+    }
+    result.begin = result.begin ? min(result.begin, begin) : begin;
+    result.end = result.end ? max(result.end, end) : end;
+  }
+  return result;
+}
+
+std::optional<KeyBlockBounds>
+attn::emitKeyBlockBounds(OpBuilder &builder, Location loc,
+                         const KeyRanges &ranges, const SymbolValues &symbols) {
+  if (ranges.form == KeyLoopForm::Walk)
+    return std::nullopt;
+  if (ranges.form == KeyLoopForm::None) {
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    return KeyBlockBounds{zero, zero, zero, zero};
+  }
+  return RangeEmitter(builder, loc, ranges, symbols).loopBounds();
+}
+
+std::pair<Value, Value> attn::emitHull(OpBuilder &builder, Location loc,
+                                       const KeyRanges &ranges,
+                                       const SymbolValues &symbols) {
+  if (ranges.form == KeyLoopForm::None) {
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    return {zero, zero};
+  }
+  RangeEmitter emitter(builder, loc, ranges, symbols);
+  SmallVector<TileRange> visited;
+  for (const KeyInterval &part : ranges.visit.parts)
+    visited.push_back(emitter.range(part));
+  TileRange hull = emitter.hull(visited);
+  return {hull.begin, hull.end};
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// One scf.for over [begin, end) with the caller's body.
+static SmallVector<Value> emitLoop(OpBuilder &builder, Location loc,
+                                   Value begin, Value end, bool edge,
+                                   ValueRange initArgs, KeyTileBody body) {
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto loop = scf::ForOp::create(
+      builder, loc, begin, end, one, initArgs,
+      [&](OpBuilder &inner, Location innerLoc, Value keyTile, ValueRange args) {
+        SmallVector<Value> next = body(inner, innerLoc, keyTile, edge, args);
+        scf::YieldOp::create(inner, innerLoc, next);
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+static SmallVector<Value> emitLoops(RangeEmitter &emitter, ValueRange initArgs,
+                                    KeyTileBody body) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  const KeyRanges &ranges = emitter.ranges;
+  auto [begin, fullBegin, fullEnd, end] = emitter.loopBounds();
+  SmallVector<Value> state(initArgs);
+  if (ranges.neverFull)
+    return emitLoop(builder, loc, begin, end, /*edge=*/true, state, body);
+  if (!ranges.head.empty())
+    state =
+        emitLoop(builder, loc, begin, fullBegin, /*edge=*/true, state, body);
+  state =
+      emitLoop(builder, loc, fullBegin, fullEnd, /*edge=*/false, state, body);
+  if (!ranges.tail.empty())
+    state = emitLoop(builder, loc, fullEnd, end, /*edge=*/true, state, body);
+  return state;
+}
+
+namespace {
+/// What is known about the run of tiles that begins at the current one.
+struct Run {
+  Value visited, notFull; ///< i1; notFull is null if no tile is.
+  Value next;             ///< first tile behind the run
+};
+
+struct Walker {
+  RangeEmitter &emitter;
+  KeyTileBody body;
+  SmallVector<TileRange> visit, notFull;
+  TileRange hull;
+
+  Value inside(ScalarEmitter &local, ArrayRef<KeyInterval> parts,
+               ArrayRef<TileRange> bounds, Value tile, Value &next);
+  Run findRun(OpBuilder &builder, Location loc, Value tile);
+  SmallVector<Value> emitRun(OpBuilder &builder, Location loc, const Run &run,
+                             Value tile, ValueRange state);
+  SmallVector<Value> emit(ValueRange initArgs);
+};
+} // namespace
+
+/// Is the tile in one of the parts?  Lowers `next` to the next border.
+Value Walker::inside(ScalarEmitter &local, ArrayRef<KeyInterval> parts,
+                     ArrayRef<TileRange> bounds, Value tile, Value &next) {
+  Value any;
+  for (auto [part, range] : llvm::zip_equal(parts, bounds)) {
+    Value begun = local.compare(CmpIPredicate::sge, tile, range.begin);
+    Value open = local.compare(CmpIPredicate::slt, tile, range.end);
+    Value border = local.select(begun, local.select(open, range.end, hull.end),
+                                range.begin);
+    next = local.min(next, border);
+    Value in = local.binary<arith::AndIOp>(begun, open);
+    for (const Linear &test : part.tests)
+      in = local.binary<arith::AndIOp>(in, local.isNonNegative(test));
+    any = any ? local.binary<arith::OrIOp>(any, in) : in;
+  }
+  return any;
+}
+
+Run Walker::findRun(OpBuilder &builder, Location loc, Value tile) {
+  const KeyRanges &ranges = emitter.ranges;
+  ScalarEmitter local{builder, loc, emitter.context, emitter.symbols};
+  local.symbols.set(Variable::KeyTile, tile);
+  Run run;
+  run.next = hull.end;
+  run.visited = inside(local, ranges.visit.parts, visit, tile, run.next);
+  run.notFull = inside(local, ranges.notFull.parts, notFull, tile, run.next);
+  auto hasTests = [](const KeyInterval &part) { return !part.tests.empty(); };
+  // A test may change its answer at every tile: runs of length one.
+  if (llvm::any_of(ranges.visit.parts, hasTests) ||
+      llvm::any_of(ranges.notFull.parts, hasTests))
+    run.next = local.binary<arith::AddIOp>(tile, local.constant(1));
+  return run;
+}
+
+SmallVector<Value> Walker::emitRun(OpBuilder &builder, Location loc,
+                                   const Run &run, Value tile,
+                                   ValueRange state) {
+  auto loop = [&](OpBuilder &inner, bool edge) {
+    return emitLoop(inner, loc, tile, run.next, edge, state, body);
+  };
+  if (!run.notFull || emitter.ranges.neverFull)
+    return loop(builder, /*edge=*/emitter.ranges.neverFull);
+  auto choose = scf::IfOp::create(
+      builder, loc, run.notFull,
+      [&](OpBuilder &inner, Location innerLoc) {
+        scf::YieldOp::create(inner, innerLoc, loop(inner, /*edge=*/true));
+      },
+      [&](OpBuilder &inner, Location innerLoc) {
+        scf::YieldOp::create(inner, innerLoc, loop(inner, /*edge=*/false));
+      });
+  return SmallVector<Value>(choose.getResults());
+}
+
+SmallVector<Value> Walker::emit(ValueRange initArgs) {
+  OpBuilder &builder = emitter.builder;
+  const KeyRanges &ranges = emitter.ranges;
+  for (const KeyInterval &part : ranges.visit.parts)
+    visit.push_back(emitter.range(part));
+  for (const KeyInterval &part : ranges.notFull.parts)
+    notFull.push_back(emitter.range(part));
+  hull = emitter.hull(visit);
+
+  SmallVector<Value> operands{hull.begin};
+  llvm::append_range(operands, initArgs);
+  auto loop = scf::WhileOp::create(
+      builder, emitter.loc, ValueRange(operands).getTypes(), operands,
+      [&](OpBuilder &inner, Location loc, ValueRange args) {
+        Value more = arith::CmpIOp::create(inner, loc, CmpIPredicate::slt,
+                                           args.front(), hull.end);
+        scf::ConditionOp::create(inner, loc, more, args);
+      },
+      [&](OpBuilder &inner, Location loc, ValueRange args) {
+        Value tile = args.front();
+        ValueRange state = args.drop_front();
+        Run run = findRun(inner, loc, tile);
+        auto visited = scf::IfOp::create(
+            inner, loc, run.visited,
+            [&](OpBuilder &then, Location thenLoc) {
+              scf::YieldOp::create(then, thenLoc,
+                                   emitRun(then, thenLoc, run, tile, state));
+            },
+            [&](OpBuilder &otherwise, Location otherwiseLoc) {
+              scf::YieldOp::create(otherwise, otherwiseLoc, state);
+            });
+        SmallVector<Value> next{run.next};
+        llvm::append_range(next, visited.getResults());
+        scf::YieldOp::create(inner, loc, next);
+      });
+  return SmallVector<Value>(llvm::drop_begin(loop.getResults()));
+}
+
+SmallVector<Value> attn::emitKeyLoops(OpBuilder &builder, Location loc,
+                                      const KeyRanges &ranges,
+                                      const SymbolValues &symbols,
+                                      ValueRange initArgs, KeyTileBody body) {
+  if (ranges.form == KeyLoopForm::None)
+    return SmallVector<Value>(initArgs);
+  RangeEmitter emitter(builder, loc, ranges, symbols);
+  if (ranges.form == KeyLoopForm::Loops)
+    return emitLoops(emitter, initArgs, body);
+  return Walker{emitter, body, {}, {}, {}}.emit(initArgs);
+}
+
+//===----------------------------------------------------------------------===//
+// Predicate
+//===----------------------------------------------------------------------===//
+
+/// linear >= 0 or linear == 0, with what depends on k on the left.
+static Value emitComparison(ScalarEmitter &emitter, const Linear &linear,
+                            bool equality) {
+  Linear left, right(-linear.constant);
+  for (const auto &[id, coefficient] : linear.terms) {
+    bool ofKey = emitter.context.dependsOn(Linear::variable(id), Variable::Key);
+    if (ofKey)
+      left += Linear::variable(id, coefficient);
+    else
+      right -= Linear::variable(id, coefficient);
+  }
+  // left >= right, or -left <= -right if that saves a negation.
+  bool flip = !left.isConstant() && left.terms.begin()->second < 0;
+  CmpIPredicate predicate = equality ? CmpIPredicate::eq
+                            : flip   ? CmpIPredicate::sle
+                                     : CmpIPredicate::sge;
+  int64_t sign = flip ? -1 : 1;
+  Value leftValue = emitter.linear(left * sign);
+  return emitter.compare(predicate, leftValue, emitter.linear(right * sign));
+}
+
+static Value emitFormula(ScalarEmitter &emitter, const Formula &formula,
+                         OpaqueEmitter opaque) {
+  OpBuilder &builder = emitter.builder;
+  auto boolean = [&](bool value) -> Value {
+    return arith::ConstantIntOp::create(builder, emitter.loc, value, 1);
+  };
+  switch (formula->kind) {
+  case Kind::True:
+  case Kind::False:
+    return boolean(formula->kind == Kind::True);
+  case Kind::Ge:
+  case Kind::Eq:
+    return emitComparison(emitter, formula->linear, formula->kind == Kind::Eq);
+  case Kind::And:
+  case Kind::Or: {
+    Value result;
+    for (const Formula &child : formula->children) {
+      Value value = emitFormula(emitter, child, opaque);
+      if (!result)
+        result = value;
+      else if (formula->kind == Kind::And)
+        result = emitter.binary<arith::AndIOp>(result, value);
+      else
+        result = emitter.binary<arith::OrIOp>(result, value);
+    }
+    return result;
+  }
+  case Kind::Opaque: {
+    Value value =
+        opaque(formula->operand,
+               emitter.symbols.lookup(emitter.context, Variable::Query),
+               emitter.symbols.lookup(emitter.context, Variable::Key));
+    return formula->negated
+               ? emitter.binary<arith::XOrIOp>(value, boolean(true))
+               : value;
+  }
+  }
+  llvm_unreachable("all kinds of formula are handled");
+}
+
+Value attn::emitPredicate(OpBuilder &builder, Location loc,
+                          const MaskContext &context, const Formula &formula,
+                          Value q, Value k, const SymbolValues &symbols,
+                          OpaqueEmitter opaque) {
+  ScalarEmitter emitter{builder, loc, context, symbols};
+  emitter.symbols.set(Variable::Query, q);
+  emitter.symbols.set(Variable::Key, k);
+  return emitFormula(emitter, formula, opaque);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// attn.sdpa, row by row. Keys and values that a row does not see are not read.
+#include "Masks.h"
+#include "Steps.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::reference;
+
+namespace {
+class Sdpa {
+public:
+  Sdpa(Frame &frame, SdpaOp op)
+      : frame(frame), op(op),
+        q(frame.tensor(op.getQuery()), op.getQueryLayout()),
+        k(frame.tensor(op.getKey()), op.getKeyLayout()),
+        v(frame.tensor(op.getValue()), op.getValueLayout()),
+        bias(op.getBias() ? &frame.tensor(op.getBias()) : nullptr),
+        rank(frame.tensor(op.getQuery()).rank()) {}
+
+  LogicalResult evaluate();
+
+private:
+  LogicalResult check();
+  LogicalResult makeResults();
+  void evaluateRow(int64_t b, int64_t h, int64_t i);
+
+  /// The shape (batch, heads, rows, columns) without the dimensions that
+  /// tensors of this rank lack.
+  SmallVector<int64_t> leading(std::initializer_list<int64_t> shape) const {
+    return SmallVector<int64_t>(shape.begin() + (4 - rank), shape.end());
+  }
+  SmallVector<int64_t> scoresShape() const {
+    return leading({q.batches(), q.heads(), q.rows(), k.rows()});
+  }
+  double score(int64_t b, int64_t h, int64_t i, int64_t j,
+               ScoresStage stage) const;
+
+  Frame &frame;
+  SdpaOp op;
+  HeadView q, k, v;
+  const Tensor *bias;
+  int64_t rank;
+  std::optional<Mask> mask;
+  std::optional<Tensor> out, lse, weights, scores;
+};
+} // namespace
+
+LogicalResult Sdpa::check() {
+  SmallVector<int64_t> shape = scoresShape();
+  if (failed(require(op,
+                     q.batches() == k.batches() && q.batches() == v.batches(),
+                     "query, key and value of the same batch size")) ||
+      failed(require(op, k.heads() == v.heads(),
+                     "key and value to have the same number of heads")) ||
+      failed(require(op, sharesHeads(q.heads(), k.heads()),
+                     "the number of query heads to be a multiple of the number "
+                     "of key heads")) ||
+      failed(require(op, q.columns() == k.columns(),
+                     "query and key to have the same head dimension")) ||
+      failed(require(op, k.rows() == v.rows(),
+                     "key and value to have the same length")) ||
+      failed(require(op, !bias || broadcasts(bias->shape, shape),
+                     "the bias to broadcast to the scores")))
+    return failure();
+  FailureOr<Mask> made =
+      Mask::make(frame, op, op.getMask(), op.getMaskOperands(), shape);
+  if (failed(made))
+    return failure();
+  mask = std::move(*made);
+  return success();
+}
+
+LogicalResult Sdpa::makeResults() {
+  SmallVector<int64_t> pairs = scoresShape();
+  bool headMajor = op.getOutLayout() == Layout::HeadMajor || rank < 3;
+  int64_t first = headMajor ? q.heads() : q.rows();
+  int64_t second = headMajor ? q.rows() : q.heads();
+  auto make = [&](std::optional<Tensor> &result, bool wanted,
+                  ArrayRef<int64_t> shape) -> LogicalResult {
+    if (!wanted)
+      return success();
+    FailureOr<Tensor> made = makeTensor(op, shape);
+    if (succeeded(made))
+      result = std::move(*made);
+    return made;
+  };
+  return success(
+      succeeded(make(out, true,
+                     leading({q.batches(), first, second, v.columns()}))) &&
+      succeeded(
+          make(lse, !!op.getLse(), ArrayRef<int64_t>(pairs).drop_back())) &&
+      succeeded(make(weights, !!op.getWeights(), pairs)) &&
+      succeeded(make(scores, !!op.getScores(), pairs)));
+}
+
+double Sdpa::score(int64_t b, int64_t h, int64_t i, int64_t j,
+                   ScoresStage stage) const {
+  SmallVector<int64_t> pair = leading({b, h, i, j});
+  if (stage == ScoresStage::Masked && !mask->sees(pair))
+    return excluded;
+  int64_t shared = sharedHead(h, q.heads(), k.heads());
+  double result = 0;
+  for (int64_t d = 0; d < q.columns(); ++d)
+    result += q(b, h, i, d) * k(b, shared, j, d);
+  if (stage == ScoresStage::Raw)
+    return result;
+  result *= op.getScale().convertToDouble();
+  if (stage == ScoresStage::Scaled || !bias)
+    return result;
+  return addBias(result, bias->elements[broadcastOffset(*bias, pair)].real);
+}
+
+void Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
+  std::vector<double> row(k.rows());
+  double m = excluded, sum = 0;
+  for (int64_t j = 0; j < k.rows(); ++j) {
+    row[j] = score(b, h, i, j, ScoresStage::Masked);
+    m = maximum(m, row[j]);
+  }
+  for (double s : row)
+    sum += exponential(s, m);
+
+  // A row that sees no key has sum 0: its weights and context are 0.
+  for (double &s : row)
+    s = s == excluded ? 0 : exponential(s, m) / sum;
+  int64_t shared = sharedHead(h, q.heads(), k.heads());
+  HeadView o(*out, op.getOutLayout());
+  for (int64_t d = 0; d < v.columns(); ++d) {
+    double context = 0;
+    for (int64_t j = 0; j < v.rows(); ++j)
+      if (row[j] != 0)
+        context += row[j] * v(b, shared, j, d);
+    out->elements[o.offset(b, h, i, d)].real = context;
+  }
+
+  SmallVector<int64_t> position = leading({b, h, i, 0});
+  if (lse)
+    lse->at(ArrayRef<int64_t>(position).drop_back()).real =
+        sum == 0 ? excluded : m + std::log(sum);
+  for (int64_t j = 0; j < k.rows(); ++j) {
+    position.back() = j;
+    if (weights)
+      weights->at(position).real = row[j];
+    if (scores)
+      scores->at(position).real = score(b, h, i, j, *op.getScoresStage());
+  }
+}
+
+LogicalResult Sdpa::evaluate() {
+  if (failed(check()) || failed(makeResults()))
+    return failure();
+  for (int64_t b = 0; b < q.batches(); ++b)
+    for (int64_t h = 0; h < q.heads(); ++h)
+      for (int64_t i = 0; i < q.rows(); ++i)
+        evaluateRow(b, h, i);
+  unsigned next = 0;
+  for (std::optional<Tensor> *result : {&out, &lse, &weights, &scores})
+    if (*result &&
+        failed(frame.setTensor(op->getResult(next++), std::move(**result))))
+      return failure();
+  return success();
+}
+
+Outcome attn::reference::evaluateSdpa(Frame &frame, Operation *op) {
+  auto sdpa = dyn_cast<SdpaOp>(op);
+  return sdpa ? Outcome(Sdpa(frame, sdpa).evaluate()) : std::nullopt;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tensor dialect: shapes, slices and single elements.
+#include "Slices.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn::reference;
+
+FailureOr<SmallVector<int64_t>>
+attn::reference::slicePositions(Frame &frame, OffsetSizeAndStrideOpInterface op,
+                                const Tensor &whole) {
+  SmallVector<int64_t> offsets = frame.integers(op.getMixedOffsets());
+  SmallVector<int64_t> sizes = frame.integers(op.getMixedSizes());
+  SmallVector<int64_t> strides = frame.integers(op.getMixedStrides());
+  int64_t count = 1;
+  for (auto [d, size] : llvm::enumerate(sizes)) {
+    // An empty slice may begin right behind the last element.
+    int64_t last = offsets[d] + std::max<int64_t>(size - 1, 0) * strides[d];
+    if (size < 0 || offsets[d] < 0 || last < 0 || offsets[d] > whole.shape[d] ||
+        (size > 0 && (offsets[d] >= whole.shape[d] || last >= whole.shape[d])))
+      return op->emitOpError()
+             << "leaves its tensor in dimension " << d << ": offset "
+             << offsets[d] << ", size " << size << ", stride " << strides[d]
+             << ", but the tensor has size " << whole.shape[d];
+    count *= size;
+  }
+  SmallVector<int64_t> positions, at(sizes.size(), 0);
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t position = 0;
+    for (size_t d = 0; d < at.size(); ++d)
+      position = position * whole.shape[d] + offsets[d] + at[d] * strides[d];
+    positions.push_back(position);
+    advance(at, sizes);
+  }
+  return positions;
+}
+
+LogicalResult attn::reference::insertSlice(Frame &frame,
+                                           OffsetSizeAndStrideOpInterface op,
+                                           const Tensor &source,
+                                           Tensor &target) {
+  auto positions = slicePositions(frame, op, target);
+  if (failed(positions) ||
+      failed(require(op, source.elements.size() == positions->size(),
+                     "as many elements as the slice has (" +
+                         Twine(positions->size()) + "), but got " +
+                         Twine(source.elements.size()))))
+    return failure();
+  // Dimensions that the source lacks have size 1: the order is the same.
+  for (auto [position, number] : llvm::zip_equal(*positions, source.elements))
+    target.elements[position] = number;
+  return success();
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::ExtractSliceOp op) {
+  const Tensor &source = frame.tensor(op.getSource());
+  auto positions = slicePositions(frame, op, source);
+  if (failed(positions))
+    return failure();
+  SmallVector<int64_t> sizes = frame.integers(op.getMixedSizes()), shape;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  for (auto [d, size] : llvm::enumerate(sizes))
+    if (!dropped.test(d))
+      shape.push_back(size);
+  Tensor result(shape);
+  for (auto [number, position] : llvm::zip_equal(result.elements, *positions))
+    number = source.elements[position];
+  return frame.setTensor(op->getResult(0), std::move(result));
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::InsertSliceOp op) {
+  Tensor result = frame.tensor(op.getDest());
+  if (failed(insertSlice(frame, op, frame.tensor(op.getSource()), result)))
+    return failure();
+  return frame.setTensor(op->getResult(0), std::move(result));
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::DimOp op) {
+  if (!isa<RankedTensorType>(op.getSource().getType()))
+    return op.emitOpError("cannot be evaluated by the reference");
+  const Tensor &source = frame.tensor(op.getSource());
+  int64_t d = frame.integer(op.getIndex());
+  if (failed(require(op, d >= 0 && d < source.rank(), "a valid dimension")))
+    return failure();
+  frame.setInteger(op, source.shape[d]);
+  return success();
+}
+
+/// Position of the element at `indices`.
+static FailureOr<int64_t> elementOffset(Frame &frame, Operation *op,
+                                        const Tensor &tensor,
+                                        OperandRange indices) {
+  SmallVector<int64_t> at;
+  for (auto [index, size] : llvm::zip_equal(indices, tensor.shape)) {
+    at.push_back(frame.integer(index));
+    if (at.back() < 0 || at.back() >= size)
+      return op->emitOpError()
+             << "has index " << at.back() << " in a dimension of size " << size;
+  }
+  return tensor.offset(at);
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::ExtractOp op) {
+  const Tensor &tensor = frame.tensor(op.getTensor());
+  auto offset = elementOffset(frame, op, tensor, op.getIndices());
+  if (failed(offset))
+    return failure();
+  frame.set(op, tensor.elements[*offset]);
+  return success();
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::InsertOp op) {
+  Tensor result = frame.tensor(op.getDest());
+  auto offset = elementOffset(frame, op, result, op.getIndices());
+  if (failed(offset))
+    return failure();
+  result.elements[*offset] = frame.scalar(op.getScalar());
+  return frame.setTensor(op->getResult(0), std::move(result));
+}
+
+/// The elements of `source` in the same order under another shape.
+static LogicalResult reshape(Frame &frame, Operation *op, const Tensor &source,
+                             ArrayRef<int64_t> shape) {
+  FailureOr<Tensor> result = makeTensor(op, shape);
+  if (failed(result) || failed(require(op, result->size() == source.size(),
+                                       "as many elements as before")))
+    return failure();
+  result->elements = source.elements;
+  return frame.setTensor(op->getResult(0), std::move(*result));
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::ExpandShapeOp op) {
+  return reshape(frame, op, frame.tensor(op.getSrc()),
+                 frame.integers(op.getMixedOutputShape()));
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::CollapseShapeOp op) {
+  const Tensor &source = frame.tensor(op.getSrc());
+  SmallVector<int64_t> shape;
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    int64_t size = 1;
+    for (int64_t d : group)
+      size *= source.shape[d];
+    shape.push_back(size);
+  }
+  return reshape(frame, op, source, shape);
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::CastOp op) {
+  if (!isa<RankedTensorType>(op.getSource().getType()))
+    return op.emitOpError("cannot be evaluated by the reference");
+  return frame.setTensor(op->getResult(0), frame.tensor(op.getSource()));
+}
+
+/// A tensor of the type's static sizes and these dynamic ones.
+static FailureOr<Tensor> makeDynamic(Frame &frame, Operation *op,
+                                     RankedTensorType type,
+                                     OperandRange dynamicSizes) {
+  SmallVector<int64_t> shape(type.getShape());
+  unsigned next = 0;
+  for (int64_t &size : shape)
+    if (ShapedType::isDynamic(size))
+      size = frame.integer(dynamicSizes[next++]);
+  return makeTensor(op, shape);
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::EmptyOp op) {
+  auto result = makeDynamic(frame, op, op.getType(), op.getDynamicSizes());
+  if (failed(result))
+    return failure();
+  return frame.setTensor(op->getResult(0), std::move(*result));
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::SplatOp op) {
+  auto result = makeDynamic(frame, op, op.getType(), op.getDynamicSizes());
+  if (failed(result))
+    return failure();
+  for (Number &number : result->elements)
+    number = frame.scalar(op.getInput());
+  return frame.setTensor(op->getResult(0), std::move(*result));
+}
+
+static LogicalResult evaluate(Frame &frame, tensor::FromElementsOp op) {
+  Tensor result(op.getType().getShape());
+  for (auto [number, element] :
+       llvm::zip_equal(result.elements, op.getElements()))
+    number = frame.scalar(element);
+  return frame.setTensor(op->getResult(0), std::move(result));
+}
+
+Outcome attn::reference::evaluateTensorOp(Frame &frame, Operation *op) {
+  return TypeSwitch<Operation *, Outcome>(op)
+      .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::DimOp,
+            tensor::ExtractOp, tensor::InsertOp, tensor::ExpandShapeOp,
+            tensor::CollapseShapeOp, tensor::CastOp, tensor::EmptyOp,
+            tensor::SplatOp, tensor::FromElementsOp>(
+          [&](auto typed) -> Outcome { return evaluate(frame, typed); })
+      .Default([](Operation *) { return Outcome(); });
+}

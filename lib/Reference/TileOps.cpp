@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a kernel does with one tile. Indices of queries and keys are absolute
+// where a mask or bias sees them.
+#include "Masks.h"
+#include "Steps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::reference;
+
+static LogicalResult evaluate(Frame &frame, InitStateOp op) {
+  const Tensor &query = frame.tensor(op.getQuery());
+  State state;
+  state.rows = query.shape[0];
+  state.keyDim = op.getState().getType().getKeyDim();
+  state.valueDim = op.getState().getType().getValueDim();
+  if (failed(require(op, query.shape[1] == state.keyDim,
+                     "queries of the state's key_dim")) ||
+      failed(require(op, state.rows <= op.getState().getType().getRows(),
+                     "no more queries than the state has rows")))
+    return failure();
+  for (Number number : query.elements)
+    state.query.push_back(op.getScale().convertToDouble() * number.real);
+  state.maximum.assign(state.rows, excluded);
+  state.sum.assign(state.rows, 0);
+  state.context.assign(state.rows * state.valueDim, 0);
+  frame.set(op.getState(), makeDatum(std::move(state)));
+  return success();
+}
+
+namespace {
+/// The scores of a state's queries and a tile's keys. TileOp: online or weigh.
+template <typename TileOp> class TileScores {
+public:
+  TileScores(Frame &frame, TileOp op)
+      : frame(frame), op(op), state(frame.state(op.getState())),
+        keys(frame.tensor(op.getKey())),
+        bias(op.getBias() ? &frame.tensor(op.getBias()) : nullptr),
+        firstQuery(frame.integer(op.getQueryBegin())),
+        firstKey(frame.integer(op.getKeyBegin())) {}
+
+  /// In mode full nobody looks at the mask.
+  LogicalResult check(bool readsMask) {
+    int64_t queryEnd = frame.integer(op.getQueryEnd());
+    SmallVector<int64_t> shape{frame.integer(op.getQueryLength()),
+                               frame.integer(op.getKeyLength())};
+    if (failed(require(op, queryEnd - firstQuery == state.rows,
+                       "as many rows as the state has queries (" +
+                           Twine(state.rows) + "), but got " +
+                           Twine(queryEnd - firstQuery))) ||
+        failed(require(op, firstQuery >= 0 && queryEnd <= shape[0],
+                       "rows inside the sequence of queries")) ||
+        failed(require(op, firstKey >= 0 && firstKey + numKeys() <= shape[1],
+                       "keys inside the sequence of keys")) ||
+        failed(require(op, keys.shape[1] == state.keyDim,
+                       "keys of the state's key_dim")) ||
+        failed(require(op, !bias || broadcasts(bias->shape, shape),
+                       "the bias to broadcast to queries x keys")))
+      return failure();
+    FailureOr<Mask> made = Mask::make(
+        frame, op, readsMask ? op.getMask() : std::optional<Attribute>(),
+        op.getMaskOperands(), shape);
+    if (failed(made))
+      return failure();
+    mask = std::move(*made);
+    return success();
+  }
+
+  int64_t numKeys() const { return keys.shape[0]; }
+
+  double scaled(int64_t i, int64_t j) const {
+    double sum = 0;
+    for (int64_t d = 0; d < state.keyDim; ++d)
+      sum += state.query[i * state.keyDim + d] * keys.at({j, d}).real;
+    return sum;
+  }
+  double biased(int64_t i, int64_t j) const {
+    if (!bias)
+      return scaled(i, j);
+    SmallVector<int64_t> pair{firstQuery + i, firstKey + j};
+    return addBias(scaled(i, j),
+                   bias->elements[broadcastOffset(*bias, pair)].real);
+  }
+  /// Does not read the keys that the mask excludes.
+  double masked(int64_t i, int64_t j) const {
+    return mask->sees({firstQuery + i, firstKey + j}) ? biased(i, j) : excluded;
+  }
+
+private:
+  Frame &frame;
+  TileOp op;
+  const State &state;
+  const Tensor &keys;
+  const Tensor *bias;
+  int64_t firstQuery, firstKey;
+  std::optional<Mask> mask;
+};
+} // namespace
+
+/// exp(m - next) for a maximum that became `next`.
+static double rescale(double m, double next) { return exponential(m, next); }
+
+static LogicalResult evaluate(Frame &frame, OnlineOp op) {
+  TileScores<OnlineOp> tile(frame, op);
+  const Tensor &values = frame.tensor(op.getValue());
+  State next = frame.state(op.getState());
+  if (failed(tile.check(/*readsMask=*/op.getMode() == TileMode::Edge)) ||
+      failed(require(op, values.shape[0] == tile.numKeys(),
+                     "as many values as keys")) ||
+      failed(require(op, values.shape[1] == next.valueDim,
+                     "values of the state's value_dim")))
+    return failure();
+  for (int64_t i = 0; i < next.rows; ++i) {
+    std::vector<double> scores(tile.numKeys());
+    double m = next.maximum[i];
+    for (int64_t j = 0; j < tile.numKeys(); ++j) {
+      scores[j] = tile.masked(i, j);
+      m = maximum(m, scores[j]);
+    }
+    double a = rescale(next.maximum[i], m);
+    next.maximum[i] = m;
+    next.sum[i] = weigh(a, next.sum[i]);
+    for (double score : scores)
+      next.sum[i] += exponential(score, m);
+    for (int64_t d = 0; d < next.valueDim; ++d) {
+      double &acc = next.context[i * next.valueDim + d];
+      acc = weigh(a, acc);
+      for (int64_t j = 0; j < tile.numKeys(); ++j) {
+        double p = exponential(scores[j], m);
+        if (p != 0) // an excluded value is not read
+          acc += p * values.at({j, d}).real;
+      }
+    }
+  }
+  frame.set(op.getNext(), makeDatum(std::move(next)));
+  return success();
+}
+
+static LogicalResult evaluate(Frame &frame, MergeOp op) {
+  const State &first = frame.state(op.getFirst());
+  const State &second = frame.state(op.getSecond());
+  if (failed(require(op, first.rows == second.rows,
+                     "states of the same number of queries")))
+    return failure();
+  State merged = first;
+  for (int64_t i = 0; i < merged.rows; ++i) {
+    double m = maximum(first.maximum[i], second.maximum[i]);
+    double e1 = rescale(first.maximum[i], m);
+    double e2 = rescale(second.maximum[i], m);
+    merged.maximum[i] = m;
+    merged.sum[i] = weigh(e1, first.sum[i]) + weigh(e2, second.sum[i]);
+    for (int64_t d = 0; d < merged.valueDim; ++d) {
+      int64_t at = i * merged.valueDim + d;
+      merged.context[at] =
+          weigh(e1, first.context[at]) + weigh(e2, second.context[at]);
+    }
+  }
+  frame.set(op.getMerged(), makeDatum(std::move(merged)));
+  return success();
+}
+
+/// The op's results are its destinations in order.
+static LogicalResult setResults(Frame &frame, Operation *op,
+                                MutableArrayRef<Tensor> tensors) {
+  for (auto [result, tensor] : llvm::zip_equal(op->getResults(), tensors))
+    if (failed(frame.setTensor(result, std::move(tensor))))
+      return failure();
+  return success();
+}
+
+static LogicalResult evaluate(Frame &frame, FinalizeOp op) {
+  const State &state = frame.state(op.getState());
+  SmallVector<Tensor> results{frame.tensor(op.getOut())};
+  if (op.getLse())
+    results.push_back(frame.tensor(op.getLse()));
+  SmallVector<int64_t> shape{state.rows, state.valueDim};
+  if (failed(require(op, ArrayRef<int64_t>(results[0].shape) == shape,
+                     "out to have a row per query")) ||
+      failed(require(op, !op.getLse() || results[1].size() == state.rows,
+                     "lse to have an element per query")))
+    return failure();
+  for (int64_t i = 0; i < state.rows; ++i) {
+    double sum = state.sum[i];
+    for (int64_t d = 0; d < state.valueDim; ++d)
+      results[0].at({i, d}).real =
+          sum == 0 ? 0 : state.context[i * state.valueDim + d] / sum;
+    if (op.getLse())
+      results[1].elements[i].real =
+          sum == 0 ? excluded : state.maximum[i] + std::log(sum);
+  }
+  return setResults(frame, op, results);
+}
+
+/// The score as it is after the step `stage`.
+static double scoreAfter(const TileScores<WeighOp> &tile, WeighOp op, int64_t i,
+                         int64_t j) {
+  switch (*op.getStage()) {
+  case ScoresStage::Raw: // the state has the scaled query only
+    return tile.scaled(i, j) / op.getScale().convertToDouble();
+  case ScoresStage::Scaled:
+    return tile.scaled(i, j);
+  case ScoresStage::Biased:
+    return tile.biased(i, j);
+  case ScoresStage::Masked:
+    break;
+  }
+  return tile.masked(i, j);
+}
+
+static LogicalResult evaluate(Frame &frame, WeighOp op) {
+  TileScores<WeighOp> tile(frame, op);
+  const State &state = frame.state(op.getState());
+  if (failed(tile.check(/*readsMask=*/true)))
+    return failure();
+  SmallVector<int64_t> shape{state.rows, tile.numKeys()};
+  SmallVector<Tensor> results;
+  for (Value init : {op.getWeights(), op.getScores()})
+    if (init) {
+      results.push_back(frame.tensor(init));
+      if (failed(require(op, ArrayRef<int64_t>(results.back().shape) == shape,
+                         "weights and scores of queries x keys")))
+        return failure();
+    }
+  for (int64_t i = 0; i < state.rows; ++i)
+    for (int64_t j = 0; j < tile.numKeys(); ++j) {
+      if (op.getWeights()) {
+        double p = exponential(tile.masked(i, j), state.maximum[i]);
+        results.front().at({i, j}).real = p == 0 ? 0 : p / state.sum[i];
+      }
+      if (op.getScores())
+        results.back().at({i, j}).real = scoreAfter(tile, op, i, j);
+    }
+  return setResults(frame, op, results);
+}
+
+static LogicalResult evaluate(Frame &frame, ProjectTileOp op) {
+  const Tensor &input = frame.tensor(op.getInput());
+  const Tensor &weight = frame.tensor(op.getWeight());
+  const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
+  Tensor out = frame.tensor(op.getOut());
+  SmallVector<int64_t> shape{input.shape[0], weight.shape[1]};
+  if (failed(require(op, input.shape[1] == weight.shape[0],
+                     "input and weight of the same inner size")) ||
+      failed(require(op, ArrayRef<int64_t>(out.shape) == shape,
+                     "out to have a row per input row and a column per weight "
+                     "column")) ||
+      failed(require(op, !bias || bias->size() == shape[1],
+                     "a bias per column of the weight")))
+    return failure();
+  for (int64_t m = 0; m < shape[0]; ++m)
+    for (int64_t n = 0; n < shape[1]; ++n) {
+      double sum = 0;
+      for (int64_t k = 0; k < weight.shape[0]; ++k)
+        sum += input.at({m, k}).real * weight.at({k, n}).real;
+      out.at({m, n}).real = bias ? sum + bias->elements[n].real : sum;
+    }
+  return setResults(frame, op, out);
+}
+
+Outcome attn::reference::evaluateTileOp(Frame &frame, Operation *op) {
+  return TypeSwitch<Operation *, Outcome>(op)
+      .Case<InitStateOp, OnlineOp, MergeOp, FinalizeOp, WeighOp, ProjectTileOp>(
+          [&](auto typed) -> Outcome { return evaluate(frame, typed); })
+      .Default([](Operation *) { return Outcome(); });
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the files of the runtime share, and no one else sees. */
+#ifndef ATTN_LIB_RUNTIME_RUNTIME_H
+#define ATTN_LIB_RUNTIME_RUNTIME_H
+#include "attn-rt/npy.h"
+#include "attn-rt/program.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { ATTN_RT_LINE = 512 };
+
+/* The kernel's argument struct: where its tensors are, after `size`. */
+enum {
+  ATTN_RT_PORTS_OFFSET = sizeof(size_t) > _Alignof(attn_tensor)
+                             ? sizeof(size_t)
+                             : _Alignof(attn_tensor)
+};
+
+/* Writes an error text; returns -1. */
+__attribute__((format(printf, 3, 4))) int
+attn_rt_error(char *error, size_t error_size, const char *format, ...);
+
+/* Convert.c. The data's bytes, or -1 if memory cannot hold so many. */
+int64_t attn_rt_array_bytes(const attn_rt_array *array);
+/* Aligned as attn_rt_array.data; never a null pointer for 0 bytes. */
+void *attn_rt_aligned_alloc(int64_t bytes);
+
+/* f16 and bf16 are rounded to nearest, ties to even. */
+uint16_t attn_rt_f16_from_double(double value);
+uint16_t attn_rt_bf16_from_double(double value);
+bool attn_rt_is_float(attn_rt_dtype dtype);
+/* Element `index` of floating-point data, exactly. */
+double attn_rt_load_float(attn_rt_dtype dtype, const void *data, int64_t index);
+void attn_rt_store_float(attn_rt_dtype dtype, void *data, int64_t index,
+                         double value);
+/* Element `index` of integers or bools. */
+int64_t attn_rt_load_int(attn_rt_dtype dtype, const void *data, int64_t index);
+void attn_rt_store_int(attn_rt_dtype dtype, void *data, int64_t index,
+                       int64_t value);
+
+/* NpyHeader.c: the dictionary of a .npy file. */
+typedef struct {
+  attn_rt_dtype dtype;
+  bool big_endian, fortran_order;
+  int32_t rank;
+  int64_t shape[ATTN_MAX_RANK];
+} attn_rt_npy_header;
+int attn_rt_npy_parse_header(const char *text, attn_rt_npy_header *header,
+                             char *error, size_t error_size);
+const char *attn_rt_npy_descr(attn_rt_dtype dtype);
+
+/* Float.c: the shortest digits that mean `value` among the values of `dtype`,
+ * as d.ddd... x 10^exponent; 0 has the one digit 0. `value` is finite. */
+typedef struct {
+  bool negative;
+  int count, exponent;
+  char digits[24];
+} attn_rt_decimal;
+attn_rt_decimal attn_rt_shortest(attn_rt_dtype dtype, double value);
+/* `value` rounded to a number of `dtype`. */
+double attn_rt_round_to(attn_rt_dtype dtype, double value);
+
+/* Print.c: the array as NumPy 2.4 prints it, without a final newline. */
+void attn_rt_print_array(FILE *file, const attn_rt_array *array);
+
+/* Random.c: normal, fair, or uniform below `bound`, the same for the same seed
+ * and stream. */
+void attn_rt_fill_random(attn_rt_array *array, uint64_t seed, uint64_t stream,
+                         int64_t bound);
+
+/* Options.c */
+typedef struct {
+  const char *symbol;
+  int64_t size;
+} attn_rt_dim_option;
+
+typedef struct {
+  const char *argv0;
+  const char **files; /* per input, then per output; null: not given */
+  attn_rt_dim_option *dims;
+  int32_t num_dims;
+  bool help, random, any_output;
+  uint64_t seed;
+  int64_t repeat;  /* 0: not given */
+  int32_t threads; /* 0: not given */
+} attn_rt_options;
+
+/* The process' exit status. */
+enum { ATTN_RT_OK = 0, ATTN_RT_FAILED = 1, ATTN_RT_USAGE = 2 };
+
+/* Says what is wrong on stderr and returns ATTN_RT_USAGE. */
+int attn_rt_parse_options(const attn_rt_program *program, int argc, char **argv,
+                          attn_rt_options *options);
+void attn_rt_free_options(attn_rt_options *options);
+
+/* Help.c */
+void attn_rt_print_help(FILE *file, const attn_rt_program *program,
+                        const char *argv0);
+/* The type of a port: "f32[q0, 8, q2, 64]". */
+void attn_rt_format_type(const attn_rt_port *port, char *text, size_t size);
+
+/* Symbols.c: what the dimensions of size -1 are. */
+typedef struct {
+  const char *symbol;
+  int64_t size;
+  const char *from; /* the argument that gave the size; null: --dim */
+} attn_rt_binding;
+
+typedef struct {
+  attn_rt_binding *entries;
+  int32_t count;
+} attn_rt_bindings;
+
+const attn_rt_binding *attn_rt_find_binding(const attn_rt_bindings *bindings,
+                                            const char *symbol);
+/* The shape must fit the port; its new symbols are bound. */
+int attn_rt_bind_shape(attn_rt_bindings *bindings, const attn_rt_port *port,
+                       const attn_rt_array *array, char *error,
+                       size_t error_size);
+/* Sets dtype, rank and shape of `array` from the port; returns the name of a
+ * symbol that is not bound, or null. */
+const char *attn_rt_port_shape(const attn_rt_bindings *bindings,
+                               const attn_rt_port *port, attn_rt_array *array);
+
+/* Inputs.c: reads, checks, or makes up every input. Says what is wrong on
+ * stderr and returns the exit status. */
+int attn_rt_load_inputs(const attn_rt_program *program,
+                        const attn_rt_options *options,
+                        attn_rt_bindings *bindings, attn_rt_array *inputs);
+
+/* Outputs.c: all files are written, or none. */
+int attn_rt_write_outputs(const attn_rt_program *program,
+                          const attn_rt_options *options,
+                          const attn_rt_array *outputs);
+
+#endif

@@ -1,0 +1,40 @@
+// RUN: attn-opt %s -split-input-file -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What attn.init_state rejects; the numbers are those of docs/Spec.md.
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @init_state_c1_other_columns(%q: memref<16x5xf32>) {
+  // expected-error@+1 {{expects the query tile to be a matrix of 4 columns, but got 'memref<16x5xf32>'}}
+  %r = attn.init_state %q scale 0.5 {schedule = #s} : memref<16x5xf32> -> !attn.state<16 x 4 x 8, f32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @init_state_c1_unknown_columns(%q: tensor<16x?xf32>) {
+  // expected-error@+1 {{expects the query tile to be a matrix of 4 columns, but got 'tensor<16x?xf32>'}}
+  %r = attn.init_state %q scale 0.5 {schedule = #s} : tensor<16x?xf32> -> !attn.state<16 x 4 x 8, f32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @init_state_c1_rank_3(%q: memref<1x16x4xf32>) {
+  // expected-error@+1 {{expects the query tile to be a matrix of 4 columns, but got 'memref<1x16x4xf32>'}}
+  %r = attn.init_state %q scale 0.5 {schedule = #s} : memref<1x16x4xf32> -> !attn.state<16 x 4 x 8, f32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @init_state_c2_more_rows(%q: memref<17x4xf32>) {
+  // expected-error@+1 {{expects at most 16 queries in the tile, but got 17}}
+  %r = attn.init_state %q scale 0.5 {schedule = #s} : memref<17x4xf32> -> !attn.state<16 x 4 x 8, f32>
+  return
+}

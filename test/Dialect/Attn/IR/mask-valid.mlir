@@ -1,0 +1,68 @@
+// RUN: attn-opt %s -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What attn.mask accepts; the numbers are those of docs/Spec.md.
+
+func.func @mask_c1_nested_terms(%s: tensor<2x4x5x6xf32>, %m0: tensor<6xi1>) {
+  %r = "attn.mask"(%s, %m0) <{mask = #attn.all_of<#attn.not<#attn.causal<top_left>>, #attn.any_of<#attn.causal<bottom_right>, #attn.allowed<0>>>}> : (tensor<2x4x5x6xf32>, tensor<6xi1>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c2_operand_read_twice(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>) {
+  %r = "attn.mask"(%s, %m0) <{mask = #attn.any_of<#attn.key_length<0>, #attn.causal<offset, offset = 0, operand = 0>>}> : (tensor<2x4x5x6xf32>, tensor<2xi32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c3_one_for_all(%s: tensor<2x4x5x6xf32>, %m0: tensor<i64>) {
+  %r = attn.mask %s where key_length(%m0 : tensor<i64>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c3_one_per_batch_entry(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>) {
+  %r = attn.mask %s where key_length(%m0 : tensor<2xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c3_one_that_broadcasts(%s: tensor<2x4x5x6xf32>, %m0: tensor<1xi32>) {
+  %r = attn.mask %s where causal(offset = %m0 : tensor<1xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c3_one_per_head_in_rank_3(%s: tensor<4x5x6xf32>, %m0: tensor<4xi32>) {
+  %r = attn.mask %s where key_length(%m0 : tensor<4xi32>) : tensor<4x5x6xf32>
+  return
+}
+
+func.func @mask_c3_one_for_all_in_rank_2(%s: tensor<5x6xf32>, %m0: tensor<i32>) {
+  %r = attn.mask %s where causal(offset = %m0 : tensor<i32>) : tensor<5x6xf32>
+  return
+}
+
+func.func @mask_c4_boolean_row(%s: tensor<2x4x5x6xf32>, %m0: tensor<6xi1>) {
+  %r = attn.mask %s where %m0 : tensor<6xi1> : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c4_boolean_per_batch_entry(%s: tensor<2x4x5x6xf32>, %m0: tensor<2x1x1x?xi1>) {
+  %r = attn.mask %s where %m0 : tensor<2x1x1x?xi1> : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c5_rank_2(%s: tensor<5x6xf32>) {
+  %r = attn.mask %s where causal(top_left) : tensor<5x6xf32>
+  return
+}
+
+func.func @mask_c6_constant_offset(%s: tensor<2x4x5x6xf32>) {
+  %r = attn.mask %s where causal(offset = -3) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c6_operand_offset(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi64>) {
+  %r = attn.mask %s where causal(offset = %m0 : tensor<2xi64>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c7_same_result_type(%s: tensor<2x4x5x6xf32>) {
+  %r = "attn.mask"(%s) <{mask = #attn.causal<top_left>}> : (tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}

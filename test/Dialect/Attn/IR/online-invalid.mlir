@@ -1,0 +1,99 @@
+// RUN: attn-opt %s -split-input-file -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What attn.online rejects; the numbers are those of docs/Spec.md.
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c1_other_state(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  // expected-error@+1 {{failed to verify that all of {state, next} have same type}}
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0>}>
+      : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index) -> !attn.state<8 x 4 x 8, f32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c2_key_of_other_columns(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x5xf32>, %v: memref<?x8xf32>, %i: index) {
+  // expected-error@+1 {{expects the key tile to be a matrix of 4 columns, but got 'memref<?x5xf32>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x5xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c2_key_of_rank_1(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<4xf32>, %v: memref<?x8xf32>, %i: index) {
+  // expected-error@+1 {{expects the key tile to be a matrix of 4 columns}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c3_value_of_other_columns(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x4xf32>, %i: index) {
+  // expected-error@+1 {{expects the value tile to be a matrix of 8 columns, but got 'memref<?x4xf32>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c4_length_per_batch_entry(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %n: memref<2xi32>) {
+  // expected-error@+1 {{expects the operand of key_length to have rank 0 where the scores have no batch dimension, but got 'memref<2xi32>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i where key_length(%n : memref<2xi32>) mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c4_boolean_of_rank_4(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %n: memref<1x1x5x6xi1>) {
+  // expected-error@+1 {{expects the boolean mask to broadcast to the scores from the right, but got 'memref<1x1x5x6xi1>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i where %n : memref<1x1x5x6xi1> mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c4_operand_without_mask(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  // expected-error@+1 {{expects a mask where there are mask operands}}
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 1>}>
+      : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, index) -> !attn.state<16 x 4 x 8, f32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c5_other_value_count(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<6x4xf32>, %v: memref<7x8xf32>, %i: index) {
+  // expected-error@+1 {{expects as many keys as values in the tile, but got 6 and 7}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<6x4xf32>, memref<7x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c6_bias_of_rank_3(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %b: memref<1x5x6xf32>) {
+  // expected-error@+1 {{expects the bias to have at most rank 2, but got 'memref<1x5x6xf32>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<1x5x6xf32> mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}

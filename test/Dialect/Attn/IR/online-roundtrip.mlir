@@ -1,0 +1,31 @@
+// RUN: attn-opt %s | attn-opt | FileCheck %s
+// RUN: attn-opt %s --mlir-print-op-generic | attn-opt | FileCheck %s
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One step with nothing optional, and with bias and mask.
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+// CHECK-LABEL: func @full
+// CHECK: attn.online %{{.*}}, %{{.*}}, %{{.*}} rows %{{.*}} to %{{.*}} keys from %{{.*}} lengths %{{.*}}, %{{.*}} mode {{ *}}full
+// CHECK-SAME: : <16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+func.func @full(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %j: index, %n: index) -> !attn.state<16 x 4 x 8, f32> {
+  %t = attn.online %s, %k, %v rows %i to %j keys from %i lengths %n, %n mode full {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return %t : !attn.state<16 x 4 x 8, f32>
+}
+
+// CHECK-LABEL: func @edge
+// CHECK: attn.online {{.*}} bias %{{.*}} : memref<?x?xf32> where causal(bottom_right) and key_length(%{{.*}} : index) and %{{.*}} : memref<1x?xi1> mode {{ *}}edge
+func.func @edge(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %j: index, %n: index, %b: memref<?x?xf32>, %allowed: memref<1x?xi1>) -> !attn.state<16 x 4 x 8, f32> {
+  %t = attn.online %s, %k, %v rows %i to %j keys from %i lengths %n, %n bias %b : memref<?x?xf32>
+      where causal(bottom_right) and key_length(%n : index) and %allowed : memref<1x?xi1> mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return %t : !attn.state<16 x 4 x 8, f32>
+}
+
+// CHECK-LABEL: func @tensors
+// CHECK: attn.online {{.*}} where key_length(%{{.*}} : tensor<i64>) mode {{ *}}edge {{.*}} : <16 x 4 x 8, f32>, tensor<8x4xf16>, tensor<8x8xf16>
+func.func @tensors(%s: !attn.state<16 x 4 x 8, f32>, %k: tensor<8x4xf16>, %v: tensor<8x8xf16>, %i: index, %len: tensor<i64>) -> !attn.state<16 x 4 x 8, f32> {
+  %t = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i where key_length(%len : tensor<i64>) mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, tensor<8x4xf16>, tensor<8x8xf16>
+  return %t : !attn.state<16 x 4 x 8, f32>
+}

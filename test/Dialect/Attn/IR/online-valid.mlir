@@ -1,0 +1,46 @@
+// RUN: attn-opt %s -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What attn.online accepts; the numbers are those of docs/Spec.md.
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c1_same_state(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @online_c2_key_tile(%s: !attn.state<16 x 4 x 8, f32>, %k: tensor<6x4xf16>, %v: tensor<6x8xf16>, %i: index) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, tensor<6x4xf16>, tensor<6x8xf16>
+  return
+}
+
+func.func @online_c3_value_tile(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<6x4xf32>, %v: memref<6x8xf32>, %i: index) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<6x4xf32>, memref<6x8xf32>
+  return
+}
+
+func.func @online_c4_mask_of_index(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %n: index) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i where key_length(%n : index) mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @online_c4_mask_of_matrix(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %n: memref<?x1xi1>) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i where %n : memref<?x1xi1> mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @online_c5_unknown_key_count(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<6x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<6x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @online_c6_bias_row(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %b: memref<1x?xf32>) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<1x?xf32> mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}

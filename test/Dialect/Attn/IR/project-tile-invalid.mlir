@@ -1,0 +1,77 @@
+// RUN: attn-opt %s -split-input-file -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What attn.project_tile rejects; the numbers are those of docs/Spec.md.
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c1_weight_of_rank_3(%x: memref<5x6xf32>, %w: memref<1x6x4xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects the weight to be a matrix of any number of columns, but got 'memref<1x6x4xf32>'}}
+  attn.project_tile %x, %w outs(%o : memref<5x4xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<1x6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c1_other_inner(%x: memref<5x6xf32>, %w: memref<7x4xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects the input to be a matrix of 7 columns, but got 'memref<5x6xf32>'}}
+  attn.project_tile %x, %w outs(%o : memref<5x4xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<7x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c1_other_outer(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %o: memref<5x3xf32>) {
+  // expected-error@+1 {{expects out to be a matrix of 4 columns, but got 'memref<5x3xf32>'}}
+  attn.project_tile %x, %w outs(%o : memref<5x3xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c2_other_rows(%x: memref<3x6xf32>, %w: memref<6x4xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects a row of out per row of the input, but got 5 and 3}}
+  attn.project_tile %x, %w outs(%o : memref<5x4xf32>) {schedule = #s}
+      : memref<3x6xf32>, memref<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c3_bias_of_other_size(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %o: memref<5x4xf32>, %b: memref<1xf32>) {
+  // expected-error@+1 {{expects the bias to have one element per column of the weight, but got 'memref<1xf32>'}}
+  attn.project_tile %x, %w bias %b : memref<1xf32> outs(%o : memref<5x4xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c3_bias_matrix(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %o: memref<5x4xf32>, %b: memref<5x4xf32>) {
+  // expected-error@+1 {{expects the bias to have one element per column of the weight, but got 'memref<5x4xf32>'}}
+  attn.project_tile %x, %w bias %b : memref<5x4xf32> outs(%o : memref<5x4xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c4_no_result(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>, %o: tensor<5x4xf32>) {
+  // expected-error@+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
+  attn.project_tile %x, %w outs(%o : tensor<5x4xf32>) {schedule = #s}
+      : tensor<5x6xf32>, tensor<6x4xf32>
+  return
+}

@@ -1,0 +1,65 @@
+// RUN: attn-opt %s -split-input-file -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What #attn.schedule rejects; the numbers are those of docs/Spec.md.
+
+func.func @schedule_c1_three_lanes() {
+  // expected-error@+1 {{expects lanes to be a power of two, but got 3}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 3, rows = 2, vectors = 1, query_tile = 12, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c1_no_lane() {
+  // expected-error@+1 {{expects lanes to be a power of two, but got 0}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 0, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c2_no_row() {
+  // expected-error@+1 {{expects rows, vectors and unroll of at least 1 and prefetch between 0 and 3}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 0, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c2_no_unroll() {
+  // expected-error@+1 {{expects rows, vectors and unroll of at least 1}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 0, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c2_prefetch_4() {
+  // expected-error@+1 {{expects rows, vectors and unroll of at least 1}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 4>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c3_half_a_panel() {
+  // expected-error@+1 {{expects query_tile to be a multiple of 8 (lanes * vectors), but got 12}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 12, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c3_no_query() {
+  // expected-error@+1 {{expects query_tile to be a multiple of 4 (lanes * vectors), but got 0}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 0, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c4_remainder_of_rows() {
+  // expected-error@+1 {{expects key_tile to be a multiple of 6 (rows), but got 8}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 6, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}

@@ -1,0 +1,8 @@
+// RUN: attn-opt %s | attn-opt | FileCheck %s
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The attribute keeps every number, and its fields may be written in any order.
+// CHECK: schedule = #attn.schedule<lanes = 8, rows = 6, vectors = 2, query_tile = 64, key_tile = 96, unroll = 4, prefetch = 3>
+func.func private @in_order() attributes {schedule = #attn.schedule<lanes = 8, rows = 6, vectors = 2, query_tile = 64, key_tile = 96, unroll = 4, prefetch = 3>}
+
+// CHECK: schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+func.func private @other_order() attributes {schedule = #attn.schedule<prefetch = 0, key_tile = 8, query_tile = 16, vectors = 1, rows = 2, lanes = 4, unroll = 1>}

@@ -1,0 +1,28 @@
+// RUN: attn-opt %s -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What #attn.schedule accepts; the numbers are those of docs/Spec.md.
+
+func.func @schedule_c1_one_lane() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 1, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+func.func @schedule_c1_sixteen_lanes() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+func.func @schedule_c2_prefetch_3() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 3>} 0 : i32
+  return
+}
+
+func.func @schedule_c3_three_panels() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 24, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+func.func @schedule_c4_four_groups_of_rows() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 6, vectors = 1, query_tile = 16, key_tile = 24, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}

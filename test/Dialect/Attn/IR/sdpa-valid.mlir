@@ -1,0 +1,99 @@
+// RUN: attn-opt %s -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What attn.sdpa accepts; the numbers are those of docs/Spec.md.
+
+func.func @sdpa_c1_rank_2(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5
+      : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> tensor<5x3xf32>
+  return
+}
+
+func.func @sdpa_c1_rank_4(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5
+      : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c2_same_rank(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c3_query_f32_value_f16(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf16>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5
+      : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf16>) -> tensor<5x3xf16>
+  return
+}
+
+func.func @sdpa_c4_unknown_batch(%q: tensor<?x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<?x2x6x3xf32>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5
+      : (tensor<?x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<?x2x6x3xf32>) -> tensor<2x4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c5_one_key_head(%q: tensor<2x4x5x8xf32>, %k: tensor<2x1x6x8xf32>, %v: tensor<2x1x6x3xf32>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5
+      : (tensor<2x4x5x8xf32>, tensor<2x1x6x8xf32>, tensor<2x1x6x3xf32>) -> tensor<2x4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c5_heads_of_bshd(%q: tensor<2x5x4x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5 {query_layout = #attn<layout bshd>}
+      : (tensor<2x5x4x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c6_value_wider_than_key(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x16xf32>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5
+      : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x16xf32>) -> tensor<2x4x5x16xf32>
+  return
+}
+
+func.func @sdpa_c7_unknown_lengths(%q: tensor<2x4x?x8xf32>, %k: tensor<2x2x?x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5
+      : (tensor<2x4x?x8xf32>, tensor<2x2x?x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c8_negative_scale(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  %r0 = attn.sdpa %q, %k, %v scale -1.0
+      : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c9_bias_per_head(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>, %b: tensor<4x1x6xf32>) {
+  %r0 = attn.sdpa %q, %k, %v bias %b : tensor<4x1x6xf32> scale 0.5
+      : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c9_bias_f32_of_f16(%q: tensor<5x8xf16>, %k: tensor<6x8xf16>, %v: tensor<6x3xf16>, %b: tensor<5x6xf32>) {
+  %r0 = attn.sdpa %q, %k, %v bias %b : tensor<5x6xf32> scale 0.5
+      : (tensor<5x8xf16>, tensor<6x8xf16>, tensor<6x3xf16>) -> tensor<5x3xf16>
+  return
+}
+
+func.func @sdpa_c10_mask_with_operand(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>, %n: tensor<2xi32>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5 where key_length(%n : tensor<2xi32>)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c11_scores_with_stage(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  %r0, %r1 = attn.sdpa %q, %k, %v scale 0.5 returning(out, scores) {scores_stage = #attn<scores_stage raw>}
+      : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x5x3xf32>, tensor<2x4x5x6xf32>)
+  return
+}
+
+func.func @sdpa_c12_lse_of_bshd(%q: tensor<2x5x4x8xf16>, %k: tensor<2x2x6x8xf16>, %v: tensor<2x2x6x3xf16>) {
+  %r0, %r1 = attn.sdpa %q, %k, %v scale 0.5 returning(out, lse) {query_layout = #attn<layout bshd>}
+      : (tensor<2x5x4x8xf16>, tensor<2x2x6x8xf16>, tensor<2x2x6x3xf16>) -> (tensor<2x4x5x3xf16>, tensor<2x4x5xf32>)
+  return
+}
+
+func.func @sdpa_c12_weights(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  %r0, %r1 = attn.sdpa %q, %k, %v scale 0.5 returning(out, weights)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x5x3xf32>, tensor<2x4x?x6xf32>)
+  return
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The lit suite. Run it with `cmake --build --preset dev --target check-attn`, or
+# a part of it with `/usr/lib/llvm-22/bin/lit -v build/dev/test/Dialect`.
+import os
+import platform
+import subprocess
+import sys
+
+import lit.formats
+
+config.name = "attn"
+config.test_format = lit.formats.ShTest()
+config.test_source_root = os.path.dirname(__file__)
+config.suffixes = [".md", ".mlir", ".test"]
+config.excludes = ["Inputs", "README.md", "data"]
+
+# attn-opt, attn-reference; FileCheck, not, split-file, mlir-opt.
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.attn_build, "bin"), config.llvm_tools, os.environ["PATH"]])
+
+
+def has_numpy(python):
+    command = [python, "-c", "import numpy"]
+    return os.path.exists(python) and subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
+
+
+python = config.python if has_numpy(config.python) else sys.executable
+if has_numpy(python):
+    config.available_features.add("numpy")
+else:
+    lit_config.warning("no NumPy, so value tests are left out; scripts/test installs it")
+
+config.substitutions += [
+    # The C compiler of this build, and what a caller of a kernel needs of ours.
+    ("%cc", config.c_compiler.strip()),
+    ("%include", os.path.join(config.attn_source, "include")),
+    ("%runtime", os.path.join(config.attn_build, "lib", "libattn-rt.a") + " -lm -lpthread"),
+    ("%cmake", config.cmake),
+    ("%mlir_include", config.mlir_include),
+    ("%python", python),
+    ("%build", config.attn_build),
+    ("%source", config.attn_source),
+    ("%docs", os.path.join(config.attn_source, "docs")),
+    ("%examples", os.path.join(config.attn_source, "examples")),
+    ("%goldens", os.path.join(config.test_source_root, "Integration", "data", "goldens")),
+    ("%seeds", os.path.join(config.test_source_root, "Integration", "data", "seeds")),
+]
+
+# What this machine and this build can do, for REQUIRES and UNSUPPORTED.
+if platform.machine() in ("x86_64", "AMD64"):
+    config.available_features.add("x86")
+if os.path.exists("/proc/cpuinfo"):
+    with open("/proc/cpuinfo") as cpuinfo:
+        flags = set(cpuinfo.read().split())
+    config.available_features.update(flags & {"avx2", "avx512f"})
+if "-fsanitize=address" in config.c_compiler:
+    config.available_features.add("asan")
+if config.build_type == "Debug":
+    config.available_features.add("assertions")
