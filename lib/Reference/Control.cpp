@@ -20,7 +20,7 @@ static LogicalResult setResults(Frame &frame, Operation *op,
   return success();
 }
 
-static LogicalResult evaluate(Frame &frame, scf::ForOp op) {
+static LogicalResult evaluateOp(Frame &frame, scf::ForOp op) {
   auto bound = [&](Value value) { return frame.integer(value); };
   int64_t upper = bound(op.getUpperBound()), step = bound(op.getStep());
   if (failed(require(op, step > 0, "a positive step, but got " + Twine(step))))
@@ -40,7 +40,7 @@ static LogicalResult evaluate(Frame &frame, scf::ForOp op) {
   return setResults(frame, op, state);
 }
 
-static LogicalResult evaluate(Frame &frame, scf::IfOp op) {
+static LogicalResult evaluateOp(Frame &frame, scf::IfOp op) {
   Region &region = frame.integer(op.getCondition()) ? op.getThenRegion()
                                                     : op.getElseRegion();
   if (region.empty())
@@ -49,7 +49,7 @@ static LogicalResult evaluate(Frame &frame, scf::IfOp op) {
   return failed(results) ? failure() : setResults(frame, op, *results);
 }
 
-static LogicalResult evaluate(Frame &frame, scf::WhileOp op) {
+static LogicalResult evaluateOp(Frame &frame, scf::WhileOp op) {
   Data state = frame.get(op.getInits());
   while (true) {
     FailureOr<Data> before = frame.run(*op.getBeforeBody(), state);
@@ -69,7 +69,7 @@ static LogicalResult evaluate(Frame &frame, scf::WhileOp op) {
 
 /// Every item sees the shared tensors as they were before the loop; what it
 /// inserts shows in the results only.
-static LogicalResult evaluate(Frame &frame, scf::ForallOp op) {
+static LogicalResult evaluateOp(Frame &frame, scf::ForallOp op) {
   SmallVector<int64_t> lower = frame.integers(op.getMixedLowerBound());
   SmallVector<int64_t> upper = frame.integers(op.getMixedUpperBound());
   SmallVector<int64_t> step = frame.integers(op.getMixedStep());
@@ -108,7 +108,7 @@ static LogicalResult evaluate(Frame &frame, scf::ForallOp op) {
   return success();
 }
 
-static LogicalResult evaluate(Frame &frame, func::CallOp op) {
+static LogicalResult evaluateOp(Frame &frame, func::CallOp op) {
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       op, op.getCalleeAttr());
   FailureOr<Data> results =
@@ -116,7 +116,7 @@ static LogicalResult evaluate(Frame &frame, func::CallOp op) {
   return failed(results) ? failure() : setResults(frame, op, *results);
 }
 
-static LogicalResult evaluate(Frame &frame, cf::AssertOp op) {
+static LogicalResult evaluateOp(Frame &frame, cf::AssertOp op) {
   if (frame.integer(op.getArg()))
     return success();
   return op.emitOpError() << "does not hold: " << op.getMsg();
@@ -154,7 +154,7 @@ Outcome attn::reference::evaluateControl(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ForallOp, func::CallOp,
             cf::AssertOp>(
-          [&](auto typed) -> Outcome { return evaluate(frame, typed); })
+          [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       // The one value of an apply is both its minimum and its maximum.
       .Case<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
           [&](auto typed) -> Outcome { return evaluateAffineOp(frame, typed); })

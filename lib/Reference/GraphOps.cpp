@@ -29,7 +29,7 @@ static LogicalResult checkPair(Operation *op, const HeadView &left,
   return require(op, leftInner == rightInner, "the same inner size");
 }
 
-static LogicalResult evaluate(Frame &frame, ScoresOp op) {
+static LogicalResult evaluateOp(Frame &frame, ScoresOp op) {
   const Tensor &query = frame.tensor(op.getQuery());
   HeadView q(query), k(frame.tensor(op.getKey()));
   if (failed(checkPair(op, q, k, q.columns(), k.columns())))
@@ -53,7 +53,7 @@ static LogicalResult evaluate(Frame &frame, ScoresOp op) {
   return frame.setTensor(op->getResult(0), std::move(*scores));
 }
 
-static LogicalResult evaluate(Frame &frame, ScaleOp op) {
+static LogicalResult evaluateOp(Frame &frame, ScaleOp op) {
   Tensor result = frame.tensor(op.getInput());
   for (Number &number : result.elements)
     number.real *= op.getFactor().convertToDouble();
@@ -72,7 +72,7 @@ static LogicalResult changeScores(Frame &frame, Operation *op, Change change) {
   return frame.setTensor(op->getResult(0), std::move(result));
 }
 
-static LogicalResult evaluate(Frame &frame, BiasOp op) {
+static LogicalResult evaluateOp(Frame &frame, BiasOp op) {
   const Tensor &bias = frame.tensor(op.getBias());
   if (failed(require(op,
                      broadcasts(bias.shape, frame.tensor(op.getScores()).shape),
@@ -83,7 +83,7 @@ static LogicalResult evaluate(Frame &frame, BiasOp op) {
   });
 }
 
-static LogicalResult evaluate(Frame &frame, MaskOp op) {
+static LogicalResult evaluateOp(Frame &frame, MaskOp op) {
   if (failed(require(op, frame.tensor(op.getScores()).rank() >= 2,
                      "scores of rank 2 at least")))
     return failure();
@@ -97,7 +97,7 @@ static LogicalResult evaluate(Frame &frame, MaskOp op) {
   });
 }
 
-static LogicalResult evaluate(Frame &frame, SoftmaxOp op) {
+static LogicalResult evaluateOp(Frame &frame, SoftmaxOp op) {
   Tensor result = frame.tensor(op.getScores());
   HeadView s(frame.tensor(op.getScores()));
   forEachHead(s, [&](int64_t b, int64_t h) {
@@ -117,7 +117,7 @@ static LogicalResult evaluate(Frame &frame, SoftmaxOp op) {
   return frame.setTensor(op->getResult(0), std::move(result));
 }
 
-static LogicalResult evaluate(Frame &frame, ContextOp op) {
+static LogicalResult evaluateOp(Frame &frame, ContextOp op) {
   const Tensor &weights = frame.tensor(op.getWeights());
   HeadView w(weights), v(frame.tensor(op.getValue()));
   if (failed(checkPair(op, w, v, w.columns(), v.rows())))
@@ -141,7 +141,7 @@ static LogicalResult evaluate(Frame &frame, ContextOp op) {
   return frame.setTensor(op->getResult(0), std::move(*out));
 }
 
-static LogicalResult evaluate(Frame &frame, ProjectOp op) {
+static LogicalResult evaluateOp(Frame &frame, ProjectOp op) {
   const Tensor &input = frame.tensor(op.getInput());
   const Tensor &weight = frame.tensor(op.getWeight());
   const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
@@ -200,10 +200,10 @@ static LogicalResult moveHeads(Frame &frame, Operation *op, int64_t heads,
   return frame.setTensor(op->getResult(0), std::move(*result));
 }
 
-static LogicalResult evaluate(Frame &frame, SplitHeadsOp op) {
+static LogicalResult evaluateOp(Frame &frame, SplitHeadsOp op) {
   return moveHeads(frame, op, op.getHeads(), /*split=*/true);
 }
-static LogicalResult evaluate(Frame &frame, MergeHeadsOp op) {
+static LogicalResult evaluateOp(Frame &frame, MergeHeadsOp op) {
   return moveHeads(frame, op, /*heads=*/0, /*split=*/false);
 }
 
@@ -211,6 +211,6 @@ Outcome attn::reference::evaluateGraphOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<ScoresOp, ScaleOp, BiasOp, MaskOp, SoftmaxOp, ContextOp, ProjectOp,
             SplitHeadsOp, MergeHeadsOp>(
-          [&](auto typed) -> Outcome { return evaluate(frame, typed); })
+          [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

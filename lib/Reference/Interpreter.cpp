@@ -2,7 +2,6 @@
 // Functions and blocks, and who evaluates which op.
 #include "Interpreter.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -17,7 +16,8 @@ static bool isSupportedElement(Type type) {
          (type.isInteger() && type.getIntOrFloatBitWidth() <= 64);
 }
 
-bool attn::reference::isSupported(Type type) {
+/// Whether values of this type can be evaluated.
+static bool isSupported(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return isSupportedElement(tensor.getElementType());
   return isSupportedElement(type) || isa<StateType>(type);

@@ -84,9 +84,6 @@ mlir::FailureOr<llvm::SmallVector<Datum>> call(mlir::func::FuncOp function,
                                                const Options &options,
                                                unsigned depth);
 
-/// Whether values of this type can be evaluated.
-bool isSupported(mlir::Type type);
-
 /// Each evaluates the ops of one group; nothing if `op` is none of them.
 using Outcome = std::optional<llvm::LogicalResult>;
 Outcome evaluateGraphOp(Frame &frame, mlir::Operation *op);

@@ -81,7 +81,7 @@ static LogicalResult evaluateItem(Frame &frame, linalg::LinalgOp op,
   return success();
 }
 
-static LogicalResult evaluate(Frame &frame, linalg::LinalgOp op) {
+static LogicalResult evaluateOp(Frame &frame, linalg::LinalgOp op) {
   FailureOr<SmallVector<int64_t>> sizes = loopSizes(frame, op);
   if (failed(sizes))
     return failure();
@@ -105,5 +105,5 @@ Outcome attn::reference::evaluateLinalg(Frame &frame, Operation *op) {
     return success();
   }
   auto structured = dyn_cast<linalg::LinalgOp>(op);
-  return structured ? Outcome(evaluate(frame, structured)) : std::nullopt;
+  return structured ? Outcome(evaluateOp(frame, structured)) : std::nullopt;
 }

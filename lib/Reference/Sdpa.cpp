@@ -33,8 +33,7 @@ private:
   SmallVector<int64_t> scoresShape() const {
     return leading({q.batches(), q.heads(), q.rows(), k.rows()});
   }
-  double score(int64_t b, int64_t h, int64_t i, int64_t j,
-               ScoresStage stage) const;
+  double score(int64_t b, int64_t h, int64_t i, int64_t j, ScoresStage stage);
 
   Frame &frame;
   SdpaOp op;
@@ -95,7 +94,7 @@ LogicalResult Sdpa::makeResults() {
 }
 
 double Sdpa::score(int64_t b, int64_t h, int64_t i, int64_t j,
-                   ScoresStage stage) const {
+                   ScoresStage stage) {
   SmallVector<int64_t> pair = leading({b, h, i, j});
   if (stage == ScoresStage::Masked && !mask->sees(pair))
     return excluded;

@@ -54,7 +54,7 @@ LogicalResult attn::reference::insertSlice(Frame &frame,
   return success();
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::ExtractSliceOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::ExtractSliceOp op) {
   const Tensor &source = frame.tensor(op.getSource());
   auto positions = slicePositions(frame, op, source);
   if (failed(positions))
@@ -70,14 +70,14 @@ static LogicalResult evaluate(Frame &frame, tensor::ExtractSliceOp op) {
   return frame.setTensor(op->getResult(0), std::move(result));
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::InsertSliceOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::InsertSliceOp op) {
   Tensor result = frame.tensor(op.getDest());
   if (failed(insertSlice(frame, op, frame.tensor(op.getSource()), result)))
     return failure();
   return frame.setTensor(op->getResult(0), std::move(result));
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::DimOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::DimOp op) {
   if (!isa<RankedTensorType>(op.getSource().getType()))
     return op.emitOpError("cannot be evaluated by the reference");
   const Tensor &source = frame.tensor(op.getSource());
@@ -102,7 +102,7 @@ static FailureOr<int64_t> elementOffset(Frame &frame, Operation *op,
   return tensor.offset(at);
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::ExtractOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::ExtractOp op) {
   const Tensor &tensor = frame.tensor(op.getTensor());
   auto offset = elementOffset(frame, op, tensor, op.getIndices());
   if (failed(offset))
@@ -111,7 +111,7 @@ static LogicalResult evaluate(Frame &frame, tensor::ExtractOp op) {
   return success();
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::InsertOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::InsertOp op) {
   Tensor result = frame.tensor(op.getDest());
   auto offset = elementOffset(frame, op, result, op.getIndices());
   if (failed(offset))
@@ -131,12 +131,12 @@ static LogicalResult reshape(Frame &frame, Operation *op, const Tensor &source,
   return frame.setTensor(op->getResult(0), std::move(*result));
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::ExpandShapeOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::ExpandShapeOp op) {
   return reshape(frame, op, frame.tensor(op.getSrc()),
                  frame.integers(op.getMixedOutputShape()));
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::CollapseShapeOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::CollapseShapeOp op) {
   const Tensor &source = frame.tensor(op.getSrc());
   SmallVector<int64_t> shape;
   for (const ReassociationIndices &group : op.getReassociationIndices()) {
@@ -148,7 +148,7 @@ static LogicalResult evaluate(Frame &frame, tensor::CollapseShapeOp op) {
   return reshape(frame, op, source, shape);
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::CastOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::CastOp op) {
   if (!isa<RankedTensorType>(op.getSource().getType()))
     return op.emitOpError("cannot be evaluated by the reference");
   return frame.setTensor(op->getResult(0), frame.tensor(op.getSource()));
@@ -166,14 +166,14 @@ static FailureOr<Tensor> makeDynamic(Frame &frame, Operation *op,
   return makeTensor(op, shape);
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::EmptyOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::EmptyOp op) {
   auto result = makeDynamic(frame, op, op.getType(), op.getDynamicSizes());
   if (failed(result))
     return failure();
   return frame.setTensor(op->getResult(0), std::move(*result));
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::SplatOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::SplatOp op) {
   auto result = makeDynamic(frame, op, op.getType(), op.getDynamicSizes());
   if (failed(result))
     return failure();
@@ -182,7 +182,7 @@ static LogicalResult evaluate(Frame &frame, tensor::SplatOp op) {
   return frame.setTensor(op->getResult(0), std::move(*result));
 }
 
-static LogicalResult evaluate(Frame &frame, tensor::FromElementsOp op) {
+static LogicalResult evaluateOp(Frame &frame, tensor::FromElementsOp op) {
   Tensor result(op.getType().getShape());
   for (auto [number, element] :
        llvm::zip_equal(result.elements, op.getElements()))
@@ -196,6 +196,6 @@ Outcome attn::reference::evaluateTensorOp(Frame &frame, Operation *op) {
             tensor::ExtractOp, tensor::InsertOp, tensor::ExpandShapeOp,
             tensor::CollapseShapeOp, tensor::CastOp, tensor::EmptyOp,
             tensor::SplatOp, tensor::FromElementsOp>(
-          [&](auto typed) -> Outcome { return evaluate(frame, typed); })
+          [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::reference;
 
-static LogicalResult evaluate(Frame &frame, InitStateOp op) {
+static LogicalResult evaluateOp(Frame &frame, InitStateOp op) {
   const Tensor &query = frame.tensor(op.getQuery());
   State state;
   state.rows = query.shape[0];
@@ -101,7 +101,7 @@ private:
 /// exp(m - next) for a maximum that became `next`.
 static double rescale(double m, double next) { return exponential(m, next); }
 
-static LogicalResult evaluate(Frame &frame, OnlineOp op) {
+static LogicalResult evaluateOp(Frame &frame, OnlineOp op) {
   TileScores<OnlineOp> tile(frame, op);
   const Tensor &values = frame.tensor(op.getValue());
   State next = frame.state(op.getState());
@@ -137,7 +137,7 @@ static LogicalResult evaluate(Frame &frame, OnlineOp op) {
   return success();
 }
 
-static LogicalResult evaluate(Frame &frame, MergeOp op) {
+static LogicalResult evaluateOp(Frame &frame, MergeOp op) {
   const State &first = frame.state(op.getFirst());
   const State &second = frame.state(op.getSecond());
   if (failed(require(op, first.rows == second.rows,
@@ -169,13 +169,13 @@ static LogicalResult setResults(Frame &frame, Operation *op,
   return success();
 }
 
-static LogicalResult evaluate(Frame &frame, FinalizeOp op) {
+static LogicalResult evaluateOp(Frame &frame, FinalizeOp op) {
   const State &state = frame.state(op.getState());
   SmallVector<Tensor> results{frame.tensor(op.getOut())};
   if (op.getLse())
     results.push_back(frame.tensor(op.getLse()));
   SmallVector<int64_t> shape{state.rows, state.valueDim};
-  if (failed(require(op, ArrayRef<int64_t>(results[0].shape) == shape,
+  if (failed(require(op, results[0].shape == shape,
                      "out to have a row per query")) ||
       failed(require(op, !op.getLse() || results[1].size() == state.rows,
                      "lse to have an element per query")))
@@ -208,7 +208,7 @@ static double scoreAfter(const TileScores<WeighOp> &tile, WeighOp op, int64_t i,
   return tile.masked(i, j);
 }
 
-static LogicalResult evaluate(Frame &frame, WeighOp op) {
+static LogicalResult evaluateOp(Frame &frame, WeighOp op) {
   TileScores<WeighOp> tile(frame, op);
   const State &state = frame.state(op.getState());
   if (failed(tile.check(/*readsMask=*/true)))
@@ -218,7 +218,7 @@ static LogicalResult evaluate(Frame &frame, WeighOp op) {
   for (Value init : {op.getWeights(), op.getScores()})
     if (init) {
       results.push_back(frame.tensor(init));
-      if (failed(require(op, ArrayRef<int64_t>(results.back().shape) == shape,
+      if (failed(require(op, results.back().shape == shape,
                          "weights and scores of queries x keys")))
         return failure();
     }
@@ -234,7 +234,7 @@ static LogicalResult evaluate(Frame &frame, WeighOp op) {
   return setResults(frame, op, results);
 }
 
-static LogicalResult evaluate(Frame &frame, ProjectTileOp op) {
+static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
   const Tensor &input = frame.tensor(op.getInput());
   const Tensor &weight = frame.tensor(op.getWeight());
   const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
@@ -242,7 +242,7 @@ static LogicalResult evaluate(Frame &frame, ProjectTileOp op) {
   SmallVector<int64_t> shape{input.shape[0], weight.shape[1]};
   if (failed(require(op, input.shape[1] == weight.shape[0],
                      "input and weight of the same inner size")) ||
-      failed(require(op, ArrayRef<int64_t>(out.shape) == shape,
+      failed(require(op, out.shape == shape,
                      "out to have a row per input row and a column per weight "
                      "column")) ||
       failed(require(op, !bias || bias->size() == shape[1],
@@ -261,6 +261,6 @@ static LogicalResult evaluate(Frame &frame, ProjectTileOp op) {
 Outcome attn::reference::evaluateTileOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<InitStateOp, OnlineOp, MergeOp, FinalizeOp, WeighOp, ProjectTileOp>(
-          [&](auto typed) -> Outcome { return evaluate(frame, typed); })
+          [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

@@ -181,10 +181,30 @@ static bool checkLimits() {
   return check(good, "limits");
 }
 
+/// Rows [4, 12) touch two chunks of 8: right without rowsInOneTile, and wrong
+/// with it, or the option would do nothing.
+static bool checkRowOption() {
+  MaskContext c;
+  Formula formula = chunked(c, 8);
+  bool right[2] = {true, true};
+  for (bool inOneTile : {false, true}) {
+    KeyRanges ranges = analyzeMask(c, formula, {8, 8}, {inOneTile, false});
+    std::vector<int64_t> values(c.numValues(), 0);
+    values[Variable::QueryBegin] = 4;
+    values[Variable::QueryEnd] = 12;
+    values[Variable::KeyLength] = values[Variable::QueryLength] = 32;
+    for (int64_t kt = 0; kt < 4; ++kt)
+      right[inOneTile] &=
+          contains(ranges.context, ranges.visit, values, kt) == (kt < 2);
+  }
+  return check(right[0] && !right[1], "rowsInOneTile");
+}
+
 bool test::checkNamedMasks() {
   bool good = checkForms();
   good &= checkPrinting();
   good &= checkNeverVisible();
+  good &= checkRowOption();
   good &= checkLimits();
   return good;
 }

@@ -33,14 +33,12 @@ enum class Mistake {
   FalselyExact,   ///< visit begins one tile early, still marked exact
   LoopsShort,     ///< the emitted loops end one tile early
   WrongPredicate, ///< the emitted predicate is the negation
-  RowsCross,      ///< rows said to lie in one tile do not
   TailForgotten,  ///< missing keys of the last tile are not counted
 };
 const char *nameOf(Mistake mistake) {
   const char *names[] = {
       "none",          "visit short", "visit late",      "full long",
-      "falsely exact", "loops short", "wrong predicate", "rows cross tiles",
-      "tail forgotten"};
+      "falsely exact", "loops short", "wrong predicate", "tail forgotten"};
   return names[int(mistake)];
 }
 
@@ -353,10 +351,6 @@ static Score runClass(MLIRContext &mlirContext, MaskClass maskClass, int depth,
   for (; score.masks < count; ++score.masks) {
     RandomMask mask(random, maskClass, depth);
     BoundsOptions options = mask.options;
-    if (mistake == Mistake::RowsCross) {
-      options.rowsInOneTile = true;
-      mask.options.rowsInOneTile = false;
-    }
     if (mistake == Mistake::TailForgotten) {
       options.ignoreRaggedTail = true;
       mask.options.ignoreRaggedTail = false;
@@ -410,7 +404,7 @@ static bool runMistakes(MLIRContext &mlirContext, int count, unsigned seed) {
   for (Mistake mistake :
        {Mistake::VisitShort, Mistake::VisitLate, Mistake::FullLong,
         Mistake::FalselyExact, Mistake::LoopsShort, Mistake::WrongPredicate,
-        Mistake::RowsCross, Mistake::TailForgotten}) {
+        Mistake::TailForgotten}) {
     Score score =
         runClass(mlirContext, MaskClass::Different, 2, count, seed, mistake);
     std::printf("planted mistake, %s: %s\n", nameOf(mistake),

@@ -3,6 +3,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Pipelines/Phases.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -61,6 +62,7 @@ void attn::tool::registerDialects(DialectRegistry &registry) {
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   vector::registerBufferizableOpInterfaceExternalModels(registry);
+  registerBufferizableOpInterfaces(registry);
   func::registerInlinerExtension(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
@@ -72,7 +74,9 @@ template <typename Create> static void registerOne(Create create) {
 }
 
 void attn::tool::registerPasses() {
-#include "RegisteredPasses.inc"
+  registerAttnTransformsPasses();
+  registerAttnConversionPasses();
+  registerPipelinePasses();
   mlir::registerTransformsPasses();
   arith::registerArithPasses();
   bufferization::registerBufferizationPasses();

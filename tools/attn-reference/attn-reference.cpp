@@ -116,9 +116,15 @@ int main(int argc, char **argv) {
   context.allowUnregisteredDialects(false);
   // One line per error, without the source's text.
   ScopedDiagnosticHandler handler(&context, [](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      llvm::errs() << diagnostic.getLocation() << ": error: " << diagnostic
-                   << "\n";
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+      return;
+    Location location = diagnostic.getLocation();
+    if (auto file = location->findInstanceOf<FileLineColLoc>())
+      llvm::errs() << file.getFilename().getValue() << ":" << file.getLine()
+                   << ":" << file.getColumn() << ": ";
+    else
+      llvm::errs() << "attn-reference: ";
+    llvm::errs() << "error: " << diagnostic << "\n";
   });
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(specification, ParserConfig(&context));

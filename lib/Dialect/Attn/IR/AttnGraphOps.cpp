@@ -128,7 +128,8 @@ LogicalResult BiasOp::verify() {
 LogicalResult MaskOp::verify() {
   if (failed(expectRank(*this, "the scores", getScores().getType()))) // C5
     return failure();
-  // C1 to C4 and C6 are those of the terms, in MaskSyntax.cpp and Masks/.
+  // C1 to C4, C6 and C8 are those of masks, in MaskSyntax.cpp and Masks/. C7
+  // is the trait AllTypesMatch.
   return verifyMask([&] { return emitOpError(); }, getMask(),
                     getMaskOperands().getTypes(),
                     getScores().getType().getShape());

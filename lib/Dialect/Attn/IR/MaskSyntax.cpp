@@ -135,6 +135,23 @@ static Attribute findNonTerm(Attribute mask) {
   return {};
 }
 
+static bool countsFromLastKey(Attribute mask) {
+  return mask
+      .walk([](CausalAttr term) {
+        return term.getAlignment() == Alignment::BottomRight
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// How many terms of the conjunction that `mask` is are key_length.
+static int64_t countKeyLengths(Attribute mask) {
+  if (auto all = dyn_cast<AllOfAttr>(mask))
+    return llvm::count_if(all.getTerms(), llvm::IsaPred<KeyLengthAttr>);
+  return isa<KeyLengthAttr>(mask);
+}
+
 LogicalResult
 attn::verifyMask(function_ref<InFlightDiagnostic()> emitError, Attribute mask,
                  TypeRange operandTypes, ArrayRef<int64_t> scoresShape) {
@@ -150,6 +167,10 @@ attn::verifyMask(function_ref<InFlightDiagnostic()> emitError, Attribute mask,
   }
   if (!llvm::all_of(used, [](bool b) { return b; })) // C2
     return emitError() << "expects every mask operand to be read by a term";
+  if (countsFromLastKey(mask) && countKeyLengths(mask) > 1) // C8
+    return emitError() << "expects at most one key_length beside "
+                          "causal(bottom_right), which counts from the last "
+                          "live key";
   return term.verifyOperands(emitError, operandTypes, scoresShape);
 }
 

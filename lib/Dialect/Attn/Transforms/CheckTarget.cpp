@@ -5,7 +5,7 @@
 //   %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x4xf16>, ...
 //        ^ error: 'attn.sdpa' op expects elements of f32 on this target, but
 //        its
-//          query has f16
+//          query has 'f16'
 //
 // The IR does not change. Every op is looked at, so that a user sees all
 // reasons at once. Before: attn-fuse and attn-absorb-heads have run. After:
@@ -32,8 +32,6 @@ using namespace attn;
 static constexpr int64_t maxHeadDim = 512;
 
 static LogicalResult expectF32(Operation *op, StringRef name, Value tensor) {
-  if (!tensor)
-    return success();
   Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
   if (element.isF32())
     return success();
@@ -68,11 +66,11 @@ static LogicalResult expectHead(SdpaOp op, StringRef name,
 }
 
 static LogicalResult check(SdpaOp op) {
+  // The types of all other operands and results follow from these.
   if (failed(expectHead(op, "query", op.getQuery(), op.queryDims())) ||
-      failed(expectHead(op, "key", op.getKey(), op.keyDims())) ||
-      failed(expectHead(op, "value", op.getValue(), op.valueDims())))
+      failed(expectHead(op, "key", op.getKey(), op.keyDims())))
     return failure();
-  return expectF32(op, "bias", op.getBias());
+  return expectHead(op, "value", op.getValue(), op.valueDims());
 }
 
 static LogicalResult check(ProjectOp op) {

@@ -146,6 +146,14 @@ func.func @mask_c6_constant_and_operand(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi
 
 // -----
 
+func.func @mask_c8_two_key_lengths(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>, %m1: tensor<i32>) {
+  // expected-error@+1 {{expects at most one key_length beside causal(bottom_right), which counts from the last live key}}
+  %r = attn.mask %s where causal(bottom_right) and key_length(%m0 : tensor<2xi32>) and key_length(%m1 : tensor<i32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
 func.func @mask_c7_other_result_type(%s: tensor<5x6xf32>) {
   // expected-error@+1 {{failed to verify that all of {scores, result} have same type}}
   %r = "attn.mask"(%s) <{mask = #attn.causal<top_left>}> : (tensor<5x6xf32>) -> tensor<6x5xf32>

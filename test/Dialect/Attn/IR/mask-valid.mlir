@@ -62,6 +62,16 @@ func.func @mask_c6_operand_offset(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi64>) {
   return
 }
 
+func.func @mask_c8_one_key_length(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>) {
+  %r = attn.mask %s where causal(bottom_right) and key_length(%m0 : tensor<2xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c8_two_key_lengths_without_bottom_right(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>, %m1: tensor<i32>) {
+  %r = attn.mask %s where causal(top_left) and key_length(%m0 : tensor<2xi32>) and key_length(%m1 : tensor<i32>) : tensor<2x4x5x6xf32>
+  return
+}
+
 func.func @mask_c7_same_result_type(%s: tensor<2x4x5x6xf32>) {
   %r = "attn.mask"(%s) <{mask = #attn.causal<top_left>}> : (tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
   return

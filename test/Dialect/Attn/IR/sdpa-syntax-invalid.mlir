@@ -18,7 +18,8 @@ func.func @two_inputs(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf
 // -----
 
 func.func @scale_of_integer(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>) {
-  // expected-error@+1 {{floating point value}}
+  // expected-error@+2 {{floating point value}}
+  // expected-note@+1 {{add a trailing dot to make the literal a float}}
   %o = attn.sdpa %q, %k, %v scale 1 : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> tensor<5x3xf32>
   return
 }

@@ -1,8 +1,7 @@
 // RUN: attn-opt %s -split-input-file -verify-diagnostics
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The sizes of a state are numbers with blanks around the x.
-// expected-error@+2 {{expected 'x'}}
-// expected-error@+1 {{failed to parse}}
+// expected-error@+1 {{expected 'x'}}
 func.func private @no_blanks(!attn.state<16x64x128, f32>)
 
 // -----
@@ -13,6 +12,5 @@ func.func private @unknown_size(!attn.state<? x 64 x 128, f32>)
 
 // -----
 
-// expected-error@+2 {{expected ','}}
-// expected-error@+1 {{failed to parse}}
+// expected-error@+1 {{expected ','}}
 func.func private @no_element(!attn.state<16 x 64 x 128>)

@@ -36,6 +36,15 @@ def CountFlops : Pass<"attn-count-flops", "::mlir::ModuleOp"> {
     "::mlir::func::FuncDialect"];
 }
 
+def DescribePorts : Pass<"attn-describe-ports", "::mlir::ModuleOp"> {
+  let summary = "State what a caller must know about arguments and results";
+  let description = [{
+    Every public function gets `attn.ports`: per argument and result its name,
+    type, and per dimension the size it must have or the symbol that names it.
+    Dimensions that the ops require to be equal share one symbol.
+  }];
+}
+
 def AbsorbHeads : Pass<"attn-absorb-heads"> {
   let summary = "Turn split_heads and merge_heads into layouts";
   let description = [{

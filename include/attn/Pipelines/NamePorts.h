@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The names that a specification gives its arguments and results.
+#ifndef ATTN_PIPELINES_NAMEPORTS_H
+#define ATTN_PIPELINES_NAMEPORTS_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir {
+class AsmParserState;
+}
+
+namespace attn {
+
+/// Gives every argument and result of every public function the attribute
+/// `attn.name`, a C identifier: the SSA name in the text, `%r#1` as r_1.
+/// Numbers, and everything if `state` is null (bytecode has no names), become
+/// arg0, arg1, .. and out0, out1, ..
+void namePorts(mlir::ModuleOp module, const mlir::AsmParserState *state);
+
+/// Makes a C identifier that is no keyword of C or C++.
+std::string toIdentifier(llvm::StringRef name);
+
+} // namespace attn
+
+#endif

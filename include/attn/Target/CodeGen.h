@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a module in the LLVM dialect to LLVM IR, assembly and object code.
+#ifndef ATTN_TARGET_CODEGEN_H
+#define ATTN_TARGET_CODEGEN_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace attn::target {
+
+/// What code is made for.
+struct Processor {
+  std::unique_ptr<llvm::TargetMachine> machine;
+  /// What the tile sizes follow from: f32 values in a vector register, vector
+  /// registers, independent FMA that hide the latency, and bytes of the level-1
+  /// data cache.
+  int64_t lanes, registers, chains, l1Bytes;
+  /// Whether programs for it run on this machine, as far as its kind goes.
+  bool isHost;
+
+  Processor();
+  Processor(Processor &&);
+  ~Processor();
+};
+
+/// The processor that --target names: `native`, `aarch64`, or a processor of
+/// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`).
+llvm::Expected<Processor> findProcessor(llvm::StringRef name);
+
+/// States the processor's triple and data layout on the module; passes that
+/// lower to the LLVM dialect read them.
+void setTarget(mlir::ModuleOp module, const Processor &processor);
+
+/// Reports what it cannot translate at the op and returns null then.
+std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module,
+                                        const Processor &processor,
+                                        llvm::LLVMContext &context);
+
+enum class Code { LLVM, Assembly, Object };
+/// Optimizes for the processor, but without LLVM's passes on IR: the vector
+/// code is as it should be, and unrolling it again makes it spill.
+llvm::Error generate(llvm::Module &module, const Processor &processor,
+                     Code code, llvm::SmallVectorImpl<char> &result);
+
+} // namespace attn::target
+
+#endif

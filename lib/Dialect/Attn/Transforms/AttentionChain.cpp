@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reads the steps of one attention; which orders are refused and why stands at
+// the head of FuseAttention.cpp.
+#include "AttentionChain.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "llvm/Support/Threading.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+
+std::string attn::nameOf(Operation *op) {
+  return op->getName().getStringRef().str();
+}
+
+static std::string originOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op ? nameOf(op) : "an argument";
+}
+
+/// Finds the ops from context up to scores.
+static std::optional<Refusal> findSteps(Chain &chain) {
+  ContextOp context = chain.context;
+  chain.softmax = context.getWeights().getDefiningOp<SoftmaxOp>();
+  if (!chain.softmax)
+    return Refusal{context, "the weights come from " +
+                                originOf(context.getWeights()) +
+                                ", not from attn.softmax"};
+  Value scores = chain.softmax.getScores();
+  while (isa_and_nonnull<ScaleOp, MaskOp, BiasOp>(scores.getDefiningOp())) {
+    chain.steps.push_back(scores.getDefiningOp());
+    scores = scores.getDefiningOp()->getOperand(0);
+  }
+  std::reverse(chain.steps.begin(), chain.steps.end());
+  chain.scores = scores.getDefiningOp<ScoresOp>();
+  if (!chain.scores)
+    return Refusal{context, "the scores come from " + originOf(scores) +
+                                ", not from attn.scores"};
+  SmallVector<Operation *> ops(chain.steps);
+  ops.append({chain.softmax, chain.scores});
+  for (Operation *op : ops)
+    if (op->getBlock() != context->getBlock())
+      return Refusal{op, nameOf(op) + " stands in another block than "
+                                      "attn.context"};
+  return std::nullopt;
+}
+
+/// The input of the scales above `value`; multiplies their factors.
+static Value peelScales(Value value, Chain &chain) {
+  while (auto scale = value.getDefiningOp<ScaleOp>()) {
+    chain.operandScales.push_back(scale);
+    chain.operandFactor *= scale.getFactor().convertToDouble();
+    value = scale.getInput();
+  }
+  return value;
+}
+
+static bool countsFromLastKey(Attribute mask) {
+  return mask
+      .walk([](CausalAttr term) {
+        return term.getAlignment() == Alignment::BottomRight
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether `mask` says which key is the last live one of the whole mask.
+static bool limitsKeys(Attribute mask) {
+  if (auto all = dyn_cast<AllOfAttr>(mask))
+    return llvm::any_of(all.getTerms(), llvm::IsaPred<KeyLengthAttr>);
+  return isa<KeyLengthAttr>(mask);
+}
+
+static std::optional<Refusal> applyMask(MaskOp op, Chain &chain) {
+  if (!chain.mask) {
+    chain.mask = op.getMask();
+  } else {
+    if ((countsFromLastKey(chain.mask) && limitsKeys(op.getMask())) ||
+        (limitsKeys(chain.mask) && countsFromLastKey(op.getMask())))
+      return Refusal{op, "causal(bottom_right) and key_length stand in "
+                         "separate masks; write them in one mask if the last "
+                         "key is the one that key_length says"};
+    chain.mask =
+        conjoinMasks(chain.mask, chain.maskOperands.size(), op.getMask());
+  }
+  llvm::append_range(chain.maskOperands, op.getMaskOperands());
+  ++chain.masks;
+  return std::nullopt;
+}
+
+static std::optional<Refusal> applyStep(Operation *step, Chain &chain) {
+  if (auto mask = dyn_cast<MaskOp>(step))
+    return applyMask(mask, chain);
+  if (auto bias = dyn_cast<BiasOp>(step)) {
+    if (chain.bias)
+      return Refusal{step, "attn.bias is the second one; add the two biases "
+                           "before"};
+    chain.bias = bias.getBias();
+    return std::nullopt;
+  }
+  double factor = cast<ScaleOp>(step).getFactor().convertToDouble();
+  if (chain.bias)
+    return Refusal{step, "attn.scale stands after attn.bias and would scale "
+                         "the bias too; scale before"};
+  if (chain.mask && factor < 0)
+    return Refusal{step, "attn.scale by a negative factor stands after "
+                         "attn.mask and would turn -inf into +inf; mask after"};
+  chain.factor *= factor;
+  return std::nullopt;
+}
+
+/// Asks the mask's verifier and keeps what it says to itself.
+static bool maskFits(Chain &chain, ArrayRef<int64_t> scores) {
+  // Other threads may report something of their own meanwhile.
+  ScopedDiagnosticHandler silence(
+      chain.mask.getContext(), [thread = llvm::get_threadid()](Diagnostic &) {
+        return success(llvm::get_threadid() == thread);
+      });
+  return succeeded(
+      verifyMask([&] { return chain.context.emitError(); }, chain.mask,
+                 ValueRange(chain.maskOperands).getTypes(), scores));
+}
+
+/// attn.sdpa knows more about its operands together than each step alone.
+static std::optional<Refusal> checkShapes(Chain &chain) {
+  RankedTensorType q = chain.scores.getQuery().getType(),
+                   k = chain.scores.getKey().getType(),
+                   v = chain.context.getValue().getType(),
+                   o = chain.context.getOut().getType();
+  int64_t rank = q.getRank();
+  auto differ = [](int64_t a, int64_t b) {
+    return !ShapedType::isDynamic(a) && !ShapedType::isDynamic(b) && a != b;
+  };
+  if (rank >= 3 && differ(k.getDimSize(rank - 3), v.getDimSize(rank - 3)))
+    return Refusal{chain.context, "the key has " +
+                                      std::to_string(k.getDimSize(rank - 3)) +
+                                      " heads, but the value " +
+                                      std::to_string(v.getDimSize(rank - 3))};
+  bool same =
+      !differ(k.getDimSize(rank - 2), v.getDimSize(rank - 2)) &&
+      !differ(q.getDimSize(rank - 2), o.getDimSize(rank - 2)) &&
+      (rank < 3 || !differ(q.getDimSize(rank - 3), o.getDimSize(rank - 3))) &&
+      (rank < 4 || (!differ(q.getDimSize(0), v.getDimSize(0)) &&
+                    !differ(q.getDimSize(0), o.getDimSize(0))));
+  SmallVector<int64_t> scores(q.getShape().drop_back());
+  scores.push_back(k.getDimSize(rank - 2));
+  if (chain.bias)
+    same &= broadcastsTo(
+        cast<RankedTensorType>(chain.bias.getType()).getShape(), scores);
+  if (chain.mask)
+    same &= maskFits(chain, scores);
+  if (!same)
+    return Refusal{chain.context,
+                   "sizes of query, key, value, bias or mask contradict each "
+                   "other"};
+  return std::nullopt;
+}
+
+std::optional<Refusal> attn::readChain(ContextOp context, Chain &chain) {
+  chain.context = context;
+  if (std::optional<Refusal> refusal = findSteps(chain))
+    return refusal;
+  chain.query = peelScales(chain.scores.getQuery(), chain);
+  chain.key = peelScales(chain.scores.getKey(), chain);
+  chain.levels.push_back({chain.scores.getScores(), 1, false, 0});
+  for (Operation *step : chain.steps) {
+    if (std::optional<Refusal> refusal = applyStep(step, chain))
+      return refusal;
+    chain.levels.push_back({step->getResult(0), chain.factor,
+                            static_cast<bool>(chain.bias), chain.masks});
+  }
+  double scale = chain.factor * chain.operandFactor;
+  if (!std::isfinite(scale) || scale == 0)
+    return Refusal{context, "the product of all scales is 0 or not finite"};
+  return checkShapes(chain);
+}

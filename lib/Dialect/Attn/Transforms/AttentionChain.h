@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The textbook steps above an attn.context, read as one attention.
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_ATTENTIONCHAIN_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_ATTENTIONCHAIN_H
+
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include <optional>
+#include <string>
+
+namespace attn {
+
+/// Why a context stays: the op that is in the way, and a sentence.
+struct Refusal {
+  mlir::Operation *at;
+  std::string reason;
+};
+
+/// The scores after one step, and what has been applied to them so far.
+struct Level {
+  mlir::Value scores;
+  double factor;
+  bool biased;
+  unsigned masks;
+};
+
+/// The steps above one context, as attn.sdpa wants them.
+struct Chain {
+  ContextOp context;
+  SoftmaxOp softmax;
+  ScoresOp scores;
+  /// scale, mask and bias in program order.
+  llvm::SmallVector<mlir::Operation *> steps;
+  /// Of scores, then of each step.
+  llvm::SmallVector<Level> levels;
+  /// Scales of query and key, which are `query` and `key` without them.
+  llvm::SmallVector<mlir::Operation *> operandScales;
+  mlir::Value query, key, bias;
+  double operandFactor = 1, factor = 1;
+  mlir::Attribute mask;
+  unsigned masks = 0;
+  llvm::SmallVector<mlir::Value> maskOperands;
+};
+
+/// Reads the chain above `context`. A refusal says that attn.sdpa does not mean
+/// what the steps mean; uses of intermediates are not looked at.
+std::optional<Refusal> readChain(ContextOp context, Chain &chain);
+
+std::string nameOf(mlir::Operation *op);
+
+} // namespace attn
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "attn/Pipelines/NamePorts.h"
+#include "mlir/AsmParser/AsmParserState.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+/// What the members of the argument struct are called besides the ports, and
+/// the words that C and C++ keep.
+static bool isReserved(StringRef name) {
+  static const llvm::StringSet<> words = {
+      "size", "workspace", "workspace_size", "parallel_for", "parallel_context",
+      "threads", "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand",
+      "bitor", "bool", "break", "case", "catch", "char", "class", "compl",
+      "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
+      "continue", "co_await", "co_return", "co_yield", "decltype", "default",
+      "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit",
+      "export", "extern", "false", "float", "for", "friend", "goto", "if",
+      "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not",
+      "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected",
+      "public", "register", "reinterpret_cast", "requires", "restrict",
+      "return", "short", "signed", "sizeof", "static", "static_assert",
+      "static_cast", "struct", "switch", "template", "this", "thread_local",
+      "throw", "true", "try", "typedef", "typeid", "typename", "typeof",
+      "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t",
+      "while", "xor", "xor_eq"};
+  return words.contains(name);
+}
+
+std::string attn::toIdentifier(StringRef name) {
+  std::string result;
+  for (char c : name)
+    result += llvm::isAlnum(c) ? c : '_';
+  if (result.empty() || llvm::isDigit(result.front()) || isReserved(result))
+    result += '_';
+  return llvm::isDigit(result.front()) ? "_" + result : result;
+}
+
+/// The identifier at `range`, without `%` and a number of results; empty where
+/// it is only a number.
+static StringRef identifierAt(SMRange range) {
+  if (!range.isValid())
+    return {};
+  StringRef text(range.Start.getPointer(),
+                 range.End.getPointer() - range.Start.getPointer());
+  text.consume_front("%");
+  text = text.take_until([](char c) { return c == '#' || c == ':'; }).trim();
+  return llvm::all_of(text, llvm::isDigit) ? StringRef() : text;
+}
+
+/// The name that the text gives `value`, or an empty one.
+static std::string nameInText(Value value, const AsmParserState &state) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    const auto *block = state.getBlockDef(argument.getOwner());
+    if (!block || argument.getArgNumber() >= block->arguments.size())
+      return {};
+    return identifierAt(block->arguments[argument.getArgNumber()].loc).str();
+  }
+  auto result = cast<OpResult>(value);
+  const auto *op = state.getOpDef(result.getOwner());
+  if (!op)
+    return {};
+  // Groups are sorted: `%a, %b:2 = ..` has one from 0 and one from 1.
+  for (size_t i = op->resultGroups.size(); i-- > 0;) {
+    const auto &group = op->resultGroups[i];
+    unsigned number = result.getResultNumber();
+    if (group.startIndex > number)
+      continue;
+    unsigned end = i + 1 < op->resultGroups.size()
+                       ? op->resultGroups[i + 1].startIndex
+                       : result.getOwner()->getNumResults();
+    StringRef name = identifierAt(group.definition.loc);
+    if (name.empty() || end - group.startIndex == 1)
+      return name.str();
+    return (name + "_" + Twine(number - group.startIndex)).str();
+  }
+  return {};
+}
+
+static void nameFunction(func::FuncOp function, const AsmParserState *state) {
+  constexpr StringLiteral attribute = "attn.name";
+  llvm::StringSet<> used;
+  auto choose = [&](Value value, StringRef fallback, unsigned index) {
+    std::string name = value && state ? nameInText(value, *state) : "";
+    std::string base = name.empty() ? (fallback + Twine(index)).str()
+                                    : attn::toIdentifier(name);
+    std::string unique = base;
+    for (unsigned i = 1; !used.insert(unique).second; ++i)
+      unique = base + "_" + std::to_string(i);
+    return StringAttr::get(function.getContext(), unique);
+  };
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    if (!function.getArgAttr(i, attribute))
+      function.setArgAttr(i, attribute, choose(argument, "arg", i));
+  }
+  Operation *end = function.front().getTerminator();
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (!function.getResultAttr(i, attribute))
+      function.setResultAttr(
+          i, attribute,
+          choose(i < end->getNumOperands() ? end->getOperand(i) : Value(),
+                 "out", i));
+}
+
+void attn::namePorts(ModuleOp module, const AsmParserState *state) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal())
+      nameFunction(function, state);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "attn/Pipelines/Phases.h"
+#include "CheckPhase.h"
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace attn;
+
+static void addCleanup(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void addNothing(OpPassManager &, const PipelineOptions &) {}
+
+static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createNormalizeAttention());
+  pm.addPass(createCSEPass());
+}
+
+static void addFused(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createFuseAttention());
+  pm.addPass(createDescribePorts());
+  pm.addPass(createCountFlops());
+  pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
+  pm.addNestedPass<func::FuncOp>(createCheckTarget());
+}
+
+static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
+  AssignScheduleOptions schedule;
+  schedule.lanes = options.lanes;
+  schedule.registers = options.registers;
+  schedule.chains = options.chains;
+  schedule.l1Bytes = options.l1Bytes;
+  pm.addNestedPass<func::FuncOp>(createAssignSchedule(schedule));
+}
+
+static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createTileQueries());
+  pm.addNestedPass<func::FuncOp>(createTileProjections());
+}
+
+static void addTiledKeys(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createTileKeys());
+  addCleanup(pm);
+}
+
+static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createLowerSignature());
+  pm.addPass(bufferization::createOneShotBufferizePass());
+  addCleanup(pm);
+}
+
+static void addVectors(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createConvertAttnToCPU());
+  // Copies and fills that are no part of a kernel.
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  addCleanup(pm);
+}
+
+static void addParallel(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createOutlineParallel());
+  pm.addPass(createAssignWorkspace());
+  addCleanup(pm);
+}
+
+static void addEntry(OpPassManager &pm, const PipelineOptions &options) {
+  EmitEntryOptions entry;
+  entry.emitMain = options.program;
+  entry.info = options.info;
+  pm.addPass(createEmitEntry(entry));
+}
+
+static void addLLVM(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  addCleanup(pm);
+}
+
+ArrayRef<Phase> attn::phases() {
+  static constexpr StringRef steps[] = {"attn.scores", "attn.softmax",
+                                        "attn.context"};
+  static constexpr StringRef graph[] = {"attn.sdpa", "attn.project"};
+  static constexpr StringRef tensors[] = {"tensor", "bufferization"};
+  static constexpr StringRef kernels[] = {"attn", "linalg"};
+  static constexpr StringRef loops[] = {"scf.forall", "memref.alloc"};
+  static constexpr StringRef lowered[] = {
+      "affine", "arith", "cf",  "func",   "index", "math",
+      "memref", "scf",   "ub", "vector", "builtin.unrealized_conversion_cast"};
+  static const Phase table[] = {
+      {"input", "What was read: one op per textbook step.", addNothing, {},
+       true},
+      {"normalized", "The steps in one canonical form.", addNormalized, {},
+       true},
+      {"fused",
+       "One attn.sdpa per attention; what callers must know of their arguments "
+       "stands in attn.ports.",
+       addFused, steps, true},
+      {"scheduled", "Every kernel has its tile sizes.", addScheduled, {},
+       false},
+      {"tiled-queries", "One parallel item per batch entry, head and tile of "
+                        "queries.",
+       addTiledQueries, graph, false},
+      {"tiled-keys", "Loops over the tiles of keys that the mask sees.",
+       addTiledKeys, {}, false},
+      {"buffers", "Memory instead of tensors; results are written in place.",
+       addBuffers, tensors, false},
+      {"vectors", "Vector code; from here on there is no attn op.", addVectors,
+       kernels, false},
+      {"parallel", "Items are functions, and buffers have their place in the "
+                   "work space.",
+       addParallel, loops, false},
+      {"entry", "The functions that a C program calls check their arguments.",
+       addEntry, {}, false},
+      {"llvm", "Only the LLVM dialect.", addLLVM, lowered, false},
+  };
+  return table;
+}
+
+const Phase *attn::findPhase(StringRef name) {
+  const auto *found =
+      llvm::find_if(phases(), [&](const Phase &p) { return p.name == name; });
+  return found == phases().end() ? nullptr : found;
+}
+
+LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
+                             const PipelineOptions &options) {
+  PassManager pm(module.getContext(), ModuleOp::getOperationName());
+  phase.addPasses(pm, options);
+  SmallVector<std::string> gone;
+  for (const Phase &earlier : phases()) {
+    for (StringRef name : earlier.gone)
+      gone.push_back(name.str());
+    if (earlier.name == phase.name)
+      break;
+  }
+  pm.addPass(createCheckPhase(phase.name, gone));
+  return pm.run(module);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "attn/Target/CodeGen.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+#include <unistd.h>
+
+using namespace attn;
+using namespace attn::target;
+using llvm::StringRef;
+
+Processor::Processor() = default;
+Processor::Processor(Processor &&) = default;
+Processor::~Processor() = default;
+
+static void initializeTargets() {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  LLVMInitializeAArch64TargetInfo();
+  LLVMInitializeAArch64Target();
+  LLVMInitializeAArch64TargetMC();
+  LLVMInitializeAArch64AsmPrinter();
+}
+
+static std::string hostFeatures() {
+  llvm::SubtargetFeatures features;
+  for (const auto &[name, enabled] : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(name, enabled);
+  return features.getString();
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(const llvm::Triple &triple, StringRef cpu, StringRef features) {
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  // The linker drops what a program does not call.
+  options.FunctionSections = true;
+  options.DataSections = true;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// Numbers of include/attn/Target/CodeGen.h, as docs/performance.md measured
+/// or derived them.
+static void describeVectors(Processor &processor) {
+  const llvm::MCSubtargetInfo &info = *processor.machine->getMCSubtargetInfo();
+  processor.l1Bytes = 32768;
+  if (processor.machine->getTargetTriple().isAArch64()) {
+    processor.lanes = 4;
+    processor.registers = 32;
+    processor.chains = 16;
+    return;
+  }
+  bool avx512 = info.checkFeatures("+avx512f");
+  bool avx2 = info.checkFeatures("+avx2") && info.checkFeatures("+fma");
+  processor.lanes = avx512 ? 16 : avx2 ? 8 : 4;
+  processor.registers = avx512 ? 32 : 16;
+  processor.chains = 8;
+}
+
+static llvm::Error unknown(StringRef name) {
+  return llvm::createStringError(
+      "unknown target '" + name +
+      "'; expects native, x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
+      "processor that LLVM knows (such as znver5 or neoverse-v2)");
+}
+
+llvm::Expected<Processor> target::findProcessor(StringRef name) {
+  initializeTargets();
+  llvm::Triple host(llvm::sys::getProcessTriple());
+  llvm::Triple x86("x86_64-unknown-linux-gnu"), arm("aarch64-unknown-linux-gnu");
+  Processor processor;
+  processor.isHost = true;
+  if (name == "native") {
+    processor.machine =
+        createMachine(host, llvm::sys::getHostCPUName(), hostFeatures());
+    if (!processor.machine)
+      return llvm::createStringError("--target=native: no code can be made "
+                                     "for this machine's " +
+                                     host.getArchName());
+    describeVectors(processor);
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+    if (long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0)
+      processor.l1Bytes = bytes;
+#endif
+    return processor;
+  }
+  for (const llvm::Triple &triple : {x86, arm}) {
+    bool generic = name == "aarch64" && triple.isAArch64();
+    auto probe = createMachine(triple, "", "");
+    if (!probe || name.empty() ||
+        (!generic && !probe->getMCSubtargetInfo()->isCPUStringValid(name)))
+      continue;
+    processor.machine = createMachine(triple, generic ? "generic" : name, "");
+    // LLVM knows processors of 32 bits too.
+    if (triple.isX86() &&
+        !processor.machine->getMCSubtargetInfo()->checkFeatures("+64bit"))
+      break;
+    processor.isHost = triple.getArch() == host.getArch();
+    describeVectors(processor);
+    return processor;
+  }
+  return unknown(name);
+}
+
+void target::setTarget(mlir::ModuleOp module, const Processor &processor) {
+  auto set = [&](StringRef name, const std::string &value) {
+    module->setAttr(name, mlir::StringAttr::get(module.getContext(), value));
+  };
+  set(mlir::LLVM::LLVMDialect::getTargetTripleAttrName(),
+      processor.machine->getTargetTriple().str());
+  set(mlir::LLVM::LLVMDialect::getDataLayoutAttrName(),
+      processor.machine->createDataLayout().getStringRepresentation());
+}
+
+std::unique_ptr<llvm::Module> target::translate(mlir::ModuleOp module,
+                                                const Processor &processor,
+                                                llvm::LLVMContext &context) {
+  auto translated = mlir::translateModuleToLLVMIR(
+      module, context, module.getName().value_or("attn"));
+  if (!translated)
+    return nullptr;
+  translated->setTargetTriple(processor.machine->getTargetTriple());
+  translated->setDataLayout(processor.machine->createDataLayout());
+  return translated;
+}
+
+llvm::Error target::generate(llvm::Module &module, const Processor &processor,
+                             Code code, llvm::SmallVectorImpl<char> &result) {
+  llvm::raw_svector_ostream stream(result);
+  if (code == Code::LLVM) {
+    module.print(stream, nullptr);
+    return llvm::Error::success();
+  }
+  llvm::legacy::PassManager passes;
+  auto type = code == Code::Object ? llvm::CodeGenFileType::ObjectFile
+                                   : llvm::CodeGenFileType::AssemblyFile;
+  if (processor.machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    return llvm::createStringError("the target cannot emit this kind of file");
+  passes.run(module);
+  return llvm::Error::success();
+}

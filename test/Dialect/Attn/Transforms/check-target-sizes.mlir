@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Heads and head dimensions are static and not too large.
+// RUN: attn-opt %s --attn-check-target --split-input-file --verify-diagnostics
+
+func.func @query_heads(%q: tensor<?x?x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?x8x?x64xf32>) -> tensor<?x?x?x64xf32> {
+  // expected-error @below {{expects the number of heads of its query to be static on this target}}
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<?x?x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>) -> tensor<?x?x?x64xf32>
+  return %o : tensor<?x?x?x64xf32>
+}
+
+// -----
+
+func.func @key_heads(%q: tensor<?x8x?x64xf32>, %k: tensor<?x?x?x64xf32>, %v: tensor<?x8x?x64xf32>) -> tensor<?x8x?x64xf32> {
+  // expected-error @below {{expects the number of heads of its key to be static on this target}}
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<?x8x?x64xf32>, tensor<?x?x?x64xf32>, tensor<?x8x?x64xf32>) -> tensor<?x8x?x64xf32>
+  return %o : tensor<?x8x?x64xf32>
+}
+
+// -----
+
+func.func @value_heads(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?x?x?x64xf32>) -> tensor<?x8x?x64xf32> {
+  // expected-error @below {{expects the number of heads of its value to be static on this target}}
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x?x?x64xf32>) -> tensor<?x8x?x64xf32>
+  return %o : tensor<?x8x?x64xf32>
+}
+
+// -----
+
+func.func @query_dim(%q: tensor<?x8x?x?xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?x8x?x64xf32>) -> tensor<?x8x?x64xf32> {
+  // expected-error @below {{expects the head dimension of its query to be static on this target}}
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<?x8x?x?xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>) -> tensor<?x8x?x64xf32>
+  return %o : tensor<?x8x?x64xf32>
+}
+
+// -----
+
+func.func @value_dim(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?x8x?x?xf32>) -> tensor<?x8x?x?xf32> {
+  // expected-error @below {{expects the head dimension of its value to be static on this target}}
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x?xf32>) -> tensor<?x8x?x?xf32>
+  return %o : tensor<?x8x?x?xf32>
+}
+
+// -----
+
+func.func @large(%q: tensor<2x513xf32>, %k: tensor<2x513xf32>, %v: tensor<2x513xf32>) -> tensor<2x513xf32> {
+  // expected-error @below {{expects a head dimension of at most 512 on this target, but its query has 513}}
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x513xf32>, tensor<2x513xf32>, tensor<2x513xf32>) -> tensor<2x513xf32>
+  return %o : tensor<2x513xf32>
+}
+
+// -----
+
+func.func @large_value(%q: tensor<2x4xf32>, %k: tensor<2x4xf32>, %v: tensor<2x600xf32>) -> tensor<2x600xf32> {
+  // expected-error @below {{expects a head dimension of at most 512 on this target, but its value has 600}}
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x600xf32>) -> tensor<2x600xf32>
+  return %o : tensor<2x600xf32>
+}
+
+// -----
+
+func.func @layout(%q: tensor<2x?x8x64xf32>) -> tensor<2x?x8x64xf32> {
+  // expected-error @below {{expects the number of heads of its value to be static}}
+  %o = attn.sdpa %q, %q, %q scale 1.0 {query_layout = #attn<layout bshd>, key_layout = #attn<layout bshd>, out_layout = #attn<layout bshd>} : (tensor<2x?x8x64xf32>, tensor<2x?x8x64xf32>, tensor<2x?x8x64xf32>) -> tensor<2x?x8x64xf32>
+  return %o : tensor<2x?x8x64xf32>
+}

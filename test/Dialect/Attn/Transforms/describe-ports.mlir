@@ -1,0 +1,79 @@
+// RUN: attn-opt %s --attn-describe-ports --split-input-file --verify-diagnostics | FileCheck %s
+
+// Lengths get a symbol each, named after the first use.
+// CHECK-LABEL: func.func @steps
+// CHECK-SAME: {input = true, name = "q", sizes = array<i64: -1, -1, 64>, symbols = ["q0", "q1", ""], type = tensor<?x?x64xf32>}
+// CHECK-SAME: {input = true, name = "k", sizes = array<i64: 2, -1, 64>, symbols = ["", "k1", ""], type = tensor<2x?x64xf32>}
+// CHECK-SAME: {input = true, name = "v", sizes = array<i64: 2, -1, -1>, symbols = ["", "k1", "v2"], type = tensor<?x?x?xf32>}
+// CHECK-SAME: {input = true, name = "bias", sizes = array<i64: -1>, symbols = ["k1"], type = tensor<?xf32>}
+// CHECK-SAME: {input = false, name = "out0", sizes = array<i64: -1, -1, -1>, symbols = ["q0", "q1", "v2"], type = tensor<?x?x?xf32>}
+func.func @steps(%q: tensor<?x?x64xf32> {attn.name = "q"}, %k: tensor<2x?x64xf32> {attn.name = "k"},
+    %v: tensor<?x?x?xf32> {attn.name = "v"}, %bias: tensor<?xf32> {attn.name = "bias"}) -> tensor<?x?x?xf32> {
+  %s = attn.scores %q, %k : (tensor<?x?x64xf32>, tensor<2x?x64xf32>) -> tensor<?x?x?xf32>
+  %b = attn.bias %s, %bias : tensor<?x?x?xf32>, tensor<?xf32>
+  %w = attn.softmax %b : tensor<?x?x?xf32>
+  %o = attn.context %w, %v : (tensor<?x?x?xf32>, tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  return %o : tensor<?x?x?xf32>
+}
+
+// -----
+
+// A size that one type leaves open and another fixes is fixed; lengths per
+// batch entry and tables that broadcast join the scores.
+// CHECK-LABEL: func.func @fused
+// CHECK-SAME: name = "arg0", sizes = array<i64: -1, -1, 8, 64>, symbols = ["arg00", "arg01", "", ""]
+// CHECK-SAME: name = "arg1", sizes = array<i64: -1, 8, -1, 64>, symbols = ["arg00", "", "arg12", ""]
+// CHECK-SAME: name = "arg2", sizes = array<i64: -1, 8, -1, 32>, symbols = ["arg00", "", "arg12", ""]
+// CHECK-SAME: name = "arg3", sizes = array<i64: -1>, symbols = ["arg00"]
+// CHECK-SAME: name = "arg4", sizes = array<i64: -1, 1, -1, -1>, symbols = ["arg00", "", "arg01", "arg12"]
+// CHECK-SAME: name = "out0", sizes = array<i64: -1, -1, 8, 32>, symbols = ["arg00", "arg01", "", ""]
+// CHECK-SAME: name = "out1", sizes = array<i64: -1, 8, -1>, symbols = ["arg00", "", "arg01"]
+func.func @fused(%q: tensor<?x?x8x64xf32>, %k: tensor<?x8x?x?xf32>, %v: tensor<?x8x?x32xf32>,
+    %len: tensor<?xi32>, %allowed: tensor<?x1x?x?xi1>) -> (tensor<?x?x8x32xf32>, tensor<?x8x?xf32>) {
+  %o, %lse = attn.sdpa %q, %k, %v scale 0.125 where key_length(%len : tensor<?xi32>) and %allowed : tensor<?x1x?x?xi1>
+      returning(out, lse) {query_layout = #attn<layout bshd>, out_layout = #attn<layout bshd>}
+      : (tensor<?x?x8x64xf32>, tensor<?x8x?x?xf32>, tensor<?x8x?x32xf32>) -> (tensor<?x?x8x32xf32>, tensor<?x8x?xf32>)
+  return %o, %lse : tensor<?x?x8x32xf32>, tensor<?x8x?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @projected
+// CHECK-SAME: name = "arg0", sizes = array<i64: -1, 8>, symbols = ["arg00", ""]
+// CHECK-SAME: name = "out0", sizes = array<i64: 2, -1, 4>, symbols = ["", "arg00", ""]
+func.func @projected(%x: tensor<?x?xf32>, %w: tensor<8x8xf32>) -> tensor<2x?x4xf32> {
+  %y = attn.project %x, %w : (tensor<?x?xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %z = arith.negf %y : tensor<?x8xf32>
+  %h = attn.split_heads %z into 2 : tensor<?x8xf32> -> tensor<2x?x4xf32>
+  return %h : tensor<2x?x4xf32>
+}
+
+// -----
+
+func.func @unknown(%x: tensor<?xf32>, %n: tensor<2xf32>) -> tensor<?xf32> {
+  %c3 = arith.constant 3 : index
+  %e = tensor.empty(%c3) : tensor<?xf32>
+  // expected-error @+1 {{result 'out0' of type 'tensor<?xf32>' has a size that no argument tells}}
+  return %e : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects argument 'arg0' to be a ranked tensor, but got 'f32'}}
+func.func @scalar(%x: f32, %y: tensor<2xf32>) -> tensor<2xf32> {
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects argument 'arg0' to have at most 6 dimensions, but got}}
+func.func @rank(%x: tensor<1x1x1x1x1x1x1xf32>) -> tensor<1x1x1x1x1x1x1xf32> {
+  return %x : tensor<1x1x1x1x1x1x1xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects a public function whose name is a C identifier other than main, but got 'a-b'}}
+func.func @"a-b"(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles a specification with attn-opt and calls it through its C interface."""
+import ctypes
+import json
+import os
+import subprocess
+
+import numpy as np
+
+MAX_RANK = 6
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * MAX_RANK), ("strides", ctypes.c_int64 * MAX_RANK)]
+
+    @staticmethod
+    def of(array):
+        t = Tensor(array.ctypes.data if array.size else None)
+        for i, (n, s) in enumerate(zip(array.shape, array.strides)):
+            t.shape[i], t.strides[i] = n, s // array.itemsize
+        return t
+
+
+def attn_opt():
+    return os.environ.get("ATTN_OPT", "attn-opt")
+
+
+class Kernel:
+    """A compiled function. Arrays go in and out in the order of the specification."""
+
+    def __init__(self, text, folder, name="kernel", target="native"):
+        self.name, self.text = name, text
+        self.source = os.path.join(folder, name + ".mlir")
+        library = os.path.join(folder, name + ".so")
+        with open(self.source, "w") as f:
+            f.write(text)
+        subprocess.run([attn_opt(), self.source, "--emit=lib", "-o", library, "--target=" + target], check=True)
+        self.library = ctypes.CDLL(library)
+        self.run = getattr(self.library, name)
+        self.run.restype = ctypes.c_int32
+        self.strerror = getattr(self.library, name + "_strerror")
+        self.strerror.restype = ctypes.c_char_p
+
+    def __call__(self, inputs, outputs, threads=1):
+        ports = len(inputs) + len(outputs)
+
+        class Args(ctypes.Structure):
+            _fields_ = [("size", ctypes.c_size_t), ("ports", Tensor * ports), ("workspace", ctypes.c_void_p),
+                        ("workspace_size", ctypes.c_size_t), ("parallel_for", ctypes.c_void_p),
+                        ("context", ctypes.c_void_p), ("threads", ctypes.c_int32)]
+
+        args = Args(size=ctypes.sizeof(Args), threads=threads)
+        for i, array in enumerate([*inputs, *outputs]):
+            args.ports[i] = Tensor.of(array)
+        status = self.run(ctypes.byref(args))
+        if status:
+            raise RuntimeError(self.strerror(status).decode())
+        return outputs
+
+
+def reference(source, inputs, count, folder):
+    """The results of the project's own scalar evaluation of the same file."""
+    names = []
+    for i, array in enumerate(inputs):
+        names.append(os.path.join(folder, f"in{i}.npy"))
+        np.save(names[-1], array)
+    outs = [os.path.join(folder, f"ref{i}.npy") for i in range(count)]
+    command = [os.environ.get("ATTN_REFERENCE", "attn-reference"), source, *names]
+    for out in outs:
+        command += ["-o", out]
+    subprocess.run(command, check=True)
+    return [np.load(out) for out in outs]
+
+
+def compare(what, got, want, rtol=1e-5, atol=1e-6):
+    """Raises unless every element agrees; NaN meets NaN, infinities their like."""
+    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
+    if got.shape != want.shape:
+        raise AssertionError(f"{what}: shape {got.shape}, expected {want.shape}")
+    if want.size == 0:
+        raise AssertionError(f"{what}: nothing to compare")
+    with np.errstate(invalid="ignore"):
+        same = (np.isnan(got) & np.isnan(want)) | (got == want)
+        bad = ~(same | (np.abs(got - want) <= atol + rtol * np.abs(want)))
+    if bad.any():
+        i = tuple(np.argwhere(bad)[0])
+        raise AssertionError(f"{what}: {bad.sum()} of {want.size} differ, first at {i}: {got[i]!r}, expected {want[i]!r}")
+    with np.errstate(invalid="ignore"):
+        finite = np.isfinite(want) & np.isfinite(got)
+        return float(np.max(np.abs(got - want)[finite], initial=0.0))
+
+
+def visible(mask, shape, operands):
+    """The boolean matrix of a mask given as [(term, parameter)...], all of which must hold."""
+    batch, heads, queries, keys = shape
+    q, k = np.arange(queries)[:, None], np.arange(keys)[None, :]
+    seen = np.ones(shape, bool)
+    live = np.full(batch, keys)
+    for term, value in mask:
+        if term == "key_length":
+            live = operands[value]
+    for term, value in mask:
+        for b in range(batch):
+            if term == "causal":
+                start = {"top_left": 0, "bottom_right": live[b] - queries}.get(value, value)
+                if isinstance(value, tuple):  # ("operand", name)
+                    start = operands[value[1]][b]
+                seen[b] &= k <= q + start
+            elif term == "key_length":
+                seen[b] &= k < operands[value][b]
+        if term == "allowed":
+            seen &= np.broadcast_to(operands[value], shape)
+        if term == "not_causal":
+            seen &= ~(k <= q)
+    return seen
+
+
+def attention(q, k, v, scale, seen, bias=None):
+    """Attention by its definition, in f64: out, lse, weights, scaled scores."""
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    group = q.shape[1] // k.shape[1]
+    k, v = np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)
+    with np.errstate(all="ignore"):
+        scores = np.einsum("bhqd,bhkd->bhqk", q, k) * scale
+        final = scores if bias is None else scores + bias.astype(np.float64)
+        final = np.where(seen, final, -np.inf)
+        if bias is not None:
+            final = np.where(np.broadcast_to(bias == -np.inf, final.shape), -np.inf, final)
+        top = np.max(final, axis=-1, keepdims=True, initial=-np.inf)
+        shift = np.where(top == -np.inf, 0, top)
+        weights = np.where(final == -np.inf, 0, np.exp(final - shift))
+        total = weights.sum(-1, keepdims=True)
+        weights = np.where(total == 0, 0, weights / np.where(total == 0, 1, total))
+        products = np.where(weights[..., None] == 0, 0, weights[..., None] * v[:, :, None])
+        lse = np.where(total[..., 0] == 0, -np.inf, np.log(np.where(total == 0, 1, total))[..., 0] + shift[..., 0])
+        return products.sum(-2), lse, weights, scores
+
+
+def load_cases(path):
+    with open(path) as f:
+        return json.load(f)["cases"]

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sweeps compiled kernels over shapes, masks and threads against two oracles.
+
+Each kernel is compiled once with run-time batch and lengths and then run on several of them; some are compiled for
+static shapes. Expected values are the definition in f64 (kernels.attention) and the project's Reference."""
+import itertools
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+from kernels import Kernel, attention, compare, reference, visible
+
+TERMS = {"top_left": "causal(top_left)", "bottom_right": "causal(bottom_right)"}
+
+
+def mask_text(mask, batch):
+    words = []
+    for term, value in mask:
+        if term == "causal":
+            if isinstance(value, tuple):
+                words.append(f"causal(offset = %{value[1]} : tensor<{batch}xi32>)")
+            else:
+                words.append(TERMS.get(value, f"causal(offset = {value})"))
+        elif term == "key_length":
+            words.append(f"key_length(%{value} : tensor<{batch}xi32>)")
+        elif term == "allowed":
+            words.append(f"%{value} : tensor<{{allowed}}xi1>")
+        elif term == "not_causal":
+            words.append("not causal(top_left)")
+    return " and ".join(words)
+
+
+class Case:
+    """One specification. `sizes` is (B, Sq, Skv) or None for run-time sizes."""
+
+    def __init__(self, name, dk=64, dv=None, heads=2, group=1, mask=(), bias=None, allowed=None, sizes=None, scale=None):
+        self.name, self.dk, self.dv, self.heads, self.group = name, dk, dv or dk, heads, group
+        self.mask, self.bias, self.allowed, self.sizes = mask, bias, allowed, sizes
+        self.scale = dk**-0.5 if scale is None else scale
+
+    def dims(self, which, sizes):
+        b, sq, skv = sizes
+        return {"b": b, "h": self.heads, "q": sq, "k": skv, "1": 1}[which]
+
+    def text(self, mask=None, scale=None, use_bias=True):
+        """The specification; the arguments plant mistakes."""
+        b, sq, skv = self.sizes or ("?", "?", "?")
+        hq, hkv = self.heads, self.heads // self.group
+        tq, tk = f"tensor<{b}x{hq}x{sq}x{self.dk}xf32>", f"tensor<{b}x{hkv}x{skv}x{self.dk}xf32>"
+        tv, to = f"tensor<{b}x{hkv}x{skv}x{self.dv}xf32>", f"tensor<{b}x{hq}x{sq}x{self.dv}xf32>"
+        tl = f"tensor<{b}x{hq}x{sq}xf32>"
+        shape = lambda dims: "x".join(str(self.dims(d, (b, sq, skv))) for d in dims)
+        arguments = [f"%q: {tq}", f"%k: {tk}", f"%v: {tv}"]
+        bias = ""
+        if self.bias:
+            tb = f"tensor<{shape(self.bias)}xf32>"
+            arguments.append(f"%bias: {tb}")
+            bias = f" bias %bias : {tb}" if use_bias else ""
+        for term, value in self.mask:
+            if term == "allowed":
+                arguments.append(f"%{value}: tensor<{shape(self.allowed)}xi1>")
+            elif term == "key_length" or isinstance(value, tuple):
+                name = value[1] if isinstance(value, tuple) else value
+                arguments.append(f"%{name}: tensor<{b}xi32>")
+        where = mask_text(self.mask if mask is None else mask, b)
+        where = where.replace("{allowed}", shape(self.allowed) if self.allowed else "")
+        return (f"func.func @kernel({', '.join(arguments)}) -> ({to}, {tl}) {{\n"
+                f"  %out, %lse = attn.sdpa %q, %k, %v{bias} scale {float(self.scale if scale is None else scale)!r}"
+                f"{' where ' + where if where else ''} returning(out, lse) : ({tq}, {tk}, {tv}) -> ({to}, {tl})\n"
+                f"  return %out, %lse : {to}, {tl}\n}}\n")
+
+    def inputs(self, sizes, rng, poison=False):
+        b, sq, skv = sizes
+        normal = lambda *s: rng.standard_normal(s).astype(np.float32)
+        hkv = self.heads // self.group
+        arrays = {"q": normal(b, self.heads, sq, self.dk), "k": normal(b, hkv, skv, self.dk),
+                  "v": normal(b, hkv, skv, self.dv)}
+        if self.bias:
+            bias = normal(*(self.dims(d, sizes) for d in self.bias))
+            bias[rng.random(bias.shape) < 0.1] = -np.inf
+            arrays["bias"] = bias
+        for term, value in self.mask:
+            if term == "allowed":
+                arrays[value] = rng.random([self.dims(d, sizes) for d in self.allowed]) < 0.7
+            elif term == "key_length":
+                arrays[value] = rng.integers(0, skv + 1, b).astype(np.int32)
+            elif isinstance(value, tuple):
+                arrays[value[1]] = rng.integers(-3, skv, b).astype(np.int32)
+        if poison:
+            seen = self.visible(arrays, sizes)
+            hidden = ~seen.reshape(b, hkv, self.group, sq, skv).any(axis=(2, 3))
+            arrays["k"][hidden], arrays["v"][hidden] = np.nan, np.inf
+        return arrays
+
+    def visible(self, arrays, sizes):
+        b, sq, skv = sizes
+        return visible(self.mask, (b, self.heads, sq, skv), arrays)
+
+    def expected(self, arrays, sizes):
+        out, lse, _, _ = attention(arrays["q"], arrays["k"], arrays["v"], self.scale, self.visible(arrays, sizes),
+                                   arrays.get("bias"))
+        return out, lse
+
+    def outputs(self, sizes):
+        b, sq, _ = sizes
+        return [np.full((b, self.heads, sq, self.dv), np.nan, np.float32),
+                np.full((b, self.heads, sq), np.nan, np.float32)]
+
+
+CAUSAL = [("causal", "top_left")]
+BOTTOM = [("causal", "bottom_right")]
+PADDED = [("key_length", "len")]
+CASES = [
+    *(Case(f"dim{d}", d) for d in (1, 8, 17, 40, 64, 72, 96, 128)),
+    *(Case(f"causal{d}", d, mask=CAUSAL) for d in (1, 8, 17, 40, 64, 72, 96, 128)),
+    Case("bottom", 64, mask=BOTTOM), Case("bottom40", 40, mask=BOTTOM, heads=3),
+    Case("offset", 64, mask=[("causal", 5)]), Case("offset_back", 32, mask=[("causal", -7)]),
+    Case("offset_operand", 64, mask=[("causal", ("operand", "start"))]),
+    Case("gqa2", 64, heads=4, group=2, mask=CAUSAL), Case("gqa3", 40, heads=6, group=3),
+    Case("gqa8", 64, heads=8, group=8, mask=BOTTOM), Case("mqa_wide", 128, heads=4, group=4),
+    Case("value_wider", 40, dv=72, mask=CAUSAL), Case("value_narrow", 72, dv=17), Case("value_one", 64, dv=1),
+    Case("bias", 64, bias="bhqk"), Case("bias_head", 40, bias="hqk", mask=CAUSAL), Case("bias_row", 64, bias="1k"),
+    Case("bias_column", 17, bias="q1"), Case("bias_batch", 64, bias="b11k", mask=CAUSAL),
+    Case("padding", 64, mask=PADDED), Case("padding_causal", 64, mask=[*PADDED, *BOTTOM]),
+    Case("allowed", 64, mask=[("allowed", "ok")], allowed="qk"),
+    Case("allowed_full", 40, mask=[("allowed", "ok")], allowed="bhqk"),
+    Case("allowed_keys", 64, mask=[("allowed", "ok")], allowed="b11k"),
+    Case("allowed_queries", 17, mask=[("allowed", "ok")], allowed="q1"),
+    Case("allowed_causal", 64, mask=[("allowed", "ok"), *CAUSAL], allowed="hqk"),
+    Case("not_causal", 64, mask=[("not_causal", 0)]),
+    Case("negative_scale", 40, mask=CAUSAL, scale=-0.3), Case("one_head", 64, heads=1, mask=CAUSAL),
+]
+STATIC = [Case(f"static_{b}_{sq}_{skv}", d, mask=m, heads=h, group=g, sizes=(b, sq, skv))
+          for (b, sq, skv), d, m, h, g in [((1, 1, 1), 8, (), 1, 1), ((2, 17, 33), 64, CAUSAL, 2, 2),
+                                           ((1, 130, 7), 40, BOTTOM, 2, 1), ((3, 5, 96), 17, PADDED, 3, 3)]]
+LENGTHS = [(1, 1, 1), (1, 1, 130), (2, 7, 3), (1, 16, 16), (3, 17, 31), (1, 33, 97), (2, 65, 64), (1, 130, 129)]
+
+
+def check(kernel, case, sizes, seed, threads, with_reference, folder, poison=False):
+    rng = np.random.default_rng(seed)
+    arrays = case.inputs(sizes, rng, poison)
+    got = kernel(list(arrays.values()), case.outputs(sizes), threads)
+    error = 0.0
+    for name, g, w in zip(("out", "lse"), got, case.expected(arrays, sizes)):
+        error = max(error, compare(f"{case.name} {sizes} {name}", g, w))
+    if with_reference:
+        for name, g, w in zip(("out", "lse"), got, reference(kernel.source, list(arrays.values()), 2, folder)):
+            compare(f"{case.name} {sizes} {name} (Reference)", g, w)
+    return error
+
+
+def main():
+    target = sys.argv[1] if len(sys.argv) > 1 else "native"
+    part, parts = (int(x) for x in os.environ.get("ATTN_PART", "0/1").split("/"))
+    count, failures, worst = 0, [], 0.0
+    for number, case in enumerate(CASES + STATIC):
+        if number % parts != part:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            kernel = Kernel(case.text(), folder, target=target)
+            for i, sizes in enumerate([case.sizes] if case.sizes else LENGTHS):
+                try:
+                    worst = max(worst, check(kernel, case, sizes, 1000 * number + i, 1 + (number + i) % 3, i % 3 == 0,
+                                             folder))
+                    if case.mask and case.mask[0][0] != "allowed":
+                        check(kernel, case, sizes, 7000 * number + i, 1, False, folder, poison=True)
+                        count += 1
+                except (AssertionError, RuntimeError) as error:
+                    failures.append(str(error))
+                count += 1
+    for failure in failures:
+        print("FAILED", failure)
+    print(f"{count - len(failures)} passed, {len(failures)} failed; largest error {worst:.2g}")
+    sys.exit(1 if failures or not count else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A handler of signals may hardly call anything, so the file is prepared
+// beforehand, and written with system calls.
+#include "Bug.h"
+#include "Options.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <unistd.h>
+
+static std::string reproducer;
+
+static void print(const char *text) {
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, strlen(text));
+}
+
+void attn::tool::reportBug() {
+  char name[] = "attn-opt-bug-XXXXXX.mlir";
+  int file = mkstemps(name, static_cast<int>(strlen(".mlir")));
+  print("attn-opt: this is a bug in attn-opt, not in your input");
+  if (file >= 0) {
+    [[maybe_unused]] ssize_t written =
+        write(file, reproducer.data(), reproducer.size());
+    close(file);
+    print("; please report it with the file ");
+    print(name);
+  }
+  print("\n");
+}
+
+static void onSignal(void *) {
+  attn::tool::reportBug();
+  _exit(attn::tool::OurBug);
+}
+
+static void onFatalError(void *, const char *reason, bool) {
+  print("attn-opt: ");
+  print(reason);
+  print("\n");
+  onSignal(nullptr);
+}
+
+void attn::tool::watchForBugs(int argc, char **argv, llvm::StringRef input) {
+  reproducer = "// attn-opt";
+  for (int i = 1; i < argc; ++i)
+    reproducer += std::string(" ") + argv[i];
+  reproducer += "\n" + input.str();
+  llvm::sys::AddSignalHandler(onSignal, nullptr);
+  llvm::install_fatal_error_handler(onFatalError);
+}

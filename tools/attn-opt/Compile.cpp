@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiler: read, run the phases, write.
+#include "Compile.h"
+#include "Bug.h"
+#include "Diagnostics.h"
+#include "Output.h"
+#include "Registration.h"
+#include "attn/Pipelines/Explain.h"
+#include "attn/Pipelines/NamePorts.h"
+#include "attn/Pipelines/Phases.h"
+#include "attn/Target/AtomicOutput.h"
+#include "attn/Target/CodeGen.h"
+#include "mlir/AsmParser/AsmParserState.h"
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::tool;
+
+namespace {
+class Compiler {
+public:
+  Compiler(const Options &options, int argc, char **argv)
+      : options(options), argc(argc), argv(argv),
+        context(registry(), MLIRContext::Threading::DISABLED),
+        diagnostics(&context, inputName()) {}
+
+  ExitStatus run();
+
+private:
+  static DialectRegistry registry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+  StringRef inputName() const {
+    return options.input == "-" ? "<stdin>" : StringRef(options.input);
+  }
+  ExitStatus fail(const Twine &message) {
+    llvm::errs() << "attn-opt: error: " << message << "\n";
+    return UserError;
+  }
+  ExitStatus failInInput(const Twine &message) {
+    llvm::errs() << inputName() << ": error: " << message << "\n";
+    return UserError;
+  }
+
+  ExitStatus read();
+  ExitStatus selectEntries();
+  ExitStatus runPhases();
+  ExitStatus dump(size_t index, const Phase &phase);
+  void explain(const Phase &phase);
+  StringRef lastPhase() const;
+  void timed(StringRef name, std::chrono::steady_clock::time_point begin);
+  std::string info() const;
+
+  const Options &options;
+  int argc;
+  char **argv;
+  MLIRContext context;
+  LineDiagnostics diagnostics;
+  llvm::SourceMgr sources;
+  OwningOpRef<ModuleOp> module;
+  target::Processor processor;
+  PipelineOptions pipeline;
+  std::vector<std::string> remarks;
+};
+} // namespace
+
+ExitStatus Compiler::read() {
+  auto begin = std::chrono::steady_clock::now();
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
+  if (!buffer)
+    return fail("cannot read '" + options.input +
+                "': " + buffer.getError().message());
+  if (StringRef(options.input).ends_with(".onnx"))
+    return fail("reading ONNX models is not built yet");
+  StringRef text = (*buffer)->getBuffer();
+  watchForBugs(argc, argv, text);
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(text, inputName()), SMLoc());
+  ParserConfig config(&context);
+  if (isBytecode(sources.getMemoryBuffer(1)->getMemBufferRef())) {
+    module = parseSourceFile<ModuleOp>(sources, config);
+    if (!module)
+      return UserError;
+    namePorts(*module, nullptr);
+  } else {
+    // The state, which holds the names, needs the ops where they were parsed.
+    AsmParserState state;
+    Block block;
+    if (failed(parseAsmSourceFile(sources, &block, config, &state)))
+      return UserError;
+    module = mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(
+        &block, &context, FileLineColLoc::get(&context, inputName(), 0, 0));
+    if (!module)
+      return UserError;
+    namePorts(*module, &state);
+  }
+  timed("read", begin);
+  return Success;
+}
+
+/// Checks that there is something to compile, and drops what was not chosen.
+ExitStatus Compiler::selectEntries() {
+  if (!options.compileFrom.empty())
+    return Success;
+  SmallVector<func::FuncOp> functions;
+  std::vector<std::string> names;
+  for (auto function : module->getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal()) {
+      functions.push_back(function);
+      names.push_back(function.getName().str());
+    }
+  if (functions.empty())
+    return failInInput("the module has no public function to compile");
+  if (options.emit == Emit::Executable && options.entry.empty() &&
+      functions.size() > 1)
+    return failInInput("a program runs one function; choose with --entry=" +
+                       llvm::join(names, "|"));
+  if (options.entry.empty())
+    return Success;
+  if (!llvm::is_contained(names, options.entry))
+    return failInInput("the module has no public function '" + options.entry +
+                       "', only " + llvm::join(names, ", "));
+  for (func::FuncOp function : functions)
+    if (function.getName() != options.entry)
+      function.erase();
+  return Success;
+}
+
+void Compiler::timed(StringRef name,
+                     std::chrono::steady_clock::time_point begin) {
+  if (!options.time)
+    return;
+  std::chrono::duration<double, std::milli> spent =
+      std::chrono::steady_clock::now() - begin;
+  llvm::errs() << llvm::format("%10.1f ms  ", spent.count()) << name << "\n";
+}
+
+StringRef Compiler::lastPhase() const {
+  if (!options.compileTo.empty())
+    return options.compileTo;
+  if (options.emit == Emit::Header)
+    return "entry";
+  return phases().back().name;
+}
+
+/// One file per phase, numbered so that they stand in order.
+ExitStatus Compiler::dump(size_t index, const Phase &phase) {
+  if (std::error_code error =
+          llvm::sys::fs::create_directories(options.dumpPhasesTo))
+    return fail("cannot make the folder '" + options.dumpPhasesTo +
+                "': " + error.message());
+  SmallString<128> path(options.dumpPhasesTo);
+  std::string number = (index < 10 ? "0" : "") + std::to_string(index);
+  llvm::sys::path::append(path, number + "-" + phase.name + ".mlir");
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  if (llvm::Error error = writeFile(path, text + "\n"))
+    return fail(llvm::toString(std::move(error)));
+  return Success;
+}
+
+/// Prints what is to be said about the phase.
+void Compiler::explain(const Phase &phase) {
+  if (!options.explain)
+    return;
+  if (phase.name == "scheduled") {
+    for (const std::string &remark : remarks)
+      llvm::outs() << remark << "\n";
+    llvm::outs() << explainKernels(*module, options.dims);
+  } else if (phase.name == "parallel") {
+    llvm::outs() << explainWorkspace(*module);
+  }
+}
+
+/// What NAME_info returns.
+std::string Compiler::info() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream);
+  json.object([&] {
+    json.attribute("compiler", "attn-opt " ATTN_VERSION);
+    json.attribute("target", options.target);
+    json.attribute("input", llvm::sys::path::filename(inputName()));
+    json.attribute("specification",
+                   isBytecode(sources.getMemoryBuffer(1)->getMemBufferRef())
+                       ? StringRef()
+                       : sources.getMemoryBuffer(1)->getBuffer());
+  });
+  return text;
+}
+
+ExitStatus Compiler::runPhases() {
+  pipeline.lanes = processor.lanes;
+  pipeline.registers = processor.registers;
+  pipeline.chains = processor.chains;
+  pipeline.l1Bytes = processor.l1Bytes;
+  pipeline.program = options.emit == Emit::Executable;
+  pipeline.info = info();
+  target::setTarget(*module, processor);
+  if (options.explain && failed(collectRemarks(context, remarks)))
+    return OurBug;
+  bool started = options.compileFrom.empty();
+  for (auto [index, phase] : llvm::enumerate(phases())) {
+    if (!started) {
+      started = phase.name == options.compileFrom;
+      continue;
+    }
+    auto begin = std::chrono::steady_clock::now();
+    if (failed(runPhase(*module, phase, pipeline))) {
+      if (phase.rejects && diagnostics.sawError())
+        return UserError;
+      reportBug();
+      return OurBug;
+    }
+    timed(phase.name, begin);
+    if (!options.dumpPhasesTo.empty())
+      if (ExitStatus status = dump(index, phase); status != Success)
+        return status;
+    explain(phase);
+    if (phase.name == lastPhase())
+      break;
+  }
+  return Success;
+}
+
+ExitStatus Compiler::run() {
+  llvm::Expected<target::Processor> found =
+      target::findProcessor(options.target);
+  if (!found)
+    return fail(llvm::toString(found.takeError()));
+  processor = std::move(*found);
+  for (auto step : {&Compiler::read, &Compiler::selectEntries,
+                    &Compiler::runPhases})
+    if (ExitStatus status = (this->*step)(); status != Success)
+      return status;
+  if (!options.emit && options.compileTo.empty())
+    return Success;
+  auto begin = std::chrono::steady_clock::now();
+  Output output{options, inputName(), argv[0], processor};
+  if (llvm::Error error = output.write(*module)) {
+    std::string message = llvm::toString(std::move(error));
+    // A translation that fails has said why, and is our bug.
+    if (message.empty()) {
+      reportBug();
+      return OurBug;
+    }
+    return fail(message);
+  }
+  timed("output", begin);
+  return Success;
+}
+
+ExitStatus attn::tool::compile(const Options &options, int argc, char **argv) {
+  return Compiler(options, argc, argv).run();
+}

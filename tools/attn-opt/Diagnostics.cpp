@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Diagnostics.h"
+#include "mlir/IR/Location.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace attn::tool;
+
+std::string attn::tool::position(Location location, StringRef file) {
+  auto at = location->findInstanceOf<FileLineColLoc>();
+  if (!at)
+    return file.str();
+  return (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" +
+          Twine(at.getColumn()))
+      .str();
+}
+
+LineDiagnostics::LineDiagnostics(MLIRContext *context, StringRef file)
+    : ScopedDiagnosticHandler(context), file(file) {
+  setHandler([this](Diagnostic &diagnostic) {
+    bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    if (!isError && diagnostic.getSeverity() != DiagnosticSeverity::Warning)
+      return success();
+    errors |= isError;
+    std::string at = position(diagnostic.getLocation(), this->file);
+    llvm::errs() << at << (isError ? ": error: " : ": warning: ")
+                 << diagnostic.str() << "\n";
+    for (Diagnostic &note : diagnostic.getNotes()) {
+      // "see current operation" shows the op that the line already names.
+      std::string there = position(note.getLocation(), this->file);
+      if (there != at && there != this->file)
+        llvm::errs() << there << ": note: " << note.str() << "\n";
+    }
+    return success();
+  });
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Options.h"
+#include "attn/Pipelines/Phases.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace attn::tool;
+using llvm::StringRef;
+namespace cl = llvm::cl;
+
+/// Any of these makes attn-opt the compiler.
+static constexpr StringRef compilerFlags[] = {
+    "emit",    "target", "entry", "compile-from", "compile-to", "dump-phases-to",
+    "explain", "dim",    "time",  "help",         "h",          "version",
+};
+
+bool attn::tool::asksForCompiler(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    StringRef argument(argv[i]);
+    if (argument == "--")
+      return false;
+    if (!argument.consume_front("-"))
+      continue;
+    argument.consume_front("-");
+    if (llvm::is_contained(compilerFlags, argument.split('=').first))
+      return true;
+  }
+  return false;
+}
+
+namespace {
+/// Kinds of output that the interface has and this version has not.
+constexpr StringRef laterKinds[] = {"python", "ptx", "cubin", "lab"};
+
+struct Kind {
+  StringRef name;
+  Emit emit;
+};
+constexpr Kind kinds[] = {
+    {"exe", Emit::Executable}, {"obj", Emit::Object},
+    {"lib", Emit::Library},    {"asm", Emit::Assembly},
+    {"llvm", Emit::LLVM},      {"mlir", Emit::MLIR},
+    {"header", Emit::Header},
+};
+
+/// Made only for the compiler: as a pass driver, attn-opt has MLIR's options.
+struct CommandLine {
+  cl::OptionCategory output{"What to make"};
+  cl::OptionCategory look{"How to look inside"};
+
+  cl::opt<std::string> input{cl::Positional, cl::desc("INPUT"),
+                             cl::init("-"), cl::cat(output)};
+  cl::opt<std::string> emit{
+      "emit", cl::value_desc("kind"), cl::cat(output),
+      cl::desc("exe     a program that reads and writes .npy files\n"
+               "obj     an object file and its C header\n"
+               "lib     a shared library and its C header\n"
+               "header  the C header alone\n"
+               "asm, llvm, mlir  text, to the standard output")};
+  cl::opt<std::string> file{"o", cl::value_desc("file"), cl::cat(output),
+                            cl::desc("Output file; the header lies beside it")};
+  cl::opt<std::string> target{
+      "target", cl::value_desc("cpu"), cl::init("native"), cl::cat(output),
+      cl::desc("native (default), x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
+               "processor of LLVM's")};
+  cl::opt<std::string> entry{
+      "entry", cl::value_desc("name"), cl::cat(output),
+      cl::desc("The function to compile (default: every public one)")};
+  cl::opt<std::string> compileTo{
+      "compile-to", cl::value_desc("phase"), cl::cat(look),
+      cl::desc("Stop at a phase and print it: " + phaseNames())};
+  cl::opt<std::string> compileFrom{
+      "compile-from", cl::value_desc("phase"), cl::cat(look),
+      cl::desc("The input is the module at this phase, and goes on from there")};
+  cl::opt<std::string> dumpPhasesTo{
+      "dump-phases-to", cl::value_desc("folder"), cl::cat(look),
+      cl::desc("Write every phase to a file of its own")};
+  cl::opt<bool> explain{
+      "explain", cl::cat(look),
+      cl::desc("Say what was fused and what was not, which tiles are skipped, "
+               "and the sizes that were chosen")};
+  cl::list<std::string> dims{
+      "dim", cl::value_desc("name=size"), cl::cat(look),
+      cl::desc("With --explain: the size of an unknown dimension, such as "
+               "q2=1024")};
+  cl::opt<bool> time{"time", cl::cat(look),
+                     cl::desc("Print how long each phase took")};
+
+  static std::string phaseNames() {
+    std::vector<std::string> names;
+    for (const attn::Phase &phase : attn::phases())
+      names.push_back(phase.name.str());
+    return llvm::join(names, ", ");
+  }
+};
+} // namespace
+
+static bool complain(const llvm::Twine &message) {
+  llvm::errs() << "attn-opt: error: " << message << "\n";
+  return false;
+}
+
+static bool readEmit(StringRef text, Options &options, ExitStatus &status) {
+  if (text.empty())
+    return true;
+  for (const Kind &kind : kinds)
+    if (kind.name == text)
+      options.emit = kind.emit;
+  if (options.emit)
+    return true;
+  if (llvm::is_contained(laterKinds, text)) {
+    status = UserError;
+    return complain("--emit=" + text + " is not built yet");
+  }
+  return complain("unknown kind '" + text +
+                  "'; --emit expects exe, obj, lib, asm, llvm, mlir or header");
+}
+
+static bool readDims(const std::vector<std::string> &texts, Options &options) {
+  for (StringRef text : texts) {
+    auto [name, size] = text.split('=');
+    int64_t value = 0;
+    if (name.empty() || size.getAsInteger(10, value) || value < 0)
+      return complain("--dim expects NAME=SIZE, but got '" + text + "'");
+    options.dims.push_back({name.str(), value});
+  }
+  return true;
+}
+
+static bool readOptions(const CommandLine &line, Options &options,
+                        ExitStatus &status) {
+  status = UsageError;
+  options.input = line.input;
+  options.output = line.file;
+  options.target = line.target;
+  options.entry = line.entry;
+  options.compileFrom = line.compileFrom;
+  options.compileTo = line.compileTo;
+  options.dumpPhasesTo = line.dumpPhasesTo;
+  options.explain = line.explain;
+  options.time = line.time;
+  if (!readEmit(line.emit, options, status) || !readDims(line.dims, options))
+    return false;
+  for (const std::string &phase : {options.compileFrom, options.compileTo})
+    if (!phase.empty() && !attn::findPhase(phase))
+      return complain("unknown phase '" + phase + "'; expects one of " +
+                      CommandLine::phaseNames());
+  if (!options.compileTo.empty() && options.emit &&
+      *options.emit != Emit::MLIR)
+    return complain("--compile-to prints MLIR and does not go with --emit=" +
+                    line.emit);
+  return true;
+}
+
+static void printVersion(llvm::raw_ostream &os) {
+  os << "attn-opt " << ATTN_VERSION << "\nLLVM " << LLVM_VERSION_STRING << "\n";
+}
+
+std::optional<Options> attn::tool::parseOptions(int argc, char **argv,
+                                                ExitStatus &status) {
+  CommandLine line;
+  cl::HideUnrelatedOptions({&line.output, &line.look});
+  cl::SetVersionPrinter(printVersion);
+  cl::extrahelp more(
+      "\nEXAMPLE:\n"
+      "  attn-opt causal.mlir --emit=exe -o causal\n"
+      "  ./causal q.npy k.npy v.npy -o out.npy\n\n"
+      "Without these options attn-opt is a pass driver like mlir-opt, with the "
+      "attn\ndialect and passes: attn-opt --help-hidden lists them.\n");
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv, "an ahead-of-time compiler for attention\n", &stream)) {
+    // The first line says what is wrong.
+    llvm::errs() << StringRef(errors).ltrim().split('\n').first << "\n";
+    status = UsageError;
+    return std::nullopt;
+  }
+  Options options;
+  if (!readOptions(line, options, status))
+    return std::nullopt;
+  return options;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the compiler leaves on disk.
+#ifndef ATTN_OPT_OUTPUT_H
+#define ATTN_OPT_OUTPUT_H
+
+#include "Options.h"
+#include "attn/Target/CodeGen.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn::tool {
+
+/// Writes all of `text` or nothing.
+llvm::Error writeFile(llvm::StringRef path, llvm::StringRef text);
+
+struct Output {
+  const Options &options;
+  llvm::StringRef inputName;
+  const char *argv0;
+  const target::Processor &processor;
+
+  /// An empty message: the reason has been reported.
+  llvm::Error write(mlir::ModuleOp module) const;
+
+private:
+  bool isText() const;
+  std::string path() const;
+  std::string stem() const;
+  llvm::Expected<std::string> text(mlir::ModuleOp module) const;
+  llvm::Error writeBinary(mlir::ModuleOp module) const;
+  llvm::Error link(llvm::StringRef object, llvm::StringRef path) const;
+};
+
+} // namespace attn::tool
+
+#endif
