@@ -18,6 +18,7 @@ using llvm::StringRef;
 
 Processor::Processor() = default;
 Processor::Processor(Processor &&) = default;
+Processor &Processor::operator=(Processor &&) = default;
 Processor::~Processor() = default;
 
 static void initializeTargets() {

@@ -10,6 +10,7 @@
 #include "attn/Pipelines/Phases.h"
 #include "attn/Target/AtomicOutput.h"
 #include "attn/Target/CodeGen.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -118,7 +118,7 @@ static bool readEmit(StringRef text, Options &options, ExitStatus &status) {
                   "'; --emit expects exe, obj, lib, asm, llvm, mlir or header");
 }
 
-static bool readDims(const std::vector<std::string> &texts, Options &options) {
+static bool readDims(llvm::ArrayRef<std::string> texts, Options &options) {
   for (StringRef text : texts) {
     auto [name, size] = text.split('=');
     int64_t value = 0;
@@ -141,7 +141,8 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.dumpPhasesTo = line.dumpPhasesTo;
   options.explain = line.explain;
   options.time = line.time;
-  if (!readEmit(line.emit, options, status) || !readDims(line.dims, options))
+  std::vector<std::string> dims(line.dims.begin(), line.dims.end());
+  if (!readEmit(line.emit, options, status) || !readDims(dims, options))
     return false;
   for (const std::string &phase : {options.compileFrom, options.compileTo})
     if (!phase.empty() && !attn::findPhase(phase))

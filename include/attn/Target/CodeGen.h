@@ -28,6 +28,7 @@ struct Processor {
 
   Processor();
   Processor(Processor &&);
+  Processor &operator=(Processor &&);
   ~Processor();
 };
 

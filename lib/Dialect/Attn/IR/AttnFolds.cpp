@@ -41,7 +41,8 @@ struct ConjoinMasks : OpRewritePattern<MaskOp> {
   LogicalResult matchAndRewrite(MaskOp op,
                                 PatternRewriter &rewriter) const override {
     auto inner = op.getScores().getDefiningOp<MaskOp>();
-    if (!inner || !inner->hasOneUse())
+    if (!inner || !inner->hasOneUse() ||
+        !canConjoinMasks(inner.getMask(), op.getMask()))
       return failure();
     SmallVector<Value> operands(inner.getMaskOperands());
     Attribute mask =

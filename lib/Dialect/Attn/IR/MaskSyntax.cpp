@@ -152,6 +152,11 @@ static int64_t countKeyLengths(Attribute mask) {
   return isa<KeyLengthAttr>(mask);
 }
 
+bool attn::canConjoinMasks(Attribute first, Attribute second) {
+  return !(countsFromLastKey(first) && countKeyLengths(second)) &&
+         !(countKeyLengths(first) && countsFromLastKey(second));
+}
+
 LogicalResult
 attn::verifyMask(function_ref<InFlightDiagnostic()> emitError, Attribute mask,
                  TypeRange operandTypes, ArrayRef<int64_t> scoresShape) {

@@ -55,29 +55,11 @@ static Value peelScales(Value value, Chain &chain) {
   return value;
 }
 
-static bool countsFromLastKey(Attribute mask) {
-  return mask
-      .walk([](CausalAttr term) {
-        return term.getAlignment() == Alignment::BottomRight
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-/// Whether `mask` says which key is the last live one of the whole mask.
-static bool limitsKeys(Attribute mask) {
-  if (auto all = dyn_cast<AllOfAttr>(mask))
-    return llvm::any_of(all.getTerms(), llvm::IsaPred<KeyLengthAttr>);
-  return isa<KeyLengthAttr>(mask);
-}
-
 static std::optional<Refusal> applyMask(MaskOp op, Chain &chain) {
   if (!chain.mask) {
     chain.mask = op.getMask();
   } else {
-    if ((countsFromLastKey(chain.mask) && limitsKeys(op.getMask())) ||
-        (limitsKeys(chain.mask) && countsFromLastKey(op.getMask())))
+    if (!canConjoinMasks(chain.mask, op.getMask()))
       return Refusal{op, "causal(bottom_right) and key_length stand in "
                          "separate masks; write them in one mask if the last "
                          "key is the one that key_length says"};

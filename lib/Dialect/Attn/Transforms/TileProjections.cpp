@@ -39,13 +39,13 @@ static int64_t columnsPerTile(int64_t inputDim, int64_t outputDim,
 
 namespace {
 /// [begin, begin + count) along one dimension.
-struct Range {
+struct Extent {
   OpFoldResult begin, count;
 };
 } // namespace
 
 /// Tile number `tile` of tiles of `step` along a dimension of size `total`.
-static Range tileRange(OpBuilder &b, Location loc, Value tile, int64_t step,
+static Extent tileRange(OpBuilder &b, Location loc, Value tile, int64_t step,
                        Value total) {
   Value size = arith::ConstantIndexOp::create(b, loc, step);
   Value begin = arith::MulIOp::create(b, loc, tile, size);
@@ -57,11 +57,11 @@ static Range tileRange(OpBuilder &b, Location loc, Value tile, int64_t step,
 /// The part of `tensor` with the given range per dimension; a dimension with
 /// count 1 in front of the last two is dropped.
 static Value extract(OpBuilder &b, Location loc, Value tensor,
-                     ArrayRef<Range> ranges) {
+                     ArrayRef<Extent> ranges) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<OpFoldResult> offsets, sizes,
       strides(ranges.size(), b.getIndexAttr(1));
-  for (const Range &range : ranges) {
+  for (const Extent &range : ranges) {
     offsets.push_back(range.begin);
     sizes.push_back(range.count);
   }
@@ -100,13 +100,13 @@ static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
   auto forall = scf::ForallOp::create(rewriter, loc, bounds, ValueRange(empty),
                                       /*mapping=*/std::nullopt);
   rewriter.setInsertionPointToStart(forall.getBody());
-  ValueRange ivs = forall.getInductionVars();
-  Range row = tileRange(rewriter, loc, ivs[1], rowStep, rows);
-  Range column = tileRange(rewriter, loc, ivs[2], columnStep, columns);
-  Range all{rewriter.getIndexAttr(0), rewriter.getIndexAttr(inputDim)};
-  SmallVector<Range> inputRanges{row, all}, outRanges{row, column};
+  SmallVector<Value> ivs = forall.getInductionVars();
+  Extent row = tileRange(rewriter, loc, ivs[1], rowStep, rows);
+  Extent column = tileRange(rewriter, loc, ivs[2], columnStep, columns);
+  Extent all{rewriter.getIndexAttr(0), rewriter.getIndexAttr(inputDim)};
+  SmallVector<Extent> inputRanges{row, all}, outRanges{row, column};
   if (batched) {
-    Range entry{ivs[0], rewriter.getIndexAttr(1)};
+    Extent entry{ivs[0], rewriter.getIndexAttr(1)};
     inputRanges.insert(inputRanges.begin(), entry);
     outRanges.insert(outRanges.begin(), entry);
   }
@@ -120,7 +120,7 @@ static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
                                     input, weight, bias, out, schedule);
   rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
   SmallVector<OpFoldResult> offsets, sizes;
-  for (const Range &range : outRanges) {
+  for (const Extent &range : outRanges) {
     offsets.push_back(range.begin);
     sizes.push_back(range.count);
   }

@@ -269,7 +269,7 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
   auto forall = scf::ForallOp::create(rewriter, loc, bounds, empties,
                                       /*mapping=*/std::nullopt);
   rewriter.setInsertionPointToStart(forall.getBody());
-  ValueRange ivs = forall.getInductionVars();
+  SmallVector<Value> ivs = forall.getInductionVars();
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
   Value last = arith::SubIOp::create(rewriter, loc, tiles, one);
   Value tileIndex = arith::SubIOp::create(rewriter, loc, last, ivs[2]);

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --attn-fuse | FileCheck %s
 
 // CHECK-LABEL: @alone(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<1x3xf32> scale 1.000000e+00
 func.func @alone(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<1x3xf32>) -> tensor<2x5xf32> {
@@ -15,7 +15,7 @@ func.func @alone(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, 
 }
 
 // CHECK-LABEL: @vector(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<3xf32>
 func.func @vector(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<3xf32>) -> tensor<2x5xf32> {
@@ -27,7 +27,7 @@ func.func @vector(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>,
 }
 
 // CHECK-LABEL: @after_scale(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<1x3xf32> scale 5.000000e-01
 func.func @after_scale(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<1x3xf32>) -> tensor<2x5xf32> {
@@ -40,7 +40,7 @@ func.func @after_scale(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5x
 }
 
 // CHECK-LABEL: @before_mask(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<1x3xf32> scale 1.000000e+00 where causal(top_left)
 func.func @before_mask(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<1x3xf32>) -> tensor<2x5xf32> {
@@ -53,7 +53,7 @@ func.func @before_mask(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5x
 }
 
 // CHECK-LABEL: @after_mask(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<1x3xf32> scale 1.000000e+00 where causal(top_left)
 func.func @after_mask(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<1x3xf32>) -> tensor<2x5xf32> {
@@ -66,7 +66,7 @@ func.func @after_mask(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf
 }
 
 // CHECK-LABEL: @mask_scale_bias(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<1x3xf32> scale 5.000000e-01 where causal(top_left)
 func.func @mask_scale_bias(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<1x3xf32>) -> tensor<2x5xf32> {
@@ -80,7 +80,7 @@ func.func @mask_scale_bias(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<
 }
 
 // CHECK-LABEL: @masks_around(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<1x3xf32> scale 1.000000e+00 where causal(top_left) and causal(offset = 1)
 func.func @masks_around(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<1x3xf32>) -> tensor<2x5xf32> {
@@ -94,7 +94,7 @@ func.func @masks_around(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5
 }
 
 // CHECK-LABEL: @query_scale_and_bias(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<1x3xf32> scale 5.000000e-01
 func.func @query_scale_and_bias(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<1x3xf32>) -> tensor<2x5xf32> {
@@ -107,7 +107,7 @@ func.func @query_scale_and_bias(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: te
 }
 
 // CHECK-LABEL: @per_head(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<6x1x3xf32>
 func.func @per_head(%q: tensor<7x6x2x4xf32>, %k: tensor<7x6x3x4xf32>, %v: tensor<7x6x3x5xf32>, %b: tensor<6x1x3xf32>) -> tensor<7x6x2x5xf32> {

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --attn-fuse | FileCheck %s
 
 // CHECK-LABEL: @all(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 : (tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>) -> tensor<?x8x?x64xf32>
 func.func @all(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x64xf32>) -> tensor<?x8x?x64xf32> {
@@ -14,7 +14,7 @@ func.func @all(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor<?x
 }
 
 // CHECK-LABEL: @every_step(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] bias %{{.*}} : tensor<?x1x?x?xf32> scale 1.250000e-01 where causal(bottom_right) and key_length(%{{.*}} : tensor<?xi32>)
 func.func @every_step(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x64xf32>, %b: tensor<?x1x?x?xf32>, %n: tensor<?xi32>) -> tensor<?x8x?x64xf32> {
@@ -28,7 +28,7 @@ func.func @every_step(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: te
 }
 
 // CHECK-LABEL: @returned(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: returning(out, weights, scores)
 // CHECK-SAME: tensor<?x8x?x?xf32>, tensor<?x8x?x?xf32>)
@@ -40,7 +40,7 @@ func.func @returned(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tens
 }
 
 // CHECK-LABEL: @known_in_part(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 : (tensor<?x4xf32>, tensor<?x4xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
 func.func @known_in_part(%q: tensor<?x4xf32>, %k: tensor<?x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --attn-fuse | FileCheck %s
 
 // CHECK-LABEL: @groups(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 : (tensor<7x6x2x4xf32>, tensor<7x2x3x4xf32>, tensor<7x2x3x5xf32>)
 func.func @groups(%q: tensor<7x6x2x4xf32>, %k: tensor<7x2x3x4xf32>, %v: tensor<7x2x3x5xf32>) -> tensor<7x6x2x5xf32> {
@@ -14,7 +14,7 @@ func.func @groups(%q: tensor<7x6x2x4xf32>, %k: tensor<7x2x3x4xf32>, %v: tensor<7
 }
 
 // CHECK-LABEL: @one_key_head(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale
 func.func @one_key_head(%q: tensor<6x2x4xf32>, %k: tensor<1x3x4xf32>, %v: tensor<1x3x5xf32>) -> tensor<6x2x5xf32> {
@@ -25,7 +25,7 @@ func.func @one_key_head(%q: tensor<6x2x4xf32>, %k: tensor<1x3x4xf32>, %v: tensor
 }
 
 // CHECK-LABEL: @returned_weights(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: returning(out, weights)
 // CHECK-SAME: -> (tensor<6x2x5xf32>, tensor<6x2x3xf32>)

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --attn-fuse | FileCheck %s
 
 // CHECK-LABEL: @rank2(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:.*]] = attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 : (tensor<2x4xf32>, tensor<3x4xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
 // CHECK-NEXT: return %[[O]]
@@ -15,7 +15,7 @@ func.func @rank2(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) 
 }
 
 // CHECK-LABEL: @rank3(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 :
 func.func @rank3(%q: tensor<6x2x4xf32>, %k: tensor<6x3x4xf32>, %v: tensor<6x3x5xf32>) -> tensor<6x2x5xf32> {
@@ -26,7 +26,7 @@ func.func @rank3(%q: tensor<6x2x4xf32>, %k: tensor<6x3x4xf32>, %v: tensor<6x3x5x
 }
 
 // CHECK-LABEL: @rank4(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 :
 func.func @rank4(%q: tensor<7x6x2x4xf32>, %k: tensor<7x6x3x4xf32>, %v: tensor<7x6x3x5xf32>) -> tensor<7x6x2x5xf32> {

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --attn-fuse | FileCheck %s
 
 // CHECK-LABEL: @on_scores(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 5.000000e-01
 func.func @on_scores(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {
@@ -15,7 +15,7 @@ func.func @on_scores(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf3
 }
 
 // CHECK-LABEL: @on_query(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 5.000000e-01
 func.func @on_query(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {
@@ -27,7 +27,7 @@ func.func @on_query(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32
 }
 
 // CHECK-LABEL: @on_key(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 5.000000e-01
 func.func @on_key(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {
@@ -39,7 +39,7 @@ func.func @on_key(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>)
 }
 
 // CHECK-LABEL: @everywhere(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 5.000000e-01
 func.func @everywhere(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {
@@ -53,7 +53,7 @@ func.func @everywhere(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf
 }
 
 // CHECK-LABEL: @twice(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.250000e-01
 func.func @twice(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {
@@ -66,7 +66,7 @@ func.func @twice(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) 
 }
 
 // CHECK-LABEL: @negative(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale -5.000000e-01
 func.func @negative(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {
@@ -78,7 +78,7 @@ func.func @negative(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32
 }
 
 // CHECK-LABEL: @query_twice(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.500000e+00
 func.func @query_twice(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --attn-fuse | FileCheck %s
 
 // CHECK-LABEL: @raw(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)
@@ -20,7 +20,7 @@ func.func @raw(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b
 }
 
 // CHECK-LABEL: @scaled(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)
@@ -37,7 +37,7 @@ func.func @scaled(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>,
 }
 
 // CHECK-LABEL: @biased(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)
@@ -54,7 +54,7 @@ func.func @biased(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>,
 }
 
 // CHECK-LABEL: @masked(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)
@@ -71,7 +71,7 @@ func.func @masked(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>,
 }
 
 // CHECK-LABEL: @raw_without_scale(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)
@@ -86,7 +86,7 @@ func.func @raw_without_scale(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tenso
 }
 
 // CHECK-LABEL: @scaled_by_query(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)
@@ -102,7 +102,7 @@ func.func @scaled_by_query(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<
 }
 
 // CHECK-LABEL: @masked_without_bias(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)
@@ -118,7 +118,7 @@ func.func @masked_without_bias(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: ten
 }
 
 // CHECK-LABEL: @masked_before_scale(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)
@@ -134,7 +134,7 @@ func.func @masked_before_scale(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: ten
 }
 
 // CHECK-LABEL: @masked_before_bias(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)
@@ -150,7 +150,7 @@ func.func @masked_before_bias(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tens
 }
 
 // CHECK-LABEL: @biased_alone(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[S:.*]] = attn.sdpa
 // CHECK-SAME: returning(out, scores)

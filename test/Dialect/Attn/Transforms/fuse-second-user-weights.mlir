@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --attn-fuse | FileCheck %s
 
 // CHECK-LABEL: @returned(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[W:.*]] = attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 returning(out, weights)
 // CHECK-NOT: attn.
@@ -16,7 +16,7 @@ func.func @returned(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32
 }
 
 // CHECK-LABEL: @read_after(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %{{.*}}, %[[W:.*]] = attn.sdpa %[[Q]], %[[K]], %[[V]]
 // CHECK: math.exp %[[W]]
@@ -29,7 +29,7 @@ func.func @read_after(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf
 }
 
 // CHECK-LABEL: @returned_twice(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: %[[O:[^,]*]], %[[W:.*]] = attn.sdpa %[[Q]], %[[K]], %[[V]]
 // CHECK: return %[[O]], %[[W]], %[[W]]
@@ -41,7 +41,7 @@ func.func @returned_twice(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3
 }
 
 // CHECK-LABEL: @with_mask(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: where causal(top_left) returning(out, weights)
 func.func @with_mask(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> (tensor<2x3xf32>, tensor<2x5xf32>) {

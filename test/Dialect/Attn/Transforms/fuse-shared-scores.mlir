@@ -38,7 +38,7 @@ func.func @two_and_scores(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3
 // CHECK-LABEL: @one_refused(
 // CHECK: %[[P:[^,]*]], %[[S:.*]] = attn.sdpa {{.*}} returning(out, scores)
 // CHECK: attn.bias %[[S]],
-// CHECK: %[[O:.*]] = attn.context {{.*}} {attn.not_fused = 
+// CHECK: %[[O:.*]] = attn.context {{.*}} {attn.not_fused =
 // CHECK: return %[[O]], %[[P]]
 func.func @one_refused(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<1x3xf32>) -> (tensor<2x5xf32>, tensor<2x5xf32>) {
   %s = attn.scores %q, %k : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --attn-fuse | FileCheck %s
 
 // CHECK-LABEL: @half(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 5.000000e-01 : (tensor<2x4xf16>
 func.func @half(%q: tensor<2x4xf16>, %k: tensor<3x4xf16>, %v: tensor<3x5xf16>) -> tensor<2x5xf16> {
@@ -15,7 +15,7 @@ func.func @half(%q: tensor<2x4xf16>, %k: tensor<3x4xf16>, %v: tensor<3x5xf16>) -
 }
 
 // CHECK-LABEL: @bfloat(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: returning(out, weights)
 // CHECK-SAME: -> (tensor<2x5xbf16>, tensor<2x3xf32>)
@@ -27,7 +27,7 @@ func.func @bfloat(%q: tensor<2x4xbf16>, %k: tensor<3x4xbf16>, %v: tensor<3x5xbf1
 }
 
 // CHECK-LABEL: @double(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: returning(out, scores)
 // CHECK-SAME: -> (tensor<2x5xf64>, tensor<2x3xf64>)
@@ -39,7 +39,7 @@ func.func @double(%q: tensor<2x4xf64>, %k: tensor<3x4xf64>, %v: tensor<3x5xf64>)
 }
 
 // CHECK-LABEL: @mixed(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 : (tensor<2x4xf16>, tensor<3x4xf16>, tensor<3x5xbf16>) -> tensor<2x5xbf16>
 func.func @mixed(%q: tensor<2x4xf16>, %k: tensor<3x4xf16>, %v: tensor<3x5xbf16>) -> tensor<2x5xbf16> {
@@ -50,7 +50,7 @@ func.func @mixed(%q: tensor<2x4xf16>, %k: tensor<3x4xf16>, %v: tensor<3x5xbf16>)
 }
 
 // CHECK-LABEL: @scaled_half_query(
-// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]: 
+// CHECK-SAME: %[[Q:[^:]*]]: {{[^,]*}}, %[[K:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
 // CHECK-NOT: attn.{{(scores|scale|mask|bias|softmax|context) }}
 // CHECK: attn.sdpa %[[Q]], %[[K]], %[[V]] scale 5.000000e-01 : (tensor<2x4xf16>
 func.func @scaled_half_query(%q: tensor<2x4xf16>, %k: tensor<3x4xf16>, %v: tensor<3x5xf16>) -> tensor<2x5xf16> {

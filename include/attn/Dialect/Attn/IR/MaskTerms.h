@@ -38,6 +38,11 @@ void printMask(mlir::OpAsmPrinter &printer, mlir::Attribute mask,
 mlir::Attribute conjoinMasks(mlir::Attribute first, unsigned firstOperands,
                              mlir::Attribute second);
 
+/// Whether the conjunction of two masks, one applied after the other, means the
+/// same as both: not where one counts from the last live key and the other says
+/// which key that is.
+bool canConjoinMasks(mlir::Attribute first, mlir::Attribute second);
+
 /// Checks that `mask` is made of terms, that it names each of its operands, and
 /// that each term accepts the types of its operands.
 llvm::LogicalResult
