@@ -2,6 +2,7 @@
 // The contract of a phase: which ops are gone. Written without TableGen because
 // it belongs to the table of phases and not to the passes that people combine.
 #include "CheckPhase.h"
+#include "LowerCopies.h"
 #include "attn/Pipelines/Phases.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -48,4 +49,7 @@ std::unique_ptr<Pass> attn::createCheckPhase(StringRef phase,
   return pass;
 }
 
-void attn::registerPipelinePasses() { PassRegistration<CheckPhase>(); }
+void attn::registerPipelinePasses() {
+  PassRegistration<CheckPhase>();
+  registerPass(createLowerCopies);
+}

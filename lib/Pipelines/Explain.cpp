@@ -6,9 +6,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -65,7 +69,7 @@ private:
 LogicalResult attn::collectRemarks(MLIRContext &context,
                                    std::vector<std::string> &lines) {
   remark::RemarkCategories all;
-  all.all = ".*";
+  all.passed = all.missed = all.analysis = all.failed = ".*";
   return remark::enableOptimizationRemarks(
       context, std::make_unique<Collector>(lines),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
@@ -95,18 +99,33 @@ void KernelExplainer::ports(StringRef heading, bool input) {
                   .getElementType();
     texts.push_back(text);
   }
-  os << "  " << llvm::left_justify(heading, 10) << llvm::join(texts, ", ")
+  os << "  " << llvm::formatv("{0,-11}", heading) << llvm::join(texts, ", ")
      << "\n";
 }
 
 /// A size of a tensor, read off the arguments that it comes from.
 Length KernelExplainer::length(Value tensor, int64_t dim) {
   int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  while (auto result = dyn_cast<OpResult>(tensor)) {
+    OpBuilder builder(result.getOwner());
+    ReifiedRankedShapedTypeDims shapes;
+    if (!ShapedType::isDynamic(size) ||
+        failed(reifyResultShapes(builder, result.getOwner(), shapes)))
+      break;
+    OpFoldResult from = shapes[result.getResultNumber()][dim];
+    if (std::optional<int64_t> constant = getConstantIntValue(from)) {
+      size = *constant;
+      break;
+    }
+    auto source = cast<Value>(from).getDefiningOp<tensor::DimOp>();
+    if (!source || !source.getConstantIndex())
+      return {};
+    tensor = source.getSource();
+    dim = *source.getConstantIndex();
+    size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  }
   if (!ShapedType::isDynamic(size))
     return {std::to_string(size), size};
-  // A projection keeps all dimensions but the last.
-  while (auto project = tensor.getDefiningOp<ProjectOp>())
-    tensor = project.getInput();
   auto argument = dyn_cast<BlockArgument>(tensor);
   if (!argument)
     return {};
@@ -212,7 +231,9 @@ void KernelExplainer::explain() {
 std::string attn::explainKernels(ModuleOp module, const SymbolSizes &sizes) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  for (auto function : module.getOps<func::FuncOp>())
+  // Asking for a size leaves ops behind.
+  OwningOpRef<ModuleOp> copy = module.clone();
+  for (auto function : copy->getOps<func::FuncOp>())
     if (portsOf(function))
       KernelExplainer(function, sizes, os).explain();
   return text;

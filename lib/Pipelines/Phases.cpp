@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Pipelines/Phases.h"
 #include "CheckPhase.h"
+#include "LowerCopies.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -40,6 +41,8 @@ static void addFused(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createFuseAttention());
   pm.addPass(createDescribePorts());
   pm.addPass(createCountFlops());
+  // Sizes come from the arguments, so that @NAME.flops computes no tensors.
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
   pm.addNestedPass<func::FuncOp>(createCheckTarget());
 }
@@ -65,13 +68,17 @@ static void addTiledKeys(OpPassManager &pm, const PipelineOptions &) {
 
 static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createLowerSignature());
+  // Results are computed in the caller's memory, not copied there.
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
+  pm.addPass(createCSEPass()); // shows copies of a buffer to itself
   addCleanup(pm);
 }
 
 static void addVectors(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createConvertAttnToCPU());
   // Copies and fills that are no part of a kernel.
+  pm.addPass(createLowerCopies());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addCleanup(pm);
 }

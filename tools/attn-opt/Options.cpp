@@ -47,8 +47,10 @@ constexpr Kind kinds[] = {
 
 /// Made only for the compiler: as a pass driver, attn-opt has MLIR's options.
 struct CommandLine {
-  cl::OptionCategory output{"What to make"};
-  cl::OptionCategory look{"How to look inside"};
+  const std::string compileToText =
+      "Stop at a phase and print it: " + phaseNames();
+  cl::OptionCategory output{"Compiling"};
+  cl::OptionCategory look{"Looking inside"};
 
   cl::opt<std::string> input{cl::Positional, cl::desc("INPUT"),
                              cl::init("-"), cl::cat(output)};
@@ -70,7 +72,7 @@ struct CommandLine {
       cl::desc("The function to compile (default: every public one)")};
   cl::opt<std::string> compileTo{
       "compile-to", cl::value_desc("phase"), cl::cat(look),
-      cl::desc("Stop at a phase and print it: " + phaseNames())};
+      cl::desc(compileToText)};
   cl::opt<std::string> compileFrom{
       "compile-from", cl::value_desc("phase"), cl::cat(look),
       cl::desc("The input is the module at this phase, and goes on from there")};

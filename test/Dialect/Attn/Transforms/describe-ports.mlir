@@ -4,7 +4,7 @@
 // CHECK-LABEL: func.func @steps
 // CHECK-SAME: {input = true, name = "q", sizes = array<i64: -1, -1, 64>, symbols = ["q0", "q1", ""], type = tensor<?x?x64xf32>}
 // CHECK-SAME: {input = true, name = "k", sizes = array<i64: 2, -1, 64>, symbols = ["", "k1", ""], type = tensor<2x?x64xf32>}
-// CHECK-SAME: {input = true, name = "v", sizes = array<i64: 2, -1, -1>, symbols = ["", "k1", "v2"], type = tensor<?x?x?xf32>}
+// CHECK-SAME: {input = true, name = "v", sizes = array<i64: -1, -1, -1>, symbols = ["v0", "k1", "v2"], type = tensor<?x?x?xf32>}
 // CHECK-SAME: {input = true, name = "bias", sizes = array<i64: -1>, symbols = ["k1"], type = tensor<?xf32>}
 // CHECK-SAME: {input = false, name = "out0", sizes = array<i64: -1, -1, -1>, symbols = ["q0", "q1", "v2"], type = tensor<?x?x?xf32>}
 func.func @steps(%q: tensor<?x?x64xf32> {attn.name = "q"}, %k: tensor<2x?x64xf32> {attn.name = "k"},
