@@ -33,7 +33,11 @@ struct Collector : remark::detail::MLIRRemarkStreamerBase {
 
   explicit Collector(std::vector<std::string> &lines) : lines(lines) {}
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
-    lines.push_back(positionOf(remark.getLocation()) + ": " + remark.getMsg());
+    // [Passed] Fused | Category:attn-fuse | Remark="fused attn.scores, .."
+    std::string message = remark.getMsg();
+    StringRef text = StringRef(message).split("Remark=\"").second;
+    lines.push_back(positionOf(remark.getLocation()) + ": " +
+                    text.take_until([](char c) { return c == '"'; }).str());
   }
 };
 
@@ -253,7 +257,14 @@ static std::string formulaText(Value value, ArrayAttr ports) {
       })
       .Case([&](arith::AddIOp) { return operand(0) + " + " + operand(1); })
       .Case([&](arith::SubIOp) { return operand(0) + " - (" + operand(1) + ")"; })
-      .Case([&](arith::MulIOp) {
+      .Case([&](arith::MulIOp product) {
+        // A size rounded up to a multiple, so that the next one is aligned.
+        auto quotient = product.getLhs().getDefiningOp<arith::DivUIOp>();
+        auto sum = quotient ? quotient.getLhs().getDefiningOp<arith::AddIOp>()
+                            : arith::AddIOp();
+        if (sum && quotient.getRhs() == product.getRhs())
+          return "roundup(" + formulaText(sum.getLhs(), ports) + ", " +
+                 operand(1) + ")";
         auto factor = [&](unsigned i) {
           std::string text = operand(i);
           return StringRef(text).contains(" + ") ? "(" + text + ")" : text;

@@ -43,6 +43,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createCountFlops());
   // Sizes come from the arguments, so that @NAME.flops computes no tensors.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
   pm.addNestedPass<func::FuncOp>(createCheckTarget());
 }
@@ -84,6 +85,9 @@ static void addVectors(OpPassManager &pm, const PipelineOptions &) {
 }
 
 static void addParallel(OpPassManager &pm, const PipelineOptions &) {
+  // Sizes of buffers come from the arguments.
+  pm.addPass(memref::createResolveShapedTypeResultDimsPass());
+  addCleanup(pm);
   pm.addPass(createOutlineParallel());
   pm.addPass(createAssignWorkspace());
   addCleanup(pm);

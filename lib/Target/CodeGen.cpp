@@ -74,6 +74,8 @@ static void describeVectors(Processor &processor) {
 }
 
 static llvm::Error unknown(StringRef name) {
+  if (name.contains(',') || name.starts_with("sm_"))
+    return llvm::createStringError("--target=" + name + " is not built yet");
   return llvm::createStringError(
       "unknown target '" + name +
       "'; expects native, x86-64, x86-64-v3, x86-64-v4, aarch64, or a "

@@ -81,7 +81,8 @@ def compare(what, got, want, rtol=1e-5, atol=1e-6):
         raise AssertionError(f"{what}: nothing to compare")
     with np.errstate(invalid="ignore"):
         same = (np.isnan(got) & np.isnan(want)) | (got == want)
-        bad = ~(same | (np.abs(got - want) <= atol + rtol * np.abs(want)))
+        near = np.isfinite(got) & np.isfinite(want) & (np.abs(got - want) <= atol + rtol * np.abs(want))
+        bad = ~(same | near)
     if bad.any():
         i = tuple(np.argwhere(bad)[0])
         raise AssertionError(f"{what}: {bad.sum()} of {want.size} differ, first at {i}: {got[i]!r}, expected {want[i]!r}")

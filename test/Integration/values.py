@@ -3,8 +3,7 @@
 
 Each kernel is compiled once with run-time batch and lengths and then run on several of them; some are compiled for
 static shapes. Expected values are the definition in f64 (kernels.attention) and the project's Reference."""
-import itertools
-import os
+import argparse
 import sys
 import tempfile
 
@@ -152,14 +151,17 @@ def check(kernel, case, sizes, seed, threads, with_reference, folder, poison=Fal
 
 
 def main():
-    target = sys.argv[1] if len(sys.argv) > 1 else "native"
-    part, parts = (int(x) for x in os.environ.get("ATTN_PART", "0/1").split("/"))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", default="native")
+    parser.add_argument("--part", default="0/1", help="I/N: every N-th kernel, from the I-th on")
+    options = parser.parse_args()
+    part, parts = (int(x) for x in options.part.split("/"))
     count, failures, worst = 0, [], 0.0
     for number, case in enumerate(CASES + STATIC):
         if number % parts != part:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            kernel = Kernel(case.text(), folder, target=target)
+            kernel = Kernel(case.text(), folder, target=options.target)
             for i, sizes in enumerate([case.sizes] if case.sizes else LENGTHS):
                 try:
                     worst = max(worst, check(kernel, case, sizes, 1000 * number + i, 1 + (number + i) % 3, i % 3 == 0,

@@ -3,7 +3,9 @@
 // beforehand, and written with system calls.
 #include "Bug.h"
 #include "Options.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include <cstdlib>
 #include <cstring>
@@ -11,21 +13,22 @@
 #include <unistd.h>
 
 static std::string reproducer;
+/// A template for mkstemps.
+static llvm::SmallString<128> file;
 
 static void print(const char *text) {
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, strlen(text));
 }
 
 void attn::tool::reportBug() {
-  char name[] = "attn-opt-bug-XXXXXX.mlir";
-  int file = mkstemps(name, static_cast<int>(strlen(".mlir")));
+  int descriptor = mkstemps(file.data(), static_cast<int>(strlen(".mlir")));
   print("attn-opt: this is a bug in attn-opt, not in your input");
-  if (file >= 0) {
+  if (descriptor >= 0) {
     [[maybe_unused]] ssize_t written =
-        write(file, reproducer.data(), reproducer.size());
-    close(file);
+        write(descriptor, reproducer.data(), reproducer.size());
+    close(descriptor);
     print("; please report it with the file ");
-    print(name);
+    print(file.data());
   }
   print("\n");
 }
@@ -47,6 +50,9 @@ void attn::tool::watchForBugs(int argc, char **argv, llvm::StringRef input) {
   for (int i = 1; i < argc; ++i)
     reproducer += std::string(" ") + argv[i];
   reproducer += "\n" + input.str();
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, file);
+  llvm::sys::path::append(file, "attn-opt-bug-XXXXXX.mlir");
+  file.c_str();
   llvm::sys::AddSignalHandler(onSignal, nullptr);
   llvm::install_fatal_error_handler(onFatalError);
 }

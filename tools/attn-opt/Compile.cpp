@@ -18,6 +18,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -62,7 +63,7 @@ private:
   void explain(const Phase &phase);
   StringRef lastPhase() const;
   void timed(StringRef name, std::chrono::steady_clock::time_point begin);
-  std::string info() const;
+  std::string info();
 
   const Options &options;
   int argc;
@@ -186,8 +187,8 @@ void Compiler::explain(const Phase &phase) {
   }
 }
 
-/// What NAME_info returns.
-std::string Compiler::info() const {
+/// What NAME_info returns; the module is in phase `scheduled`.
+std::string Compiler::info() {
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::json::OStream json(stream);
@@ -195,6 +196,12 @@ std::string Compiler::info() const {
     json.attribute("compiler", "attn-opt " ATTN_VERSION);
     json.attribute("target", options.target);
     json.attribute("input", llvm::sys::path::filename(inputName()));
+    json.attributeArray("schedules", [&] {
+      module->walk([&](Operation *op) {
+        if (Attribute schedule = op->getAttr("schedule"))
+          json.value(llvm::formatv("{0}: {1}", op->getName(), schedule).str());
+      });
+    });
     json.attribute("specification",
                    isBytecode(sources.getMemoryBuffer(1)->getMemBufferRef())
                        ? StringRef()
@@ -209,7 +216,6 @@ ExitStatus Compiler::runPhases() {
   pipeline.chains = processor.chains;
   pipeline.l1Bytes = processor.l1Bytes;
   pipeline.program = options.emit == Emit::Executable;
-  pipeline.info = info();
   target::setTarget(*module, processor);
   if (options.explain && failed(collectRemarks(context, remarks)))
     return OurBug;
@@ -230,6 +236,8 @@ ExitStatus Compiler::runPhases() {
     if (!options.dumpPhasesTo.empty())
       if (ExitStatus status = dump(index, phase); status != Success)
         return status;
+    if (phase.name == "scheduled")
+      pipeline.info = info();
     explain(phase);
     if (phase.name == lastPhase())
       break;

@@ -13,7 +13,8 @@ namespace cl = llvm::cl;
 /// Any of these makes attn-opt the compiler.
 static constexpr StringRef compilerFlags[] = {
     "emit",    "target", "entry", "compile-from", "compile-to", "dump-phases-to",
-    "explain", "dim",    "time",  "help",         "h",          "version",
+    "explain", "dim",    "time",  "list-phases",  "help",       "h",
+    "version",
 };
 
 bool attn::tool::asksForCompiler(int argc, char **argv) {
@@ -87,6 +88,9 @@ struct CommandLine {
       "dim", cl::value_desc("name=size"), cl::cat(look),
       cl::desc("With --explain: the size of an unknown dimension, such as "
                "q2=1024")};
+  cl::opt<bool> listPhases{
+      "list-phases", cl::cat(look),
+      cl::desc("Print the phases and what the module is in each")};
   cl::opt<bool> time{"time", cl::cat(look),
                      cl::desc("Print how long each phase took")};
 
@@ -143,6 +147,7 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.dumpPhasesTo = line.dumpPhasesTo;
   options.explain = line.explain;
   options.time = line.time;
+  options.listPhases = line.listPhases;
   std::vector<std::string> dims(line.dims.begin(), line.dims.end());
   if (!readEmit(line.emit, options, status) || !readDims(dims, options))
     return false;

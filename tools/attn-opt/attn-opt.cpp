@@ -2,16 +2,28 @@
 // attn-opt: the pass driver and the compiler in one.
 #include "Compile.h"
 #include "Registration.h"
+#include "attn/Pipelines/Phases.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 using namespace attn::tool;
 
+/// The table of docs/Pipeline.md.
+static ExitStatus printPhases() {
+  for (const attn::Phase &phase : attn::phases())
+    llvm::outs() << "| `" << phase.name << "` | " << phase.sentence << " |\n";
+  return Success;
+}
+
 int main(int argc, char **argv) {
   if (asksForCompiler(argc, argv)) {
     ExitStatus status;
     std::optional<Options> options = parseOptions(argc, argv, status);
-    return options ? compile(*options, argc, argv) : status;
+    if (!options)
+      return status;
+    if (options->listPhases)
+      return printPhases();
+    return compile(*options, argc, argv);
   }
   mlir::DialectRegistry registry;
   registerDialects(registry);

@@ -23,9 +23,11 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include <limits>
 
 namespace attn {
 #define GEN_PASS_DEF_TILEQUERIES
@@ -238,6 +240,29 @@ static Value headGroup(OpBuilder &b, Location loc, SdpaOp op) {
   return arith::MaxUIOp::create(b, loc, group, one);
 }
 
+/// Without keys every row is empty: out 0, lse -inf. (A view of a dimension of
+/// static size 0 does not verify, so there is nothing to tile either.)
+static SmallVector<Value> resultsWithoutKeys(SdpaOp op, ArrayRef<Value> empties,
+                                             OpBuilder &b) {
+  SmallVector<Value> results(empties);
+  auto fill = [&](Value result, Value &destination, double value) {
+    auto element = cast<RankedTensorType>(result.getType()).getElementType();
+    Value constant = arith::ConstantOp::create(
+        b, op.getLoc(), b.getFloatAttr(element, value));
+    destination = linalg::FillOp::create(b, op.getLoc(), constant, destination)
+                      .getResult(0);
+  };
+  fill(op.getOut(), results[0], 0.0);
+  if (op.getLse())
+    fill(op.getLse(), results[1], -std::numeric_limits<double>::infinity());
+  return results;
+}
+
+static bool isStaticallyEmpty(Value tensor) {
+  return llvm::is_contained(
+      cast<RankedTensorType>(tensor.getType()).getShape(), 0);
+}
+
 static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
@@ -249,6 +274,12 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
     empties.push_back(tensor::EmptyOp::create(
         rewriter, loc, shape,
         cast<RankedTensorType>(result.getType()).getElementType()));
+
+  if (isStaticallyEmpty(op.getQuery()) || isStaticallyEmpty(op.getKey()) ||
+      isStaticallyEmpty(op.getValue())) {
+    rewriter.replaceOp(op, resultsWithoutKeys(op, empties, rewriter));
+    return success();
+  }
 
   SdpaOp::Dims q = op.queryDims();
   auto size = [&](Value tensor, int dim) -> Value {

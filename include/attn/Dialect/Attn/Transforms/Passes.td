@@ -87,6 +87,7 @@ def TileQueries : Pass<"attn-tile-queries"> {
     around init_state, online over all keys, and finalize.
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
+    "::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
