@@ -13,6 +13,10 @@ extern "C" {
  * Takes about 20 ms. 0 on an architecture without such a loop. */
 double attn_rt_peak_gflops(void);
 
+/* The same from one burst of some 30 us, for benchmarks that take one between
+ * runs of a kernel. */
+double attn_rt_fma_burst(void);
+
 /* The vectors used: "AVX-512", "AVX2", "SSE", "NEON" or "none". */
 const char *attn_rt_peak_isa(void);
 

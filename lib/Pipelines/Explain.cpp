@@ -11,8 +11,8 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -256,7 +256,8 @@ static std::string formulaText(Value value, ArrayAttr ports) {
         return std::to_string(constant.value());
       })
       .Case([&](arith::AddIOp) { return operand(0) + " + " + operand(1); })
-      .Case([&](arith::SubIOp) { return operand(0) + " - (" + operand(1) + ")"; })
+      .Case(
+          [&](arith::SubIOp) { return operand(0) + " - (" + operand(1) + ")"; })
       .Case([&](arith::MulIOp product) {
         // A size rounded up to a multiple, so that the next one is aligned.
         auto quotient = product.getLhs().getDefiningOp<arith::DivUIOp>();
@@ -271,15 +272,13 @@ static std::string formulaText(Value value, ArrayAttr ports) {
         };
         return factor(0) + "*" + factor(1);
       })
-      .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>([&](auto) {
-        return "ceil((" + operand(0) + ")/" + operand(1) + ")";
-      })
+      .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>(
+          [&](auto) { return "ceil((" + operand(0) + ")/" + operand(1) + ")"; })
       .Case<arith::DivUIOp, arith::DivSIOp>([&](auto) {
         return "floor((" + operand(0) + ")/" + operand(1) + ")";
       })
-      .Case<arith::MaxUIOp, arith::MaxSIOp>([&](auto) {
-        return "max(" + operand(0) + ", " + operand(1) + ")";
-      })
+      .Case<arith::MaxUIOp, arith::MaxSIOp>(
+          [&](auto) { return "max(" + operand(0) + ", " + operand(1) + ")"; })
       .Case([&](memref::DimOp dim) -> std::string {
         auto argument = dyn_cast<BlockArgument>(dim.getSource());
         std::optional<int64_t> index = dim.getConstantIndex();

@@ -39,12 +39,14 @@ static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
 
 static void addFused(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createFuseAttention());
+  pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addPass(createDescribePorts());
   pm.addPass(createCountFlops());
   // Sizes come from the arguments, so that @NAME.flops computes no tensors.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
+  pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addNestedPass<func::FuncOp>(createCheckTarget());
 }
 
@@ -60,6 +62,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
 static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createTileQueries());
   pm.addNestedPass<func::FuncOp>(createTileProjections());
+  addCleanup(pm);
 }
 
 static void addTiledKeys(OpPassManager &pm, const PipelineOptions &) {
@@ -68,6 +71,8 @@ static void addTiledKeys(OpPassManager &pm, const PipelineOptions &) {
 }
 
 static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
+  // What stands around the kernels.
+  pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addPass(createLowerSignature());
   // Results are computed in the caller's memory, not copied there.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -124,34 +129,59 @@ ArrayRef<Phase> attn::phases() {
   static constexpr StringRef tensors[] = {"tensor", "bufferization"};
   static constexpr StringRef kernels[] = {"attn", "linalg"};
   static constexpr StringRef loops[] = {"scf.forall", "memref.alloc"};
-  static constexpr StringRef lowered[] = {
-      "affine", "arith", "cf",  "func",   "index", "math",
-      "memref", "scf",   "ub", "vector", "builtin.unrealized_conversion_cast"};
+  static constexpr StringRef lowered[] = {"affine",
+                                          "arith",
+                                          "cf",
+                                          "func",
+                                          "index",
+                                          "math",
+                                          "memref",
+                                          "scf",
+                                          "ub",
+                                          "vector",
+                                          "builtin.unrealized_conversion_cast"};
   static const Phase table[] = {
-      {"input", "What was read: one op per textbook step.", addNothing, {},
+      {"input",
+       "What was read: one op per textbook step.",
+       addNothing,
+       {},
        true},
-      {"normalized", "The steps in one canonical form.", addNormalized, {},
+      {"normalized",
+       "The steps in one canonical form.",
+       addNormalized,
+       {},
        true},
       {"fused",
        "One attn.sdpa per attention; what callers must know of their arguments "
        "stands in attn.ports.",
        addFused, steps, true},
-      {"scheduled", "Every kernel has its tile sizes.", addScheduled, {},
+      {"scheduled",
+       "Every kernel has its tile sizes.",
+       addScheduled,
+       {},
        false},
-      {"tiled-queries", "One parallel item per batch entry, head and tile of "
-                        "queries.",
+      {"tiled-queries",
+       "One parallel item per batch entry, head and tile of "
+       "queries.",
        addTiledQueries, graph, false},
-      {"tiled-keys", "Loops over the tiles of keys that the mask sees.",
-       addTiledKeys, {}, false},
+      {"tiled-keys",
+       "Loops over the tiles of keys that the mask sees.",
+       addTiledKeys,
+       {},
+       false},
       {"buffers", "Memory instead of tensors; results are written in place.",
        addBuffers, tensors, false},
       {"vectors", "Vector code; from here on there is no attn op.", addVectors,
        kernels, false},
-      {"parallel", "Items are functions, and buffers have their place in the "
-                   "work space.",
+      {"parallel",
+       "Items are functions, and buffers have their place in the "
+       "work space.",
        addParallel, loops, false},
-      {"entry", "The functions that a C program calls check their arguments.",
-       addEntry, {}, false},
+      {"entry",
+       "The functions that a C program calls check their arguments.",
+       addEntry,
+       {},
+       false},
       {"llvm", "Only the LLVM dialect.", addLLVM, lowered, false},
   };
   return table;

@@ -102,22 +102,29 @@ static attn_rt_burst choose_burst(void) {
 
 const char *attn_rt_peak_isa(void) { return choose_burst().isa; }
 
-double attn_rt_peak_gflops(void) {
-  attn_rt_burst b = choose_burst();
-  if (!b.burst)
-    return 0;
-  // The best of many bursts far shorter than a time slice: neighbours on the
-  // machine disturb some of them, but not all. The first ones also bring the
-  // processor to its clock rate for such code.
+// Far shorter than a time slice: neighbours on the machine disturb some bursts,
+// but not all.
+static double time_burst(attn_rt_burst b) {
   enum { Repeats = 5000 };
-  double end = seconds() + 0.02, best = 0;
-  for (double start = seconds(); start < end;) {
-    b.burst(Repeats);
-    double stop = seconds();
-    double gflops = Repeats * b.flops_per_repeat / (stop - start) * 1e-9;
+  double start = seconds();
+  b.burst(Repeats);
+  return Repeats * b.flops_per_repeat / (seconds() - start) * 1e-9;
+}
+
+double attn_rt_fma_burst(void) {
+  attn_rt_burst b = choose_burst();
+  return b.burst ? time_burst(b) : 0;
+}
+
+double attn_rt_peak_gflops(void) {
+  // The first bursts also bring the processor to its clock rate for such code.
+  double best = 0;
+  for (double end = seconds() + 0.02; seconds() < end;) {
+    double gflops = attn_rt_fma_burst();
+    if (gflops == 0)
+      return 0;
     if (gflops > best)
       best = gflops;
-    start = stop;
   }
   return best;
 }

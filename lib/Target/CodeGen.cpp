@@ -85,7 +85,8 @@ static llvm::Error unknown(StringRef name) {
 llvm::Expected<Processor> target::findProcessor(StringRef name) {
   initializeTargets();
   llvm::Triple host(llvm::sys::getProcessTriple());
-  llvm::Triple x86("x86_64-unknown-linux-gnu"), arm("aarch64-unknown-linux-gnu");
+  llvm::Triple x86("x86_64-unknown-linux-gnu"),
+      arm("aarch64-unknown-linux-gnu");
   Processor processor;
   processor.isHost = true;
   if (name == "native") {

@@ -54,9 +54,9 @@ llvm::Error target::link(Linked kind, StringRef object, StringRef runtime,
     return llvm::createStringError(error, "cannot make a temporary file");
   llvm::FileRemover removeLog(log);
 
-  std::vector<StringRef> arguments{*cc,     object,  runtime, "-o",
-                                   output,  "-lm",   "-pthread",
-                                   "-Wl,--gc-sections"};
+  std::vector<StringRef> arguments{
+      *cc,    object, runtime,    "-o",
+      output, "-lm",  "-pthread", "-Wl,--gc-sections"};
   if (kind == Linked::SharedLibrary)
     arguments.insert(arguments.end(), {"-shared", "-Wl,-z,defs"});
   std::optional<StringRef> redirects[] = {StringRef(), log.str(), log.str()};

@@ -187,7 +187,7 @@ void Compiler::explain(const Phase &phase) {
   }
 }
 
-/// What NAME_info returns; the module is in phase `scheduled`.
+/// What NAME_info returns.
 std::string Compiler::info() {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -216,7 +216,7 @@ ExitStatus Compiler::runPhases() {
   pipeline.chains = processor.chains;
   pipeline.l1Bytes = processor.l1Bytes;
   pipeline.program = options.emit == Emit::Executable;
-  target::setTarget(*module, processor);
+  pipeline.info = info();
   if (options.explain && failed(collectRemarks(context, remarks)))
     return OurBug;
   bool started = options.compileFrom.empty();
@@ -226,6 +226,8 @@ ExitStatus Compiler::runPhases() {
       continue;
     }
     auto begin = std::chrono::steady_clock::now();
+    if (phase.name == "llvm")
+      target::setTarget(*module, processor);
     if (failed(runPhase(*module, phase, pipeline))) {
       if (phase.rejects && diagnostics.sawError())
         return UserError;
@@ -237,7 +239,7 @@ ExitStatus Compiler::runPhases() {
       if (ExitStatus status = dump(index, phase); status != Success)
         return status;
     if (phase.name == "scheduled")
-      pipeline.info = info();
+      pipeline.info = info(); // now with the schedules
     explain(phase);
     if (phase.name == lastPhase())
       break;
@@ -251,8 +253,8 @@ ExitStatus Compiler::run() {
   if (!found)
     return fail(llvm::toString(found.takeError()));
   processor = std::move(*found);
-  for (auto step : {&Compiler::read, &Compiler::selectEntries,
-                    &Compiler::runPhases})
+  for (auto step :
+       {&Compiler::read, &Compiler::selectEntries, &Compiler::runPhases})
     if (ExitStatus status = (this->*step)(); status != Success)
       return status;
   if (!options.emit && options.compileTo.empty())

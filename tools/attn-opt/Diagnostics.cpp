@@ -24,8 +24,12 @@ LineDiagnostics::LineDiagnostics(MLIRContext *context, StringRef file)
       return success();
     errors |= isError;
     std::string at = position(diagnostic.getLocation(), this->file);
-    llvm::errs() << at << (isError ? ": error: " : ": warning: ")
-                 << diagnostic.str() << "\n";
+    std::string text = diagnostic.str();
+    // MLIR's text advises an option that only the pass driver has.
+    if (StringRef(text).contains("parsed with an unregistered dialect"))
+      text = "unknown op, of an unknown dialect";
+    llvm::errs() << at << (isError ? ": error: " : ": warning: ") << text
+                 << "\n";
     for (Diagnostic &note : diagnostic.getNotes()) {
       // "see current operation" shows the op that the line already names.
       std::string there = position(note.getLocation(), this->file);

@@ -12,9 +12,9 @@ namespace cl = llvm::cl;
 
 /// Any of these makes attn-opt the compiler.
 static constexpr StringRef compilerFlags[] = {
-    "emit",    "target", "entry", "compile-from", "compile-to", "dump-phases-to",
-    "explain", "dim",    "time",  "list-phases",  "help",       "h",
-    "version",
+    "emit",           "target",  "entry",   "compile-from", "compile-to",
+    "dump-phases-to", "explain", "dim",     "time",         "list-phases",
+    "help",           "h",       "version",
 };
 
 bool attn::tool::asksForCompiler(int argc, char **argv) {
@@ -40,9 +40,8 @@ struct Kind {
   Emit emit;
 };
 constexpr Kind kinds[] = {
-    {"exe", Emit::Executable}, {"obj", Emit::Object},
-    {"lib", Emit::Library},    {"asm", Emit::Assembly},
-    {"llvm", Emit::LLVM},      {"mlir", Emit::MLIR},
+    {"exe", Emit::Executable}, {"obj", Emit::Object}, {"lib", Emit::Library},
+    {"asm", Emit::Assembly},   {"llvm", Emit::LLVM},  {"mlir", Emit::MLIR},
     {"header", Emit::Header},
 };
 
@@ -53,8 +52,8 @@ struct CommandLine {
   cl::OptionCategory output{"Compiling"};
   cl::OptionCategory look{"Looking inside"};
 
-  cl::opt<std::string> input{cl::Positional, cl::desc("INPUT"),
-                             cl::init("-"), cl::cat(output)};
+  cl::opt<std::string> input{cl::Positional, cl::desc("INPUT"), cl::init("-"),
+                             cl::cat(output)};
   cl::opt<std::string> emit{
       "emit", cl::value_desc("kind"), cl::cat(output),
       cl::desc("exe     a program that reads and writes .npy files\n"
@@ -71,12 +70,12 @@ struct CommandLine {
   cl::opt<std::string> entry{
       "entry", cl::value_desc("name"), cl::cat(output),
       cl::desc("The function to compile (default: every public one)")};
-  cl::opt<std::string> compileTo{
-      "compile-to", cl::value_desc("phase"), cl::cat(look),
-      cl::desc(compileToText)};
+  cl::opt<std::string> compileTo{"compile-to", cl::value_desc("phase"),
+                                 cl::cat(look), cl::desc(compileToText)};
   cl::opt<std::string> compileFrom{
       "compile-from", cl::value_desc("phase"), cl::cat(look),
-      cl::desc("The input is the module at this phase, and goes on from there")};
+      cl::desc(
+          "The input is the module at this phase, and goes on from there")};
   cl::opt<std::string> dumpPhasesTo{
       "dump-phases-to", cl::value_desc("folder"), cl::cat(look),
       cl::desc("Write every phase to a file of its own")};
@@ -155,8 +154,7 @@ static bool readOptions(const CommandLine &line, Options &options,
     if (!phase.empty() && !attn::findPhase(phase))
       return complain("unknown phase '" + phase + "'; expects one of " +
                       CommandLine::phaseNames());
-  if (!options.compileTo.empty() && options.emit &&
-      *options.emit != Emit::MLIR)
+  if (!options.compileTo.empty() && options.emit && *options.emit != Emit::MLIR)
     return complain("--compile-to prints MLIR and does not go with --emit=" +
                     line.emit);
   return true;

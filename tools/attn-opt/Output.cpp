@@ -24,9 +24,9 @@ Error attn::tool::writeFile(StringRef path, StringRef text) {
 }
 
 bool Output::isText() const {
-  return !options.emit || (options.emit != Emit::Executable &&
-                           options.emit != Emit::Object &&
-                           options.emit != Emit::Library);
+  return !options.emit ||
+         (options.emit != Emit::Executable && options.emit != Emit::Object &&
+          options.emit != Emit::Library);
 }
 
 /// Name of the input without folder and ending.
@@ -76,11 +76,11 @@ llvm::Expected<std::string> Output::text(mlir::ModuleOp module) const {
   if (!translated)
     return llvm::createStringError("");
   llvm::SmallString<0> code;
-  if (Error error = target::generate(*translated, processor,
-                                     options.emit == Emit::LLVM
-                                         ? target::Code::LLVM
-                                         : target::Code::Assembly,
-                                     code))
+  if (Error error =
+          target::generate(*translated, processor,
+                           options.emit == Emit::LLVM ? target::Code::LLVM
+                                                      : target::Code::Assembly,
+                           code))
     return error;
   return code.str().str();
 }
@@ -128,9 +128,8 @@ Error Output::writeBinary(mlir::ModuleOp module) const {
   if (Error error = target::generate(*translated, processor,
                                      target::Code::Object, object))
     return error;
-  if (Error error = options.emit == Emit::Object
-                        ? output->write(object)
-                        : link(object, output->path()))
+  if (Error error = options.emit == Emit::Object ? output->write(object)
+                                                 : link(object, output->path()))
     return error;
   if (Error error = headerOutput->write(headerText))
     return error;

@@ -61,11 +61,14 @@ Value makeMemRef(Emitter &e, Value args, const Port &port, Type type) {
 Value makeBuffer(Emitter &e, Value data, Value bytes, Type type) {
   auto array = LLVM::LLVMArrayType::get(e.i64, 1);
   Value descriptor = LLVM::UndefOp::create(
-      e.b, LLVM::LLVMStructType::getLiteral(e.b.getContext(),
-                                            {e.ptr, e.ptr, e.i64, array, array}));
+      e.b, LLVM::LLVMStructType::getLiteral(
+               e.b.getContext(), {e.ptr, e.ptr, e.i64, array, array}));
   std::pair<Value, SmallVector<int64_t>> fields[] = {
-      {data, {0}}, {data, {1}}, {e.constant(e.i64, 0), {2}},
-      {bytes, {3, 0}}, {e.constant(e.i64, 1), {4, 0}}};
+      {data, {0}},
+      {data, {1}},
+      {e.constant(e.i64, 0), {2}},
+      {bytes, {3, 0}},
+      {e.constant(e.i64, 1), {4, 0}}};
   for (auto &[value, position] : fields)
     descriptor = LLVM::InsertValueOp::create(e.b, descriptor, value, position);
   return UnrealizedConversionCastOp::create(e.b, type, descriptor).getResult(0);
@@ -85,9 +88,9 @@ struct EntryOfKernel {
       : e(kernel.getLoc(), module),
         name(kernel.getName().drop_back(strlen(".kernel"))), kernel(kernel),
         workspace(module.lookupSymbol<func::FuncOp>(name + ".workspace")),
-        flops(module.lookupSymbol<func::FuncOp>(name + ".flops")),
-        ports(ports), layout{static_cast<int64_t>(ports.size())},
-        shapes(shapeChecks(ports)), memory(memoryChecks(ports)) {}
+        flops(module.lookupSymbol<func::FuncOp>(name + ".flops")), ports(ports),
+        layout{static_cast<int64_t>(ports.size())}, shapes(shapeChecks(ports)),
+        memory(memoryChecks(ports)) {}
 
   int32_t firstMemoryStatus() const {
     return FirstOwn - static_cast<int32_t>(shapes.size());
@@ -96,7 +99,8 @@ struct EntryOfKernel {
   SmallVector<Value> memRefs(Value args, func::FuncOp callee) {
     SmallVector<Value> values;
     for (const Port &port : ports)
-      if (values.size() < callee.getNumArguments() && (callee != flops || port.input))
+      if (values.size() < callee.getNumArguments() &&
+          (callee != flops || port.input))
         values.push_back(makeMemRef(e, args, port,
                                     callee.getArgumentTypes()[values.size()]));
     return values;
@@ -133,8 +137,8 @@ struct EntryOfKernel {
     Value zero = e.constant(e.i64, 0);
     Value padded =
         LLVM::AddOp::create(e.b, needed, e.constant(e.i64, alignment));
-    return {needed, e.select(e.compare(ICmpPredicate::eq, needed, 0), zero,
-                             padded)};
+    return {needed,
+            e.select(e.compare(ICmpPredicate::eq, needed, 0), zero, padded)};
   }
   static constexpr int64_t alignment = 64;
 
@@ -156,9 +160,9 @@ void EntryOfKernel::emitCheckShapes() {
   Value args = e.begin(checkShapes);
   e.returnIf(e.compare(ICmpPredicate::eq, args, e.null()),
              e.constant(e.i32, ArgsAreNull));
-  e.returnIf(e.compare(ICmpPredicate::ult, e.load(e.i64, args, 0),
-                       layout.size()),
-             e.constant(e.i32, ArgsTooSmall));
+  e.returnIf(
+      e.compare(ICmpPredicate::ult, e.load(e.i64, args, 0), layout.size()),
+      e.constant(e.i32, ArgsTooSmall));
   e.returnValue(firstBroken(e, shapes, FirstOwn, args));
 }
 
@@ -178,9 +182,9 @@ Value EntryOfKernel::emitWorkspacePointer(Value args, Value bytes,
                          own, check);
   e.b.setInsertionPointToEnd(own);
   Value space = e.call(allocate, bytes);
-  Value failed = LLVM::AndOp::create(
-      e.b, e.compare(ICmpPredicate::eq, space, e.null()),
-      e.compare(ICmpPredicate::ne, bytes, 0));
+  Value failed =
+      LLVM::AndOp::create(e.b, e.compare(ICmpPredicate::eq, space, e.null()),
+                          e.compare(ICmpPredicate::ne, bytes, 0));
   e.returnIf(failed, e.constant(e.i32, OutOfMemory));
   LLVM::BrOp::create(e.b, ValueRange{space, space}, next);
 
@@ -220,8 +224,8 @@ void EntryOfKernel::emitKernelCall(Value args, Value threads, Value space,
   e.store(threads, call, layout.threads() - begin);
 
   SmallVector<Value> operands = memRefs(args, kernel);
-  operands.push_back(makeBuffer(
-      e, start, bytes, kernel.getArgumentTypes()[operands.size()]));
+  operands.push_back(
+      makeBuffer(e, start, bytes, kernel.getArgumentTypes()[operands.size()]));
   operands.push_back(toIndex(threads));
   operands.push_back(call);
   func::CallOp::create(e.b, kernel, operands);
@@ -262,12 +266,12 @@ void EntryOfKernel::emitFlops() {
 }
 
 std::vector<std::string> EntryOfKernel::statusTexts() const {
-  std::vector<std::string> texts{
-      "success", "args: is null",
-      "args: size is smaller than sizeof(" + name + "_args)",
-      "workspace: workspace_size is smaller than " + name +
-          "_workspace_size(args)",
-      "workspace: out of memory"};
+  std::vector<std::string> texts{"success", "args: is null",
+                                 "args: size is smaller than sizeof(" + name +
+                                     "_args)",
+                                 "workspace: workspace_size is smaller than " +
+                                     name + "_workspace_size(args)",
+                                 "workspace: out of memory"};
   for (const auto &checks : {shapes, memory})
     for (const Check &check : checks)
       texts.push_back(check.text);

@@ -43,9 +43,9 @@ static LLVM::GlobalOp makeGlobal(Emitter &e, const Twine &name, Type type,
                                  function_ref<Value()> build) {
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToEnd(e.module.getBody());
-  auto global = LLVM::GlobalOp::create(e.b, type, /*isConstant=*/true,
-                                       LLVM::Linkage::Internal, name.str(),
-                                       Attribute());
+  auto global =
+      LLVM::GlobalOp::create(e.b, type, /*isConstant=*/true,
+                             LLVM::Linkage::Internal, name.str(), Attribute());
   e.b.createBlock(&global.getInitializerRegion());
   e.returnValue(build());
   return global;
@@ -84,8 +84,8 @@ static LLVM::GlobalOp makePorts(Emitter &e, StringRef name,
 void entry::emitMain(Emitter &e, StringRef name, ArrayRef<Port> ports) {
   LLVM::GlobalOp portTable = makePorts(e, name, ports);
   auto type = LLVM::LLVMStructType::getLiteral(
-      e.b.getContext(), {e.ptr, e.i32, e.i32, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr,
-                         e.ptr});
+      e.b.getContext(),
+      {e.ptr, e.i32, e.i32, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr});
   LLVM::GlobalOp nameText = e.bytes((name + ".name").str(), name.str() + '\0');
   int64_t inputs = llvm::count_if(ports, [](const Port &p) { return p.input; });
   auto program = makeGlobal(e, name + ".program", type, [&] {

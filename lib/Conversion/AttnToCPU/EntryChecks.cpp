@@ -27,8 +27,7 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
                           }});
         continue;
       }
-      auto [use, isFirst] =
-          firstUse.try_emplace(port.symbols[dim], &port, dim);
+      auto [use, isFirst] = firstUse.try_emplace(port.symbols[dim], &port, dim);
       if (isFirst) {
         checks.push_back({text + " is negative", [=](Emitter &e, Value args) {
                             return e.compare(ICmpPredicate::slt,
@@ -58,8 +57,8 @@ static Value hasElements(Emitter &e, Value args, const Port &port) {
   for (int64_t dim = 0; dim < port.type.getRank(); ++dim)
     if (port.sizes[dim] <= 0) {
       Value size = e.load(e.i64, args, Layout::shape(port, dim));
-      all = LLVM::AndOp::create(e.b, all,
-                                e.compare(ICmpPredicate::ne, size, 0));
+      all =
+          LLVM::AndOp::create(e.b, all, e.compare(ICmpPredicate::ne, size, 0));
     }
   return all;
 }
@@ -97,10 +96,10 @@ std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
       bool last = dim == rank - 1;
       if (port.sizes[dim] == 1 || (port.input && !last))
         continue;
-      std::string text =
-          last ? "the last dimension is not contiguous (stride 1)"
-               : "dimension " + std::to_string(dim) +
-                     " has stride 0, which only inputs may have";
+      std::string text = last
+                             ? "the last dimension is not contiguous (stride 1)"
+                             : "dimension " + std::to_string(dim) +
+                                   " has stride 0, which only inputs may have";
       add(port, text, [&port, dim, last](Emitter &e, Value args) {
         Value stride = e.load(e.i64, args, Layout::stride(port, dim));
         Value wrong = last ? e.compare(ICmpPredicate::ne, stride, 1)
@@ -118,7 +117,7 @@ Value entry::firstBroken(Emitter &e, ArrayRef<Check> checks, int32_t first,
                          Value args) {
   Value status = e.constant(e.i32, 0);
   for (int64_t i = static_cast<int64_t>(checks.size()); i-- > 0;)
-    status = e.select(checks[i].isBroken(e, args),
-                      e.constant(e.i32, first - i), status);
+    status = e.select(checks[i].isBroken(e, args), e.constant(e.i32, first - i),
+                      status);
   return status;
 }

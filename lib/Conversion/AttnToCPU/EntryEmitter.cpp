@@ -17,7 +17,8 @@ SmallVector<Port> entry::readPorts(ArrayAttr attribute) {
     port.input = cast<BoolAttr>(entry.get("input")).getValue();
     for (Attribute symbol : cast<ArrayAttr>(entry.get("symbols")))
       port.symbols.push_back(cast<StringAttr>(symbol).getValue());
-    for (int64_t size : cast<DenseI64ArrayAttr>(entry.get("sizes")).asArrayRef())
+    for (int64_t size :
+         cast<DenseI64ArrayAttr>(entry.get("sizes")).asArrayRef())
       port.sizes.push_back(size);
     ports.push_back(port);
   }

@@ -220,8 +220,9 @@ void Requirements::collect(Operation *operation) {
   llvm::TypeSwitch<Operation *>(op)
       .Case<ScoresOp, ContextOp, ProjectOp, SdpaOp>(
           [&](auto graphOp) { visit(graphOp); })
-      .Case<ScaleOp, SoftmaxOp>(
-          [&](auto step) { sameShape(step->getOperand(0), step->getResult(0)); })
+      .Case<ScaleOp, SoftmaxOp>([&](auto step) {
+        sameShape(step->getOperand(0), step->getResult(0));
+      })
       .Case([&](BiasOp bias) {
         sameShape(bias.getScores(), bias.getResult());
         broadcast(bias.getBias(), bias.getScores());
@@ -291,10 +292,10 @@ struct PortWriter {
       sizes.push_back(size);
       std::string symbol;
       if (size < 0)
-        symbol = symbols
-                     .try_emplace(classes.find({value, i}),
-                                  (name + Twine(i)).str())
-                     .first->second;
+        symbol =
+            symbols
+                .try_emplace(classes.find({value, i}), (name + Twine(i)).str())
+                .first->second;
       names.push_back(builder.getStringAttr(symbol));
     }
     return builder.getDictionaryAttr(
@@ -309,10 +310,9 @@ struct PortWriter {
 
 LogicalResult DescribePorts::checkName(func::FuncOp function) {
   StringRef name = function.getName();
-  bool isIdentifier = !llvm::isDigit(name.front()) &&
-                      llvm::all_of(name, [](char c) {
-                        return llvm::isAlnum(c) || c == '_';
-                      });
+  bool isIdentifier =
+      !llvm::isDigit(name.front()) &&
+      llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   if (!isIdentifier || name == "main")
     return function.emitError() << "expects a public function whose name is a "
                                    "C identifier other than main, but got '"
@@ -361,8 +361,8 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
     unsigned i = argument.getArgNumber();
     auto given = function.getArgAttrOfType<StringAttr>(i, "attn.name");
     std::string name = given ? given.str() : "arg" + std::to_string(i);
-    if (failed(checkType(argument.getLoc(), "argument", name,
-                         argument.getType())))
+    if (failed(
+            checkType(argument.getLoc(), "argument", name, argument.getType())))
       return failure();
     ports.push_back(writer.describe(name, argument, /*input=*/true));
   }
@@ -375,9 +375,9 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
       return failure();
     DictionaryAttr port = writer.describe(name, value, /*input=*/false);
     if (writer.symbols.size() != known)
-      return end->emitError() << "result '" << name << "' of type "
-                              << value.getType()
-                              << " has a size that no argument tells";
+      return end->emitError()
+             << "result '" << name << "' of type " << value.getType()
+             << " has a size that no argument tells";
     ports.push_back(port);
   }
   function->setAttr("attn.ports", writer.builder.getArrayAttr(ports));

@@ -56,6 +56,14 @@ def AbsorbHeads : Pass<"attn-absorb-heads"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CheckMasks : Pass<"attn-check-masks"> {
+  let summary = "Refuse masks that admit no pair";
+  let description = [{
+    A mask whose formula is false for all lengths and operands is an error; the
+    message names the terms that contradict each other.
+  }];
+}
+
 def CheckTarget : Pass<"attn-check-target"> {
   let summary = "Refuse what the target cannot run, by name";
   let description = [{
