@@ -5,6 +5,7 @@
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <limits>
 
 using namespace mlir;
@@ -97,35 +98,64 @@ void ScoreTile::computeScores(Value p, const PanelKeys &keys,
 
 // --- bias and boolean masks ---
 
-/// A row of `lanes` values of bias in units of log2, or of a mask as 1 and 0.
+/// Bias in units of log2. The lowest float is a bias and stays finite; -inf
+/// excludes.
+static Value biasInLog2(KernelBuilder &k, Value bias) {
+  Value scaled = k.mulf(bias, k.splat(1.4426950408889634));
+  Value infinite = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::OEQ, bias,
+      k.splat(-std::numeric_limits<float>::infinity()));
+  Value lowest = k.splat(-std::numeric_limits<float>::max());
+  return k.select(infinite, bias, k.maxf(lowest, scaled));
+}
+
+/// `lanes` booleans of a row, one byte each, as 1 and 0. (A vector of i1 would
+/// be read as packed bits.)
+static Value loadBooleans(KernelBuilder &k, Value matrix, Value row,
+                          Value column) {
+  OpBuilder &b = k.builder;
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, k.loc, matrix);
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(b, k.loc, matrix);
+  Value rowOffset =
+      arith::MulIOp::create(b, k.loc, row, metadata.getStrides()[0]);
+  Value address = k.add(k.add(base, metadata.getOffset()),
+                        k.add(rowOffset, column));
+  Value integer =
+      arith::IndexCastOp::create(b, k.loc, b.getI64Type(), address);
+  Value pointer = LLVM::IntToPtrOp::create(
+      b, k.loc, LLVM::LLVMPointerType::get(b.getContext()), integer);
+  Value bytes =
+      LLVM::LoadOp::create(b, k.loc, VectorType::get(k.lanes, b.getI8Type()),
+                           pointer, /*alignment=*/1);
+  Value wide = arith::ExtUIOp::create(b, k.loc, k.intVectorType, bytes);
+  return arith::SIToFPOp::create(b, k.loc, k.vectorType, wide);
+}
+
+/// The same for a row of fewer than `lanes` elements; the last one is repeated.
+static Value loadFewBooleans(KernelBuilder &k, Value matrix, Value row) {
+  Value last =
+      k.sub(memref::DimOp::create(k.builder, k.loc, matrix, 1), k.index(1));
+  Value numbers = k.splat(0.0);
+  for (int64_t lane = 0; lane < k.lanes; ++lane) {
+    Value bit = memref::LoadOp::create(
+        k.builder, k.loc, matrix, ValueRange{row, k.min(k.index(lane), last)});
+    Value number = arith::UIToFPOp::create(k.builder, k.loc,
+                                           k.builder.getF32Type(), bit);
+    numbers = vector::InsertOp::create(k.builder, k.loc, number, numbers,
+                                       ArrayRef<int64_t>{lane});
+  }
+  return numbers;
+}
+
+/// `lanes` values of a row of bias, in units of log2, or of a mask, as 1 and 0.
 static Value loadExtra(KernelBuilder &k, Value matrix, Value row, Value column,
                        Value mask) {
   auto type = cast<MemRefType>(matrix.getType());
-  if (!type.getElementType().isInteger(1)) {
-    Value log2e = k.splat(1.4426950408889634);
-    Value scaled = k.mulf(k.loadRow(matrix, row, column, mask), log2e);
-    // The lowest float is a bias and stays finite; -inf excludes.
-    Value lowest = k.splat(-std::numeric_limits<float>::max());
-    Value original = k.loadRow(matrix, row, column, mask);
-    Value infinite = arith::CmpFOp::create(
-        k.builder, k.loc, arith::CmpFPredicate::OEQ, original,
-        k.splat(-std::numeric_limits<float>::infinity()));
-    return k.select(infinite, original, k.maxf(lowest, scaled));
-  }
-  // One byte per element; a vector of i1 would be read as packed bits.
-  Value flat = k.splat(0.0);
-  for (int64_t lane = 0; lane < k.lanes; ++lane) {
-    Value at = k.add(column, lane);
-    Value last = k.sub(memref::DimOp::create(k.builder, k.loc, matrix, 1),
-                       k.index(1));
-    Value bit = memref::LoadOp::create(k.builder, k.loc, matrix,
-                                       ValueRange{row, k.min(at, last)});
-    Value number = arith::UIToFPOp::create(k.builder, k.loc,
-                                           k.builder.getF32Type(), bit);
-    flat = vector::InsertOp::create(k.builder, k.loc, number, flat,
-                                    ArrayRef<int64_t>{lane});
-  }
-  return flat;
+  if (!type.getElementType().isInteger(1))
+    return biasInLog2(k, k.loadRow(matrix, row, column, mask));
+  return mask ? loadFewBooleans(k, matrix, row)
+              : loadBooleans(k, matrix, row, column);
 }
 
 void ScoreTile::packExtras(Value p, const PanelKeys &keys,
@@ -195,13 +225,7 @@ Value ScoreTile::biasVector(Value p, Value key, int64_t v) {
     // One column may broadcast to all keys.
     bool single = cast<MemRefType>(tile.bias.getType()).getDimSize(1) == 1;
     Value at = single ? k.index(0) : k.add(tile.keyBegin, key);
-    Value scalar = k.loadBroadcast(tile.bias, k.index(0), at);
-    Value lowest = k.splat(-std::numeric_limits<float>::max());
-    Value infinite = arith::CmpFOp::create(
-        k.builder, k.loc, arith::CmpFPredicate::OEQ, scalar,
-        k.splat(-std::numeric_limits<float>::infinity()));
-    Value scaled = k.mulf(scalar, k.splat(1.4426950408889634));
-    return k.select(infinite, scalar, k.maxf(lowest, scaled));
+    return biasInLog2(k, k.loadBroadcast(tile.bias, k.index(0), at));
   }
   int64_t row = layout.extra(positionOf(packed, tile.bias));
   bool column = matrixKind(tile.bias) == MatrixKind::Column;
