@@ -5,6 +5,8 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Attn)
 
+add_library(Attn::Runtime ALIAS attn_rt)
+set_target_properties(attn_rt PROPERTIES EXPORT_NAME Runtime)
 install(TARGETS attn_rt EXPORT AttnRuntimeTargets)
 install(TARGETS AttnOptions EXPORT AttnCompilerTargets)
 install(EXPORT AttnRuntimeTargets NAMESPACE Attn:: DESTINATION ${package_dir})

@@ -1,3 +1,5 @@
+// RUN: attn-opt %s -canonicalize | FileCheck %s
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // A mask that counts from the last key keeps its meaning.
 // CHECK-LABEL: @different_last_keys
