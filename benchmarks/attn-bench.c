@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Speed of compiled kernels as a share of this machine's own FMA peak.
  *
- *   attn-bench [--seconds S] [--threads N] NAME KERNEL.so B H SQ SKV D FLOPS ...
+ *   attn-bench [--seconds S] [--threads N] NAME KERNEL.so B H SQ SKV D FLOPS
+ * ...
  *
  * Each kernel is a shared library made by attn-opt with one function @kernel on
- * q, k, v (B,H,S,D) of f32. All kernels run in turn, in rotating order, each run
- * followed by a burst of register-only FMA; the machine's clock and its other
- * tenants thus hit all of them alike. Printed are medians over the runs, the
- * quiet fifth (20th percentile of the times against the 80th of the bursts) and
- * the spread of the bursts. FLOPS is what the result needs: visible pairs only.
+ * q, k, v (B,H,S,D) of f32. All kernels run in turn, in rotating order, each
+ * run followed by a burst of register-only FMA; the machine's clock and its
+ * other tenants thus hit all of them alike. Printed are medians over the runs,
+ * the quiet fifth (20th percentile of the times against the 80th of the bursts)
+ * and the spread of the bursts. FLOPS is what the result needs: visible pairs
+ * only.
  */
 #define _GNU_SOURCE
 #include "attn-rt/attn.h"

@@ -90,19 +90,18 @@ static FailureOr<int64_t> placeItemBuffers(func::FuncOp items,
       Value worker = arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
                                                   items.getArgument(2));
       Value base = arith::MulIOp::create(
-          b, loc, worker,
-          arith::ConstantIndexOp::create(b, loc, workerBytes));
+          b, loc, worker, arith::ConstantIndexOp::create(b, loc, workerBytes));
       Value at = arith::AddIOp::create(
           b, loc, base, arith::ConstantIndexOp::create(b, loc, offset));
       MemRefType type = alloc.getType();
-      offset += llvm::alignTo(type.getNumElements() * elementBytes(type),
-                              alignment);
+      offset +=
+          llvm::alignTo(type.getNumElements() * elementBytes(type), alignment);
       replaceByView(alloc, workspace, at);
       continue;
     }
-    offset += llvm::alignTo(
-        alloc.getType().getNumElements() * elementBytes(alloc.getType()),
-        alignment);
+    offset += llvm::alignTo(alloc.getType().getNumElements() *
+                                elementBytes(alloc.getType()),
+                            alignment);
   }
   return offset;
 }
@@ -117,9 +116,8 @@ static void makeSizeFunction(func::FuncOp kernel,
   SmallVector<Type> inputs(kernel.getArgumentTypes().drop_back(3));
   inputs.push_back(b.getIndexType());
   StringRef owner = kernel.getName().split('.').first;
-  auto size = func::FuncOp::create(
-      b, loc, (owner + ".workspace").str(),
-      b.getFunctionType(inputs, b.getIndexType()));
+  auto size = func::FuncOp::create(b, loc, (owner + ".workspace").str(),
+                                   b.getFunctionType(inputs, b.getIndexType()));
   size.setPrivate();
   b.setInsertionPointToStart(size.addEntryBlock());
   IRMapping mapping;
@@ -142,16 +140,15 @@ static void makeSizeFunction(func::FuncOp kernel,
     SmallVector<Value> sizes;
     for (Value dynamic : alloc.getDynamicSizes())
       sizes.push_back(mapping.lookupOrDefault(dynamic));
-    total = arith::AddIOp::create(b, loc, total,
-                                  bufferBytes(b, loc, alloc, sizes));
+    total =
+        arith::AddIOp::create(b, loc, total, bufferBytes(b, loc, alloc, sizes));
   }
   func::ReturnOp::create(b, loc, total);
 }
 
 static LogicalResult assign(func::FuncOp kernel) {
   auto module = kernel->getParentOfType<ModuleOp>();
-  std::string prefix =
-      (kernel.getName().split('.').first + ".items").str();
+  std::string prefix = (kernel.getName().split('.').first + ".items").str();
   SmallVector<func::FuncOp> items;
   for (auto func : module.getOps<func::FuncOp>())
     if (func.getName() == prefix || func.getName().starts_with(prefix + "_"))

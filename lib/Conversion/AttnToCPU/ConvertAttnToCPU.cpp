@@ -4,12 +4,13 @@
 // Before:  %s1 = attn.online %s0, %k_tile, %v_tile rows .. mode full
 //                : !attn.state<128 x 64 x 64, f32>, memref<?x64xf32, ..>, ..
 // After:   func.call @NAME.online_full(%state, %k_tile, %v_tile, ..)
-//          func.func private @NAME.online_full(%state: memref<2016x16xf32>, ..) {
+//          func.func private @NAME.online_full(%state: memref<2016x16xf32>, ..)
+//          {
 //            scf.for .. { vector.load, vector.broadcast, vector.fma .. }
 //          }
 //
-// A state becomes one buffer (StateLayout.h) that the ops change in place; it is
-// used once at a time, so nothing is copied. Ops that differ only in their
+// A state becomes one buffer (StateLayout.h) that the ops change in place; it
+// is used once at a time, so nothing is copied. Ops that differ only in their
 // operands share a kernel: the text of a loop over tiles stays small, and the
 // kernels' names are labels in the assembly.
 //
@@ -48,10 +49,10 @@ public:
     auto parent = op->getParentOfType<func::FuncOp>();
     auto type = FunctionType::get(op->getContext(), operands.getTypes(), {});
     StringRef owner = parent.getName().split('.').first;
-    Attribute key = ArrayAttr::get(
-        op->getContext(),
-        {StringAttr::get(op->getContext(), owner + "." + name),
-         op->getAttrDictionary(), TypeAttr::get(type)});
+    Attribute key =
+        ArrayAttr::get(op->getContext(),
+                       {StringAttr::get(op->getContext(), owner + "." + name),
+                        op->getAttrDictionary(), TypeAttr::get(type)});
     func::FuncOp &kernel = kernels[key];
     if (kernel)
       return kernel;
@@ -84,8 +85,7 @@ template <typename Op> struct ConvertTileOp : OpConversionPattern<Op> {
 };
 
 /// Positions of the operands that online and weigh share.
-template <typename Op>
-TileOperands tileOperands(Op op, ValueRange arguments) {
+template <typename Op> TileOperands tileOperands(Op op, ValueRange arguments) {
   TileOperands tile;
   auto at = [&](unsigned odsIndex) {
     return arguments[op.getODSOperandIndexAndLength(odsIndex).first];
@@ -113,15 +113,14 @@ struct ConvertInitState : ConvertTileOp<InitStateOp> {
   matchAndRewrite(InitStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     StateLayout layout(op.getType(), op.getSchedule(), library.extras);
-    Value state = memref::AllocOp::create(rewriter, op.getLoc(),
-                                          layout.memrefType(),
-                                          rewriter.getI64IntegerAttr(64));
+    Value state =
+        memref::AllocOp::create(rewriter, op.getLoc(), layout.memrefType(),
+                                rewriter.getI64IntegerAttr(64));
     SmallVector<Value> operands{state, adaptor.getQuery()};
     func::FuncOp kernel = library.get(
         op, "init_state", operands,
         [&](KernelBuilder &k, ValueRange a) {
-          emitInitState(k, layout, a[0], a[1],
-                        op.getScale().convertToDouble());
+          emitInitState(k, layout, a[0], a[1], op.getScale().convertToDouble());
         },
         op.getSchedule());
     func::CallOp::create(rewriter, op.getLoc(), kernel, operands);

@@ -18,19 +18,17 @@ static Values inverseSums(KernelBuilder &k, const StateLayout &layout,
   Value row = layout.statistic(k, p, StateLayout::Sum);
   for (int64_t v = 0; v < k.vectors; ++v) {
     Value sum = k.load(state, row, k.index(v * k.lanes));
-    Value none =
-        arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, sum,
-                              k.splat(0.0));
-    Value quotient =
-        arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
+    Value none = arith::CmpFOp::create(
+        k.builder, k.loc, arith::CmpFPredicate::OEQ, sum, k.splat(0.0));
+    Value quotient = arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
     inverse.push_back(k.select(none, k.splat(0.0), quotient));
   }
   return inverse;
 }
 
 /// Writes rows [from, from + width) of the state's panel p, one value per query
-/// each, as `width` columns of `out`, after `map`. Rows of queries that the tile
-/// does not have are left out.
+/// each, as `width` columns of `out`, after `map`. Rows of queries that the
+/// tile does not have are left out.
 static void writeTransposed(KernelBuilder &k, Value state, Value from,
                             Value width, Value out, Value p, Value queryCount,
                             function_ref<Value(Value, int64_t)> map) {
@@ -57,8 +55,9 @@ static void writeTransposed(KernelBuilder &k, Value state, Value from,
       }
     });
   };
-  k.choose(k.less(k.add(first, k.panel - 1), queryCount), [&] { write(true); },
-           [&] { write(false); });
+  k.choose(
+      k.less(k.add(first, k.panel - 1), queryCount), [&] { write(true); },
+      [&] { write(false); });
 }
 
 /// ln(sum of exponentials) = maximum * ln 2 + ln(sum); -inf for no key.
@@ -67,14 +66,12 @@ static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
   Value scratch = layout.statistic(k, p, StateLayout::Rescale);
   for (int64_t v = 0; v < k.vectors; ++v) {
     Value column = k.index(v * k.lanes);
-    Value sum =
-        k.load(state, layout.statistic(k, p, StateLayout::Sum), column);
+    Value sum = k.load(state, layout.statistic(k, p, StateLayout::Sum), column);
     Value maximum =
         k.load(state, layout.statistic(k, p, StateLayout::Maximum), column);
     Value log = math::LogOp::create(k.builder, k.loc, sum);
-    Value none =
-        arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, sum,
-                              k.splat(0.0));
+    Value none = arith::CmpFOp::create(
+        k.builder, k.loc, arith::CmpFPredicate::OEQ, sum, k.splat(0.0));
     Value result = k.fma(maximum, k.splat(ln2), log);
     result = k.select(none, k.splat(-std::numeric_limits<double>::infinity()),
                       result);
@@ -83,8 +80,8 @@ static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
   Value first = k.mul(p, k.panel);
   Value count = k.min(k.sub(queryCount, first), k.index(k.panel));
   k.loop(k.index(0), count, 1, [&](Value i) {
-    Value x = memref::LoadOp::create(k.builder, k.loc, state,
-                                     ValueRange{scratch, i});
+    Value x =
+        memref::LoadOp::create(k.builder, k.loc, state, ValueRange{scratch, i});
     memref::StoreOp::create(k.builder, k.loc, x, lse,
                             ValueRange{k.add(first, i)});
   });
@@ -97,9 +94,8 @@ void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
   k.loop(k.index(0), panels, 1, [&](Value p) {
     Values inverse = inverseSums(k, layout, state, p);
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    out, p, queryCount, [&](Value x, int64_t v) {
-                      return k.mulf(x, inverse[v]);
-                    });
+                    out, p, queryCount,
+                    [&](Value x, int64_t v) { return k.mulf(x, inverse[v]); });
     if (lse)
       writeLse(k, layout, state, p, lse, queryCount);
   });
@@ -116,21 +112,21 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
     Value first = layout.weights(k, p);
     if (weights) {
       scoreTile.computeScores(p, scoreTile.allKeys(), options);
-      Values inverse = inverseSums(k, layout, tile.state, p), safe;
-      for (int64_t v = 0; v < k.vectors; ++v) {
-        Value maximum =
-            k.load(tile.state, layout.statistic(k, p, StateLayout::Maximum),
-                   k.index(v * k.lanes));
-        Value none = arith::CmpFOp::create(
-            k.builder, k.loc, arith::CmpFPredicate::OEQ, maximum,
-            k.splat(-std::numeric_limits<double>::infinity()));
-        safe.push_back(k.select(none, k.splat(0.0), maximum));
-      }
-      writeTransposed(k, tile.state, first, scoreTile.keyCount, weights, p,
-                      queryCount, [&](Value x, int64_t v) {
-                        return k.mulf(k.exp2(k.subf(x, safe[v]))[0],
-                                      inverse[v]);
-                      });
+      Values inverse = inverseSums(k, layout, tile.state, p), maxima;
+      for (int64_t v = 0; v < k.vectors; ++v)
+        maxima.push_back(k.load(tile.state,
+                                layout.statistic(k, p, StateLayout::Maximum),
+                                k.index(v * k.lanes)));
+      Value lowest = k.splat(-std::numeric_limits<double>::infinity());
+      writeTransposed(
+          k, tile.state, first, scoreTile.keyCount, weights, p, queryCount,
+          [&](Value x, int64_t v) {
+            // Also in a row that holds a NaN, an excluded pair has weight 0.
+            Value excluded = arith::CmpFOp::create(
+                k.builder, k.loc, arith::CmpFPredicate::OEQ, x, lowest);
+            Value weight = k.mulf(k.exp2(k.subf(x, maxima[v]))[0], inverse[v]);
+            return k.select(excluded, k.splat(0.0), weight);
+          });
     }
     if (scores) {
       ScoreTile::Options stageOptions = options;

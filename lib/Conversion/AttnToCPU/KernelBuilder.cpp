@@ -81,8 +81,8 @@ Value KernelBuilder::fma(Value a, Value b, Value c) {
   return vector::FMAOp::create(builder, loc, a, b, c);
 }
 Value KernelBuilder::maxf(Value a, Value b) {
-  Value greater = arith::CmpFOp::create(builder, loc,
-                                        arith::CmpFPredicate::OGT, a, b);
+  Value greater =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b);
   return select(greater, a, b);
 }
 Value KernelBuilder::select(Value condition, Value a, Value b) {
@@ -93,14 +93,13 @@ Value KernelBuilder::select(Value condition, Value a, Value b) {
 // leaves k + 127 in the low bits, which shifted by 23 are the float 2^k; below
 // -126.5 they are the float 0. The polynomial is a minimax fit (Remez).
 Values KernelBuilder::exp2(ArrayRef<Value> inputs) {
-  static constexpr double coefficients[] = {
-      1.0,
-      0.6931471824645996,
-      0.24022646248340607,
-      0.05550328642129898,
-      0.009618489071726799,
-      0.0013399930903688073,
-      0.0001534581242594868};
+  static constexpr double coefficients[] = {1.0,
+                                            0.6931471824645996,
+                                            0.24022646248340607,
+                                            0.05550328642129898,
+                                            0.009618489071726799,
+                                            0.0013399930903688073,
+                                            0.0001534581242594868};
   static constexpr double magic = 12582912.0 + 127; // 1.5 * 2^23
   auto each = [](ArrayRef<Value> xs, auto f) {
     return llvm::map_to_vector(xs, f);
@@ -147,11 +146,11 @@ Values KernelBuilder::transpose(Values rows) {
       });
   for (int64_t i = 0; i < lanes; i += 4)
     for (int64_t part = 0; part < 4; ++part)
-      next[i + part] = shuffle(
-          pairs[i + part / 2], pairs[i + 2 + part / 2], [&](int64_t lane) {
-            return lane / 4 * 4 + 2 * (part % 2) + lane % 2 +
-                   lanes * (lane % 4 / 2);
-          });
+      next[i + part] = shuffle(pairs[i + part / 2], pairs[i + 2 + part / 2],
+                               [&](int64_t lane) {
+                                 return lane / 4 * 4 + 2 * (part % 2) +
+                                        lane % 2 + lanes * (lane % 4 / 2);
+                               });
   for (int64_t width = 4; width < lanes; width *= 2) {
     rows = next;
     for (int64_t i = 0; i < lanes; ++i) {
@@ -218,10 +217,11 @@ static RegisterTile unflatten(ArrayRef<Value> flat, size_t vectors) {
   return tile;
 }
 
-RegisterTile KernelBuilder::multiplySteps(
-    Value lo, Value hi, int64_t unroll, const RegisterTile &acc,
-    function_ref<Value(int64_t, Value)> scalar,
-    function_ref<Value(Value, int64_t)> vector) {
+RegisterTile
+KernelBuilder::multiplySteps(Value lo, Value hi, int64_t unroll,
+                             const RegisterTile &acc,
+                             function_ref<Value(int64_t, Value)> scalar,
+                             function_ref<Value(Value, int64_t)> vector) {
   size_t count = acc.front().size();
   auto step = [&](Value k, RegisterTile &tile) {
     if (tile.size() <= count) { // hold the scalars, stream the vectors
@@ -244,13 +244,13 @@ RegisterTile KernelBuilder::multiplySteps(
         tile[r][v] = fma(streamed, held[v], tile[r][v]);
     }
   };
-  Values result = loop(lo, hi, unroll, flatten(acc),
-                       [&](Value k, ValueRange carried) {
-                         RegisterTile tile = unflatten(Values(carried), count);
-                         for (int64_t u = 0; u < unroll; ++u)
-                           step(add(k, u), tile);
-                         return flatten(tile);
-                       });
+  Values result =
+      loop(lo, hi, unroll, flatten(acc), [&](Value k, ValueRange carried) {
+        RegisterTile tile = unflatten(Values(carried), count);
+        for (int64_t u = 0; u < unroll; ++u)
+          step(add(k, u), tile);
+        return flatten(tile);
+      });
   return unflatten(result, count);
 }
 

@@ -30,7 +30,8 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   ScheduleAttr schedule;
-  /// Lanes of a vector, vectors and rows of a register tile, queries of a panel.
+  /// Lanes of a vector, vectors and rows of a register tile, queries of a
+  /// panel.
   int64_t lanes, vectors, rows, panel;
   mlir::VectorType vectorType, intVectorType, boolVectorType;
 

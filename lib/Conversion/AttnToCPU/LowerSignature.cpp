@@ -4,12 +4,13 @@
 // Before:  func.func @mha(%q: tensor<?x64xf32>) -> tensor<?x64xf32> {
 //            return %out
 //          }
-// After:   func.func @mha.kernel(%q: memref<?x64xf32, strided<[?, 1], offset: ?>>,
+// After:   func.func @mha.kernel(%q: memref<?x64xf32, strided<[?, 1], offset:
+// ?>>,
 //              %out: memref<.., strided<..>>, %workspace: memref<?xi8>,
 //              %threads: index, %call: !llvm.ptr) {
 //            %0 = bufferization.to_tensor %q restrict
-//            bufferization.materialize_in_destination %1 in restrict writable %out
-//            return
+//            bufferization.materialize_in_destination %1 in restrict writable
+//            %out return
 //          }
 //
 // Inputs are only read; the caller promises that results overlap neither inputs
@@ -38,8 +39,8 @@ static MemRefType bufferType(RankedTensorType type) {
     return MemRefType::get({}, type.getElementType());
   SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
   strides.back() = 1;
-  auto layout = StridedLayoutAttr::get(type.getContext(),
-                                       ShapedType::kDynamic, strides);
+  auto layout =
+      StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
   return MemRefType::get(type.getShape(), type.getElementType(), layout);
 }
 
@@ -90,9 +91,9 @@ struct LowerSignature : attn::impl::LowerSignatureBase<LowerSignature> {
                     !results.empty();
       if (kernel)
         lowerResults(func, builder);
-      func.setType(FunctionType::get(
-          &getContext(), func.front().getArgumentTypes(),
-          kernel ? TypeRange() : results));
+      func.setType(FunctionType::get(&getContext(),
+                                     func.front().getArgumentTypes(),
+                                     kernel ? TypeRange() : results));
       if (kernel) { // one dictionary per argument, or none at all
         func.removeArgAttrsAttr();
         func.removeResAttrsAttr();

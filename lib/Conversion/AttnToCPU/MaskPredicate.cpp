@@ -60,9 +60,9 @@ Value ScoreTile::compare(const Linear &linear, bool equality, Value query,
       equality ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge;
   bool onlyDirect = true;
   for (auto &[variable, coefficient] : linear.terms)
-    onlyDirect &= !Variable::isDivision(variable) ||
-                  !maskContext.dependsOn(Linear::variable(variable),
-                                         Variable::Query);
+    onlyDirect &=
+        !Variable::isDivision(variable) ||
+        !maskContext.dependsOn(Linear::variable(variable), Variable::Query);
   if (!onlyDirect) {
     Value values = laneValues(linear, query, key);
     auto type = cast<VectorType>(values.getType());
@@ -73,8 +73,8 @@ Value ScoreTile::compare(const Linear &linear, bool equality, Value query,
   Value rest = scalarValue(linear, query, key);
   int64_t coefficient = linear.coefficient(Variable::Query);
   if (coefficient == 0)
-    return k.broadcast(arith::CmpIOp::create(k.builder, k.loc, predicate, rest,
-                                             k.index(0)));
+    return k.broadcast(
+        arith::CmpIOp::create(k.builder, k.loc, predicate, rest, k.index(0)));
   // rest + coefficient * lane >= 0, in 32 bits: far away is as good as near.
   Value bound = k.index(int64_t(1) << 30);
   Value limited = k.min(k.max(rest, k.index(-(int64_t(1) << 30))), bound);
@@ -86,8 +86,8 @@ Value ScoreTile::compare(const Linear &linear, bool equality, Value query,
   Value lanes = arith::ConstantOp::create(
       k.builder, k.loc,
       DenseElementsAttr::get(k.intVectorType, ArrayRef<int32_t>(thresholds)));
-  return arith::CmpIOp::create(k.builder, k.loc, predicate,
-                               k.broadcast(narrow), lanes);
+  return arith::CmpIOp::create(k.builder, k.loc, predicate, k.broadcast(narrow),
+                               lanes);
 }
 
 Value ScoreTile::variableValue(int variable, Value query, Value key) {
@@ -153,8 +153,8 @@ Value ScoreTile::laneValues(const Linear &linear, Value query, Value key) {
     } else {
       value = k.broadcast(variableValue(variable, query, key));
     }
-    value = arith::MulIOp::create(k.builder, k.loc, value,
-                                  constant(coefficient));
+    value =
+        arith::MulIOp::create(k.builder, k.loc, value, constant(coefficient));
     sum = arith::AddIOp::create(k.builder, k.loc, sum, value);
   }
   return sum;

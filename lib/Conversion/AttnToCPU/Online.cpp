@@ -50,8 +50,7 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
     return result;
   };
   Value count = k.sub(end, begin);
-  Value middle =
-      k.add(begin, k.mul(k.div(count, rowsInFlight), rowsInFlight));
+  Value middle = k.add(begin, k.mul(k.div(count, rowsInFlight), rowsInFlight));
   sums = k.loop(begin, middle, rowsInFlight, sums,
                 [&](Value key, ValueRange carried) {
                   return exponentials(key, rowsInFlight, carried);
@@ -61,9 +60,8 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
   });
   Values changes;
   for (int64_t v = 0; v < k.vectors; ++v)
-    changes.push_back(
-        k.subf(k.load(state, statisticRow(StateLayout::Maximum), column(v)),
-               safe[v]));
+    changes.push_back(k.subf(
+        k.load(state, statisticRow(StateLayout::Maximum), column(v)), safe[v]));
   Values rescale = k.exp2(changes);
   for (int64_t v = 0; v < k.vectors; ++v) {
     Value old = k.load(state, statisticRow(StateLayout::Sum), column(v));
@@ -84,31 +82,29 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
   for (int64_t v = 0; v < k.vectors; ++v)
     rescale.push_back(k.load(state, rescaleRow, k.index(v * k.lanes)));
   for (RowBlocks blocks : balancedBlocks(layout.valueDim, k.rows)) {
-    k.loop(k.index(blocks.begin), k.index(blocks.end), blocks.size,
-           [&](Value d) {
-             RegisterTile acc;
-             Values rows;
-             for (int64_t r = 0; r < blocks.size; ++r) {
-               rows.push_back(k.add(context, k.add(d, r)));
-               acc.emplace_back();
-               for (int64_t v = 0; v < k.vectors; ++v)
-                 acc.back().push_back(
-                     k.mulf(k.load(state, rows[r], k.index(v * k.lanes)),
-                            rescale[v]));
-             }
-             acc = k.multiply(
-                 begin, end, acc,
-                 [&](int64_t r, Value key) {
-                   return k.loadBroadcast(value, key, k.add(d, r));
-                 },
-                 [&](Value key, int64_t v) {
-                   return k.load(state, k.add(weights, key),
-                                 k.index(v * k.lanes));
-                 });
-             for (int64_t r = 0; r < blocks.size; ++r)
-               for (int64_t v = 0; v < k.vectors; ++v)
-                 k.store(acc[r][v], state, rows[r], k.index(v * k.lanes));
-           });
+    k.loop(
+        k.index(blocks.begin), k.index(blocks.end), blocks.size, [&](Value d) {
+          RegisterTile acc;
+          Values rows;
+          for (int64_t r = 0; r < blocks.size; ++r) {
+            rows.push_back(k.add(context, k.add(d, r)));
+            acc.emplace_back();
+            for (int64_t v = 0; v < k.vectors; ++v)
+              acc.back().push_back(k.mulf(
+                  k.load(state, rows[r], k.index(v * k.lanes)), rescale[v]));
+          }
+          acc = k.multiply(
+              begin, end, acc,
+              [&](int64_t r, Value key) {
+                return k.loadBroadcast(value, key, k.add(d, r));
+              },
+              [&](Value key, int64_t v) {
+                return k.load(state, k.add(weights, key), k.index(v * k.lanes));
+              });
+          for (int64_t r = 0; r < blocks.size; ++r)
+            for (int64_t v = 0; v < k.vectors; ++v)
+              k.store(acc[r][v], state, rows[r], k.index(v * k.lanes));
+        });
   }
 }
 
@@ -123,16 +119,15 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
   k.loop(k.index(0), k.index(layout.valueDim), 1, [&](Value d) {
     for (int64_t v = 0; v < k.vectors; ++v) {
       Value column = k.index(v * k.lanes), row = k.add(context, d);
-      Value start = k.mulf(k.load(state, row, column),
-                           k.load(state, rescaleRow, column));
-      Values sum =
-          k.loop(begin, end, 1, start, [&](Value key, ValueRange acc) {
-            Value weight = k.load(state, k.add(weights, key), column);
-            Value product = k.mulf(weight, k.loadBroadcast(value, key, d));
-            Value none = arith::CmpFOp::create(
-                k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
-            return Values{k.addf(acc[0], k.select(none, zero, product))};
-          });
+      Value start =
+          k.mulf(k.load(state, row, column), k.load(state, rescaleRow, column));
+      Values sum = k.loop(begin, end, 1, start, [&](Value key, ValueRange acc) {
+        Value weight = k.load(state, k.add(weights, key), column);
+        Value product = k.mulf(weight, k.loadBroadcast(value, key, d));
+        Value none = arith::CmpFOp::create(
+            k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
+        return Values{k.addf(acc[0], k.select(none, zero, product))};
+      });
       k.store(sum[0], state, row, column);
     }
   });
@@ -142,8 +137,8 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
 static Value allFinite(KernelBuilder &k, Value value, Value count,
                        int64_t valueDim) {
   Value zero = k.splat(0.0);
-  Values sum = k.loop(
-      k.index(0), count, 1, zero, [&](Value key, ValueRange carried) {
+  Values sum =
+      k.loop(k.index(0), count, 1, zero, [&](Value key, ValueRange carried) {
         Value acc = carried[0];
         // Groups of columns, the last one moved back; narrow rows by a mask.
         int64_t width = valueDim;
@@ -154,9 +149,8 @@ static Value allFinite(KernelBuilder &k, Value value, Value count,
               k.fma(k.loadRow(value, key, k.index(0), mask), zero, acc)};
         }
         for (int64_t c = 0; c < width; c += k.lanes)
-          acc = k.fma(
-              k.load(value, key, k.index(std::min(c, width - k.lanes))), zero,
-              acc);
+          acc = k.fma(k.load(value, key, k.index(std::min(c, width - k.lanes))),
+                      zero, acc);
         return Values{acc};
       });
   Value ordered = arith::CmpFOp::create(
@@ -216,8 +210,8 @@ void cpu::emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,
       };
       combine(sumRow);
       k.store(maximum, into, maximumRow, column);
-      k.store(maximum, into,
-              layout.statistic(k, p, StateLayout::NextMaximum), column);
+      k.store(maximum, into, layout.statistic(k, p, StateLayout::NextMaximum),
+              column);
       k.loop(k.index(0), k.index(layout.valueDim), 1,
              [&](Value d) { combine(k.add(context, d)); });
     }

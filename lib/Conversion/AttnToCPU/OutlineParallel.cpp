@@ -2,7 +2,8 @@
 // Parallel loops become calls of the caller's parallel_for.
 //
 // Before:  func.func private @mha.kernel(.., %workspace, %threads, %call) {
-//            scf.forall (%b, %h, %t) in (%B, 8, %tiles) { body(%q, %b, %h, %t) }
+//            scf.forall (%b, %h, %t) in (%B, 8, %tiles) { body(%q, %b, %h, %t)
+//            }
 //          }
 // After:   func.func private @mha.kernel(.., %workspace, %threads, %call) {
 //            llvm.store %q, %captures[0] ..
@@ -19,8 +20,8 @@
 // at once.
 //
 // Before: scf.forall without results, on buffers. After: none.
-#include "attn/Conversion/Passes.h"
 #include "attn-rt/program.h"
+#include "attn/Conversion/Passes.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -98,9 +99,9 @@ func::FuncOp Outliner::makeItems(scf::ForallOp forall, func::FuncOp kernel,
   LLVM::LLVMStructType type = captureType(captures);
   IRMapping mapping;
   for (auto [i, capture] : llvm::enumerate(captures)) {
-    Value loaded = LLVM::LoadOp::create(
-        b, loc, type.getBody()[i],
-        field(b, loc, type, items.getArgument(0), i));
+    Value loaded =
+        LLVM::LoadOp::create(b, loc, type.getBody()[i],
+                             field(b, loc, type, items.getArgument(0), i));
     mapping.map(capture, cast(b, loc, capture.getType(), loaded));
   }
   Value rest = arith::IndexCastOp::create(b, loc, b.getIndexType(),
@@ -135,8 +136,7 @@ void Outliner::callParallelFor(scf::ForallOp forall, func::FuncOp kernel,
   Value one = LLVM::ConstantOp::create(b, loc, b.getI64Type(), 1);
   Value data = LLVM::AllocaOp::create(b, loc, pointer, type, one);
   for (auto [i, capture] : llvm::enumerate(captures))
-    LLVM::StoreOp::create(b, loc,
-                          cast(b, loc, type.getBody()[i], capture),
+    LLVM::StoreOp::create(b, loc, cast(b, loc, type.getBody()[i], capture),
                           field(b, loc, type, data, i));
   unsigned arguments = kernel.getNumArguments();
   Value call = kernel.getArgument(arguments - 1),
@@ -151,16 +151,15 @@ void Outliner::callParallelFor(scf::ForallOp forall, func::FuncOp kernel,
   auto function = func::ConstantOp::create(b, loc, items.getFunctionType(),
                                            items.getName());
   Value body = cast(b, loc, pointer, function);
-  Value itemCount =
-      arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
+  Value itemCount = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
   Value threadCount =
       arith::IndexCastOp::create(b, loc, b.getI32Type(), threads);
   auto callee = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(b.getContext()),
       {pointer, b.getI64Type(), b.getI32Type(), pointer, pointer});
-  LLVM::CallOp::create(b, loc, callee,
-                       ValueRange{parallelFor, context, itemCount, threadCount,
-                                  body, data});
+  LLVM::CallOp::create(
+      b, loc, callee,
+      ValueRange{parallelFor, context, itemCount, threadCount, body, data});
 }
 
 void Outliner::outline(scf::ForallOp forall, unsigned number) {
@@ -179,8 +178,7 @@ void Outliner::outline(scf::ForallOp forall, unsigned number) {
     if (op && op->hasTrait<OpTrait::ConstantLike>()) {
       Operation *copy = b.clone(*op);
       value.replaceUsesWithIf(copy->getResult(0), [&](OpOperand &use) {
-        return forall.getRegion().isAncestor(
-            use.getOwner()->getParentRegion());
+        return forall.getRegion().isAncestor(use.getOwner()->getParentRegion());
       });
     } else if (!llvm::is_contained(captures, value)) {
       captures.push_back(value);

@@ -52,14 +52,12 @@ PanelKeys ScoreTile::visibleKeys(Value p) {
   SymbolValues symbols;
   Value first = firstQuery(p);
   symbols.set(Variable::QueryBegin, first);
-  symbols.set(Variable::QueryEnd,
-              k.min(k.add(first, k.panel), tile.queryEnd));
+  symbols.set(Variable::QueryEnd, k.min(k.add(first, k.panel), tile.queryEnd));
   symbols.set(Variable::QueryLength, tile.queryLength);
   symbols.set(Variable::KeyLength, tile.keyLength);
   for (auto [i, symbol] : llvm::enumerate(ranges.context.symbols()))
     if (symbol.kind == MaskContext::SymbolKind::Operand)
-      symbols.set(Variable::FirstSymbol + i,
-                  tile.maskOperands[symbol.operand]);
+      symbols.set(Variable::FirstSymbol + i, tile.maskOperands[symbol.operand]);
   // Blocks of `rows` keys count from key 0, and tiles begin at a multiple.
   auto local = [&](Value block, Value low) {
     Value relative = k.sub(k.mul(block, k.rows), tile.keyBegin);
@@ -102,9 +100,9 @@ void ScoreTile::computeScores(Value p, const PanelKeys &keys,
 /// excludes.
 static Value biasInLog2(KernelBuilder &k, Value bias) {
   Value scaled = k.mulf(bias, k.splat(1.4426950408889634));
-  Value infinite = arith::CmpFOp::create(
-      k.builder, k.loc, arith::CmpFPredicate::OEQ, bias,
-      k.splat(-std::numeric_limits<float>::infinity()));
+  Value infinite =
+      arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, bias,
+                            k.splat(-std::numeric_limits<float>::infinity()));
   Value lowest = k.splat(-std::numeric_limits<float>::max());
   return k.select(infinite, bias, k.maxf(lowest, scaled));
 }
@@ -115,14 +113,12 @@ static Value loadBooleans(KernelBuilder &k, Value matrix, Value row,
                           Value column) {
   OpBuilder &b = k.builder;
   auto metadata = memref::ExtractStridedMetadataOp::create(b, k.loc, matrix);
-  Value base =
-      memref::ExtractAlignedPointerAsIndexOp::create(b, k.loc, matrix);
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, k.loc, matrix);
   Value rowOffset =
       arith::MulIOp::create(b, k.loc, row, metadata.getStrides()[0]);
-  Value address = k.add(k.add(base, metadata.getOffset()),
-                        k.add(rowOffset, column));
-  Value integer =
-      arith::IndexCastOp::create(b, k.loc, b.getI64Type(), address);
+  Value address =
+      k.add(k.add(base, metadata.getOffset()), k.add(rowOffset, column));
+  Value integer = arith::IndexCastOp::create(b, k.loc, b.getI64Type(), address);
   Value pointer = LLVM::IntToPtrOp::create(
       b, k.loc, LLVM::LLVMPointerType::get(b.getContext()), integer);
   Value bytes =
@@ -140,8 +136,8 @@ static Value loadFewBooleans(KernelBuilder &k, Value matrix, Value row) {
   for (int64_t lane = 0; lane < k.lanes; ++lane) {
     Value bit = memref::LoadOp::create(
         k.builder, k.loc, matrix, ValueRange{row, k.min(k.index(lane), last)});
-    Value number = arith::UIToFPOp::create(k.builder, k.loc,
-                                           k.builder.getF32Type(), bit);
+    Value number =
+        arith::UIToFPOp::create(k.builder, k.loc, k.builder.getF32Type(), bit);
     numbers = vector::InsertOp::create(k.builder, k.loc, number, numbers,
                                        ArrayRef<int64_t>{lane});
   }
@@ -173,17 +169,16 @@ void ScoreTile::packMatrix(Value matrix, int64_t firstRow, Value p,
                            const PanelKeys &keys) {
   Value lastQuery = k.sub(tile.queryEnd, k.index(1));
   bool column = matrixKind(matrix) == MatrixKind::Column;
-  Value width = column ? k.index(1)
-                       : memref::DimOp::create(k.builder, k.loc, matrix, 1)
-                             .getResult();
+  Value width =
+      column ? k.index(1)
+             : memref::DimOp::create(k.builder, k.loc, matrix, 1).getResult();
   for (int64_t v = 0; v < k.vectors; ++v) {
     Value first = k.add(firstQuery(p), v * k.lanes);
     auto group = [&](Value at, Value row, Value mask) {
       Values lines;
       for (int64_t lane = 0; lane < k.lanes; ++lane)
-        lines.push_back(loadExtra(k, matrix,
-                                  k.min(k.add(first, lane), lastQuery), at,
-                                  mask));
+        lines.push_back(loadExtra(
+            k, matrix, k.min(k.add(first, lane), lastQuery), at, mask));
       for (auto [i, line] : llvm::enumerate(k.transpose(lines))) {
         k.store(line, tile.state, k.add(row, i), k.index(v * k.lanes));
         if (column)
@@ -254,7 +249,8 @@ void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
                            bool careful) {
   if (!careful && options.prefetch)
     prefetchNext(p, block, options);
-  Value first = careful ? k.min(block, k.sub(keyCount, k.index(k.rows))) : block;
+  Value first =
+      careful ? k.min(block, k.sub(keyCount, k.index(k.rows))) : block;
   Values keyRows;
   for (int64_t r = 0; r < k.rows; ++r) {
     Value row = k.add(first, r);
@@ -275,12 +271,18 @@ void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
   Value excluded = k.splat(-std::numeric_limits<double>::infinity());
   for (int64_t v = 0; v < k.vectors; ++v) {
     Value column = k.index(v * k.lanes);
-    Value maximum =
-        options.updateMaximum ? k.load(tile.state, maximumRow, column) : Value();
+    Value maximum = options.updateMaximum
+                        ? k.load(tile.state, maximumRow, column)
+                        : Value();
     for (int64_t r = 0; r < k.rows; ++r) {
       Value score = scores[r][v], key = k.add(first, r);
-      if (tile.bias && options.bias)
-        score = k.addf(score, biasVector(p, key, v));
+      if (tile.bias && options.bias) {
+        // A bias of -inf excludes, whatever the score is.
+        Value bias = biasVector(p, key, v);
+        Value excludes = arith::CmpFOp::create(
+            k.builder, k.loc, arith::CmpFPredicate::OEQ, bias, excluded);
+        score = k.select(excludes, excluded, k.addf(score, bias));
+      }
       if (careful) {
         // A row in front of the tile's first key is there twice.
         Value exists = k.broadcast(arith::CmpIOp::create(
@@ -292,7 +294,7 @@ void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
       }
       k.store(score, tile.state, k.add(weights, key), column);
       if (maximum)
-        maximum = k.maxf(maximum, score);
+        maximum = k.maxf(score, maximum); // a NaN is left to the weights
     }
     if (maximum)
       k.store(maximum, tile.state, maximumRow, column);

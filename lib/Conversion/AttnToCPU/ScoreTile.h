@@ -37,7 +37,9 @@ public:
   Value keyCount, panelCount;
 
   /// First query of panel p.
-  Value firstQuery(Value p) { return k.add(tile.queryBegin, k.mul(p, k.panel)); }
+  Value firstQuery(Value p) {
+    return k.add(tile.queryBegin, k.mul(p, k.panel));
+  }
 
   /// The keys that panel p sees, at the granularity of the register tile.
   PanelKeys visibleKeys(Value p);

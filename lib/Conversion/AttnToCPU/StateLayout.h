@@ -27,10 +27,10 @@ struct StateLayout {
   /// `extras`: bias and boolean masks whose matrix is transposed per panel.
   StateLayout(StateType type, ScheduleAttr schedule, int64_t extras = 0)
       : panel(schedule.getPanel()), panels(type.getRows() / panel),
-        lanes(schedule.getLanes()),
-        keyDim(type.getKeyDim()), valueDim(type.getValueDim()),
-        keyTile(schedule.getKeyTile()), padding(schedule.getRows()),
-        extras(extras), element(type.getElement()) {}
+        lanes(schedule.getLanes()), keyDim(type.getKeyDim()),
+        valueDim(type.getValueDim()), keyTile(schedule.getKeyTile()),
+        padding(schedule.getRows()), extras(extras),
+        element(type.getElement()) {}
 
   enum Statistic { Maximum, Sum, Rescale, NextMaximum };
 

@@ -34,11 +34,10 @@ void AttnDialect::initialize() {
       >();
 }
 
-LogicalResult
-ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                     int64_t lanes, int64_t rows, int64_t vectors,
-                     int64_t queryTile, int64_t keyTile, int64_t unroll,
-                     int64_t prefetch) {
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t lanes, int64_t rows, int64_t vectors,
+                                   int64_t queryTile, int64_t keyTile,
+                                   int64_t unroll, int64_t prefetch) {
   if (lanes < 1 || (lanes & (lanes - 1))) // C1
     return emitError() << "expects lanes to be a power of two, but got "
                        << lanes;
@@ -155,8 +154,8 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
     return parser.emitError(typeLoc, "expects types for 3 inputs and ")
            << count << " results, but got " << type.getNumInputs() << " and "
            << type.getNumResults();
-  llvm::copy(ArrayRef<int32_t>({1, 1, 1, int32_t(bias.size()),
-                                int32_t(maskOperands.size())}),
+  llvm::copy(ArrayRef<int32_t>(
+                 {1, 1, 1, int32_t(bias.size()), int32_t(maskOperands.size())}),
              properties.operandSegmentSizes.begin());
   llvm::copy(present, properties.resultSegmentSizes.begin());
   state.addTypes(type.getResults());
@@ -164,8 +163,7 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.resolveOperands(inputs, type.getInputs(), typeLoc,
                              state.operands) ||
       parser.resolveOperands(bias, biasTypes, typeLoc, state.operands) ||
-      parser.resolveOperands(maskOperands, maskTypes, typeLoc,
-                             state.operands));
+      parser.resolveOperands(maskOperands, maskTypes, typeLoc, state.operands));
 }
 
 void SdpaOp::print(OpAsmPrinter &printer) {

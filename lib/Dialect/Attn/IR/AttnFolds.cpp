@@ -25,17 +25,17 @@ struct ComposeScales : OpRewritePattern<ScaleOp> {
     auto inner = op.getInput().getDefiningOp<ScaleOp>();
     if (!inner || !inner->hasOneUse())
       return failure();
-    double factor = op.getFactor().convertToDouble() *
-                    inner.getFactor().convertToDouble();
+    double factor =
+        op.getFactor().convertToDouble() * inner.getFactor().convertToDouble();
     if (!std::isnormal(factor))
       return failure();
-    rewriter.replaceOpWithNewOp<ScaleOp>(op, inner.getInput(),
-                                         APFloat(factor));
+    rewriter.replaceOpWithNewOp<ScaleOp>(op, inner.getInput(), APFloat(factor));
     return success();
   }
 };
 
-/// mask(mask(x, a), b) is mask(x, a and b), unless the inner one has other uses.
+/// mask(mask(x, a), b) is mask(x, a and b), unless the inner one has other
+/// uses.
 struct ConjoinMasks : OpRewritePattern<MaskOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MaskOp op,

@@ -20,8 +20,8 @@ static std::string sizeText(int64_t size) {
 static LogicalResult expectRank(Operation *op, StringRef name,
                                 RankedTensorType type) {
   if (type.getRank() < 2 || type.getRank() > 4)
-    return op->emitOpError() << "expects " << name
-                             << " to have rank 2, 3 or 4, but got " << type;
+    return op->emitOpError()
+           << "expects " << name << " to have rank 2, 3 or 4, but got " << type;
   return success();
 }
 
@@ -46,9 +46,9 @@ static LogicalResult expectSize(Operation *op, const Twine &what, int64_t a,
 static LogicalResult expectElement(Operation *op, StringRef what, Type a,
                                    Type b) {
   if (a != b)
-    return op->emitOpError() << "expects " << what
-                             << " to have the same element type, but got " << a
-                             << " and " << b;
+    return op->emitOpError()
+           << "expects " << what << " to have the same element type, but got "
+           << a << " and " << b;
   return success();
 }
 
@@ -73,17 +73,19 @@ LogicalResult ScoresOp::verify() {
   RankedTensorType q = getQuery().getType(), k = getKey().getType(),
                    s = getScores().getType();
   int64_t rank = q.getRank();
-  if (failed(expectRank(*this, "the query", q)) || // C1
+  if (failed(expectRank(*this, "the query", q)) ||              // C1
       failed(expectSameRank(*this, "query", q, "key", k)) ||    // C2
       failed(expectSameRank(*this, "query", q, "scores", s)) || // C2
       failed(expectElement(*this, "query and key", q.getElementType(),
                            k.getElementType()))) // C3
     return failure();
-  if (rank == 4 && (failed(expectSize(*this, "query and key of the same batch "
-                                             "size",
+  if (rank == 4 && (failed(expectSize(*this,
+                                      "query and key of the same batch "
+                                      "size",
                                       q.getDimSize(0), k.getDimSize(0))) ||
-                    failed(expectSize(*this, "query and scores of the same "
-                                             "batch size",
+                    failed(expectSize(*this,
+                                      "query and scores of the same "
+                                      "batch size",
                                       q.getDimSize(0), s.getDimSize(0)))))
     return failure(); // C4
   if (rank >= 3 &&
@@ -93,9 +95,11 @@ LogicalResult ScoresOp::verify() {
                          s.getDimSize(rank - 3), q.getDimSize(rank - 3)))))
     return failure();
   if (failed(expectSize(*this, "query and key to have the same head dimension",
-                        q.getDimSize(rank - 1), k.getDimSize(rank - 1))) || // C6
+                        q.getDimSize(rank - 1),
+                        k.getDimSize(rank - 1))) || // C6
       failed(expectSize(*this, "a row of scores per query",
-                        s.getDimSize(rank - 2), q.getDimSize(rank - 2))) || // C7
+                        s.getDimSize(rank - 2),
+                        q.getDimSize(rank - 2))) || // C7
       failed(expectSize(*this, "a column of scores per key",
                         s.getDimSize(rank - 1), k.getDimSize(rank - 2)))) // C7
     return failure();
@@ -143,17 +147,17 @@ LogicalResult ContextOp::verify() {
   RankedTensorType w = getWeights().getType(), v = getValue().getType(),
                    o = getOut().getType();
   int64_t rank = w.getRank();
-  if (failed(expectRank(*this, "the weights", w)) || // C1
+  if (failed(expectRank(*this, "the weights", w)) ||             // C1
       failed(expectSameRank(*this, "weights", w, "value", v)) || // C2
       failed(expectSameRank(*this, "weights", w, "out", o)))     // C2
     return failure();
-  if (rank == 4 && (failed(expectSize(*this,
-                                      "weights and value of the same batch "
-                                      "size",
-                                      w.getDimSize(0), v.getDimSize(0))) ||
-                    failed(expectSize(*this,
-                                      "weights and out of the same batch size",
-                                      w.getDimSize(0), o.getDimSize(0)))))
+  if (rank == 4 &&
+      (failed(expectSize(*this,
+                         "weights and value of the same batch "
+                         "size",
+                         w.getDimSize(0), v.getDimSize(0))) ||
+       failed(expectSize(*this, "weights and out of the same batch size",
+                         w.getDimSize(0), o.getDimSize(0)))))
     return failure(); // C3
   if (rank >= 3 &&
       (failed(expectGroups(*this, w.getDimSize(rank - 3),
@@ -162,11 +166,14 @@ LogicalResult ContextOp::verify() {
                          o.getDimSize(rank - 3), w.getDimSize(rank - 3)))))
     return failure();
   if (failed(expectSize(*this, "a column of weights per value",
-                        w.getDimSize(rank - 1), v.getDimSize(rank - 2))) || // C5
+                        w.getDimSize(rank - 1),
+                        v.getDimSize(rank - 2))) || // C5
       failed(expectSize(*this, "a row of out per row of weights",
-                        o.getDimSize(rank - 2), w.getDimSize(rank - 2))) || // C6
+                        o.getDimSize(rank - 2),
+                        w.getDimSize(rank - 2))) || // C6
       failed(expectSize(*this, "out and value to have the same head dimension",
-                        o.getDimSize(rank - 1), v.getDimSize(rank - 1))) || // C6
+                        o.getDimSize(rank - 1),
+                        v.getDimSize(rank - 1))) || // C6
       failed(expectElement(*this, "value and out", v.getElementType(),
                            o.getElementType()))) // C7
     return failure();
@@ -187,21 +194,24 @@ LogicalResult ProjectOp::verify() {
   if (w.getRank() != 2) // C2
     return emitOpError() << "expects the weight to have rank 2, but got " << w;
   if (failed(expectSameRank(*this, "input", x, "result", r)) || // C3
-      failed(expectSize(*this, "the input's last dimension to equal the "
-                               "weight's first",
+      failed(expectSize(*this,
+                        "the input's last dimension to equal the "
+                        "weight's first",
                         x.getShape().back(), w.getDimSize(0))) || // C4
-      failed(expectSize(*this, "the result's last dimension to equal the "
-                               "weight's second",
+      failed(expectSize(*this,
+                        "the result's last dimension to equal the "
+                        "weight's second",
                         r.getShape().back(), w.getDimSize(1))) || // C5
       failed(expectElement(*this, "input and weight", x.getElementType(),
                            w.getElementType())) || // C6
       failed(expectElement(*this, "input and result", x.getElementType(),
                            r.getElementType()))) // C6
     return failure();
-  for (auto [a, b] : llvm::zip(x.getShape().drop_back(),
-                               r.getShape().drop_back()))
-    if (failed(expectSize(*this, "input and result to agree in their leading "
-                                 "dimensions",
+  for (auto [a, b] :
+       llvm::zip(x.getShape().drop_back(), r.getShape().drop_back()))
+    if (failed(expectSize(*this,
+                          "input and result to agree in their leading "
+                          "dimensions",
                           a, b))) // C3
       return failure();
   if (!getBias())
@@ -234,14 +244,15 @@ static LogicalResult verifyHeads(Operation *op, RankedTensorType joined,
     return op->emitOpError() << "expects the number of heads and the head "
                                 "dimension to be static, but got "
                              << split;
-  if (failed(expectSize(op, "heads times head dimension to equal the joined "
-                            "dimension",
+  if (failed(expectSize(op,
+                        "heads times head dimension to equal the joined "
+                        "dimension",
                         heads * dim, joined.getShape().back())) || // C4
       failed(expectSize(op, "the same sequence length", split.getDimSize(r - 2),
                         joined.getDimSize(r - 3))) || // C5
-      (r == 4 && failed(expectSize(op, "the same batch size",
-                                   split.getDimSize(0),
-                                   joined.getDimSize(0))))) // C5
+      (r == 4 &&
+       failed(expectSize(op, "the same batch size", split.getDimSize(0),
+                         joined.getDimSize(0))))) // C5
     return failure();
   return expectElement(op, "joined and split tensor", joined.getElementType(),
                        split.getElementType()); // C6
@@ -301,7 +312,7 @@ static LogicalResult verifyStatistics(SdpaOp op, StringRef name, Value result,
 LogicalResult SdpaOp::verify() {
   RankedTensorType q = getQuery().getType(), k = getKey().getType(),
                    v = getValue().getType(), o = getOut().getType();
-  if (failed(expectRank(*this, "the query", q)) || // C1
+  if (failed(expectRank(*this, "the query", q)) ||             // C1
       failed(expectSameRank(*this, "query", q, "key", k)) ||   // C2
       failed(expectSameRank(*this, "query", q, "value", v)) || // C2
       failed(expectSameRank(*this, "query", q, "out", o)))     // C2
@@ -367,7 +378,7 @@ LogicalResult SdpaOp::verify() {
     return emitOpError()
            << "expects scores_stage exactly where scores are returned";
   if (failed(verifyStatistics(*this, "lse", getLse(),
-                              ArrayRef(shape).drop_back())) || // C12
+                              ArrayRef(shape).drop_back())) ||           // C12
       failed(verifyStatistics(*this, "weights", getWeights(), shape)) || // C12
       failed(verifyStatistics(*this, "scores", getScores(), shape)))     // C12
     return failure();

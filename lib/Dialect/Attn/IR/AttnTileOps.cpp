@@ -26,8 +26,8 @@ static void tileEffects(Operation *op, MutableOperandRange inits,
 static LogicalResult expectMatrix(Operation *op, StringRef name, Value value,
                                   int64_t columns) {
   auto type = cast<ShapedType>(value.getType());
-  if (type.getRank() != 2 || (!ShapedType::isDynamic(columns) &&
-                              type.getDimSize(1) != columns))
+  if (type.getRank() != 2 ||
+      (!ShapedType::isDynamic(columns) && type.getDimSize(1) != columns))
     return op->emitOpError()
            << "expects " << name << " to be a matrix of "
            << (ShapedType::isDynamic(columns) ? std::string("any number of")
@@ -36,12 +36,14 @@ static LogicalResult expectMatrix(Operation *op, StringRef name, Value value,
   return success();
 }
 
-static LogicalResult verifyTileMask(Operation *op, std::optional<Attribute> mask,
+static LogicalResult verifyTileMask(Operation *op,
+                                    std::optional<Attribute> mask,
                                     OperandRange operands) {
   if (!mask)
     return operands.empty()
                ? success()
-               : op->emitOpError("expects a mask where there are mask operands");
+               : op->emitOpError(
+                     "expects a mask where there are mask operands");
   int64_t any = ShapedType::kDynamic;
   return verifyMask([&] { return op->emitOpError(); }, *mask,
                     operands.getTypes(), {any, any});
@@ -84,8 +86,9 @@ LogicalResult OnlineOp::verify() {
           values = cast<ShapedType>(getValue().getType()).getDimSize(0);
   if (keys != values && !ShapedType::isDynamic(keys) &&
       !ShapedType::isDynamic(values)) // C5
-    return emitOpError() << "expects as many keys as values in the tile, but got "
-                         << keys << " and " << values;
+    return emitOpError()
+           << "expects as many keys as values in the tile, but got " << keys
+           << " and " << values;
   return verifyTileBias(*this, getBias()); // C6
 }
 void OnlineOp::getEffects(Effects &effects) {
@@ -138,24 +141,26 @@ LogicalResult ProjectTileOp::verify() {
   if (failed(expectMatrix(*this, "the weight", getWeight(),
                           ShapedType::kDynamic)) || // C1
       failed(expectMatrix(*this, "the input", getInput(),
-                          weight.getDimSize(0))) || // C1
+                          weight.getDimSize(0))) ||                       // C1
       failed(expectMatrix(*this, "out", getOut(), weight.getDimSize(1)))) // C1
     return failure();
   int64_t rows = cast<ShapedType>(getInput().getType()).getDimSize(0),
           outRows = cast<ShapedType>(getOut().getType()).getDimSize(0);
   if (rows != outRows && !ShapedType::isDynamic(rows) &&
       !ShapedType::isDynamic(outRows)) // C2
-    return emitOpError() << "expects a row of out per row of the input, but got "
-                         << outRows << " and " << rows;
+    return emitOpError()
+           << "expects a row of out per row of the input, but got " << outRows
+           << " and " << rows;
   if (!getBias())
     return success();
   auto bias = cast<ShapedType>(getBias().getType());
   if (bias.getRank() != 1 ||
       (bias.getDimSize(0) != weight.getDimSize(1) && !bias.isDynamicDim(0) &&
        !weight.isDynamicDim(1))) // C3
-    return emitOpError() << "expects the bias to have one element per column of "
-                            "the weight, but got "
-                         << bias;
+    return emitOpError()
+           << "expects the bias to have one element per column of "
+              "the weight, but got "
+           << bias;
   return success(); // C4 is the destination-style interface.
 }
 MutableOperandRange ProjectTileOp::getDpsInitsMutable() {

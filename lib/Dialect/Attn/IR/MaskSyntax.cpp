@@ -35,18 +35,20 @@ FailureOr<unsigned> MaskOperandParser::parseOperand(Type ifAbsent) {
 namespace {
 struct MaskParser : MaskOperandParser {
   Attribute parseOr() {
-    return parseList("or", [&] { return parseAnd(); },
-                     [&](ArrayRef<Attribute> terms) -> Attribute {
-                       return AnyOfAttr::get(parser.getContext(), terms);
-                     });
+    return parseList(
+        "or", [&] { return parseAnd(); },
+        [&](ArrayRef<Attribute> terms) -> Attribute {
+          return AnyOfAttr::get(parser.getContext(), terms);
+        });
   }
 
 private:
   Attribute parseAnd() {
-    return parseList("and", [&] { return parseUnary(); },
-                     [&](ArrayRef<Attribute> terms) -> Attribute {
-                       return AllOfAttr::get(parser.getContext(), terms);
-                     });
+    return parseList(
+        "and", [&] { return parseUnary(); },
+        [&](ArrayRef<Attribute> terms) -> Attribute {
+          return AllOfAttr::get(parser.getContext(), terms);
+        });
   }
 
   Attribute parseList(StringRef word, function_ref<Attribute()> parseItem,
@@ -157,9 +159,9 @@ bool attn::canConjoinMasks(Attribute first, Attribute second) {
          !(countKeyLengths(first) && countsFromLastKey(second));
 }
 
-LogicalResult
-attn::verifyMask(function_ref<InFlightDiagnostic()> emitError, Attribute mask,
-                 TypeRange operandTypes, ArrayRef<int64_t> scoresShape) {
+LogicalResult attn::verifyMask(function_ref<InFlightDiagnostic()> emitError,
+                               Attribute mask, TypeRange operandTypes,
+                               ArrayRef<int64_t> scoresShape) {
   if (Attribute other = findNonTerm(mask)) // C1
     return emitError() << "expects a mask term, but got " << other;
   auto term = cast<MaskTermInterface>(mask);
@@ -190,10 +192,11 @@ attn::verifyPerBatchOperand(function_ref<InFlightDiagnostic()> emitError,
   if (!shaped || !shaped.hasRank() || shaped.getRank() > 1 ||
       !(shaped.getElementType().isInteger(32) ||
         shaped.getElementType().isInteger(64)))
-    return emitError() << "expects the operand of " << term
-                       << " to be a tensor of i32 or i64, of rank 0 or with one "
-                          "element per batch entry, but got "
-                       << type;
+    return emitError()
+           << "expects the operand of " << term
+           << " to be a tensor of i32 or i64, of rank 0 or with one "
+              "element per batch entry, but got "
+           << type;
   if (shaped.getRank() == 0)
     return success();
   if (scoresShape.size() < 3)
@@ -211,8 +214,7 @@ attn::verifyPerBatchOperand(function_ref<InFlightDiagnostic()> emitError,
 bool attn::broadcastsTo(ArrayRef<int64_t> shape, ArrayRef<int64_t> target) {
   if (shape.size() > target.size())
     return false;
-  for (auto [have, want] :
-       llvm::zip(shape, target.take_back(shape.size()))) {
+  for (auto [have, want] : llvm::zip(shape, target.take_back(shape.size()))) {
     bool unknown = ShapedType::isDynamic(have) || ShapedType::isDynamic(want);
     if (have != 1 && have != want && !unknown)
       return false;

@@ -59,9 +59,9 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       if (op.getScheduleAttr())
         return;
       RankedTensorType q = op.getQuery().getType(), v = op.getValue().getType();
-      op.setScheduleAttr(schedule(q.getDimSize(op.queryDims().sequence),
-                                  std::max(q.getShape().back(),
-                                           v.getShape().back())));
+      op.setScheduleAttr(
+          schedule(q.getDimSize(op.queryDims().sequence),
+                   std::max(q.getShape().back(), v.getShape().back())));
     });
     getOperation()->walk([&](ProjectOp op) {
       if (!op.getScheduleAttr())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How one-shot bufferization sees the tile ops: tiles of tensors become views,
 // destinations are written in place, states are left alone.
-#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/IR/PatternMatch.h"
@@ -43,8 +43,8 @@ static LogicalResult onBuffers(Operation *op, RewriterBase &rewriter,
       results.push_back(newOp->getResult(kept++));
       continue;
     }
-    OpOperand *init = cast<DestinationStyleOpInterface>(op).getTiedOpOperand(
-        result);
+    OpOperand *init =
+        cast<DestinationStyleOpInterface>(op).getTiedOpOperand(result);
     results.push_back(operands[init->getOperandNumber()]);
   }
   replaceOpWithBufferizedValues(rewriter, op, results);
@@ -54,8 +54,7 @@ static LogicalResult onBuffers(Operation *op, RewriterBase &rewriter,
 namespace {
 /// init_state and online: read their tensors, return a state.
 template <typename Op>
-struct ReadsTiles
-    : BufferizableOpInterface::ExternalModel<ReadsTiles<Op>, Op> {
+struct ReadsTiles : BufferizableOpInterface::ExternalModel<ReadsTiles<Op>, Op> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &,
                               const AnalysisState &) const {
     return true;

@@ -55,8 +55,8 @@ struct PairCounter {
   Value element(Value tensor, ArrayRef<Value> pair) {
     auto type = cast<RankedTensorType>(tensor.getType());
     SmallVector<Value> at;
-    for (auto [dim, i] : llvm::zip(type.getShape(),
-                                   pair.take_back(type.getRank())))
+    for (auto [dim, i] :
+         llvm::zip(type.getShape(), pair.take_back(type.getRank())))
       at.push_back(dim == 1 ? index(0) : i);
     return tensor::ExtractOp::create(b, loc, tensor, at);
   }
@@ -94,8 +94,8 @@ struct PairCounter {
                 [&](unsigned operand, Value, Value) {
                   return element(op.getMaskOperands()[operand], pair);
                 });
-            Value one = arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
-                                                     visible);
+            Value one =
+                arith::IndexCastUIOp::create(b, loc, b.getIndexType(), visible);
             return arith::AddIOp::create(b, loc, pairs, one);
           });
         });
@@ -112,13 +112,12 @@ struct PairCounter {
       auto type = cast<RankedTensorType>(operand.getType());
       SmallVector<Value> at;
       if (type.getRank() == 1)
-        at.push_back(type.getDimSize(0) == 1         ? index(0)
+        at.push_back(type.getDimSize(0) == 1     ? index(0)
                      : op.queryDims().batch >= 0 ? batch
                                                  : head);
       Value scalar = tensor::ExtractOp::create(b, loc, operand, at);
       symbols.set(Variable::FirstSymbol + i,
-                  arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                             scalar));
+                  arith::IndexCastOp::create(b, loc, b.getIndexType(), scalar));
     }
   }
 };

@@ -281,7 +281,7 @@ struct DescribePorts : attn::impl::DescribePortsBase<DescribePorts> {
 struct PortWriter {
   SizeClasses &classes;
   Builder builder;
-  llvm::DenseMap<unsigned, std::string> symbols;
+  llvm::DenseMap<unsigned, std::string> symbols{};
 
   DictionaryAttr describe(StringRef name, Value value, bool input) {
     auto type = cast<RankedTensorType>(value.getType());
@@ -355,7 +355,7 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
   if (classes.failed)
     return failure();
 
-  PortWriter writer{classes, Builder(&getContext()), {}};
+  PortWriter writer{classes, Builder(&getContext())};
   SmallVector<Attribute> ports;
   for (BlockArgument argument : function.getArguments()) {
     unsigned i = argument.getArgNumber();

@@ -5,10 +5,11 @@
 //                  where causal(top_left) mode edge
 // After:   %s1 = scf.for %t = %c0 to %full iter_args(%s = %s0) {
 //            %k_tile = tensor.extract_slice %k[%first, 0] ..
-//            %n = attn.online %s, %k_tile, %v_tile .. keys from %first mode full
-//            scf.yield %n
+//            %n = attn.online %s, %k_tile, %v_tile .. keys from %first mode
+//            full scf.yield %n
 //          }
-//          %s2 = scf.for %t = %full to %last iter_args(%s = %s1) { .. mode edge }
+//          %s2 = scf.for %t = %full to %last iter_args(%s = %s1) { .. mode edge
+//          }
 //
 // The bounds come from the mask's formula by attn/Analysis/MaskBounds.h: key
 // tiles in which no row of the query tile sees a key are not visited, tiles in
@@ -81,8 +82,7 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
       arith::ConstantIndexOp::create(rewriter, loc, schedule.getKeyTile());
   auto body = [&](OpBuilder &b, Location l, Value tile, bool edge,
                   ValueRange state) -> SmallVector<Value> {
-    auto [first, count] =
-        keysOfTile(b, l, tile, keyTile, op.getKeyLength());
+    auto [first, count] = keysOfTile(b, l, tile, keyTile, op.getKeyLength());
     IRMapping mapping;
     mapping.map(op.getState(), state.front());
     mapping.map(op.getKey(), extractRows(b, l, op.getKey(), first, count));
@@ -100,8 +100,8 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
 static void tileWeigh(WeighOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
-  Value keyTile = arith::ConstantIndexOp::create(
-      rewriter, loc, op.getSchedule().getKeyTile());
+  Value keyTile = arith::ConstantIndexOp::create(rewriter, loc,
+                                                 op.getSchedule().getKeyTile());
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
   Value tiles =
@@ -111,8 +111,7 @@ static void tileWeigh(WeighOp op, IRRewriter &rewriter) {
     if (init)
       inits.push_back(init);
   auto body = [&](OpBuilder &b, Location l, Value tile, ValueRange matrices) {
-    auto [first, count] =
-        keysOfTile(b, l, tile, keyTile, op.getKeyLength());
+    auto [first, count] = keysOfTile(b, l, tile, keyTile, op.getKeyLength());
     IRMapping mapping;
     mapping.map(op.getKey(), extractRows(b, l, op.getKey(), first, count));
     SmallVector<Value> tileInits;
@@ -135,8 +134,7 @@ static void tileWeigh(WeighOp op, IRRewriter &rewriter) {
     }
     scf::YieldOp::create(b, l, next);
   };
-  auto loop =
-      scf::ForOp::create(rewriter, loc, zero, tiles, one, inits, body);
+  auto loop = scf::ForOp::create(rewriter, loc, zero, tiles, one, inits, body);
   rewriter.replaceOp(op, loop.getResults());
 }
 

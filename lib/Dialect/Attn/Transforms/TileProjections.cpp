@@ -46,7 +46,7 @@ struct Extent {
 
 /// Tile number `tile` of tiles of `step` along a dimension of size `total`.
 static Extent tileRange(OpBuilder &b, Location loc, Value tile, int64_t step,
-                       Value total) {
+                        Value total) {
   Value size = arith::ConstantIndexOp::create(b, loc, step);
   Value begin = arith::MulIOp::create(b, loc, tile, size);
   Value left = arith::SubIOp::create(b, loc, total, begin);
@@ -78,8 +78,8 @@ static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
   ReifiedRankedShapedTypeDims shapes;
   (void)op.reifyResultShapes(rewriter, shapes); // never fails
   auto type = op.getType();
-  Value empty = tensor::EmptyOp::create(rewriter, loc, shapes[0],
-                                        type.getElementType());
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, shapes[0], type.getElementType());
   ScheduleAttr schedule = op.getScheduleAttr();
   int64_t inputDim = op.getWeight().getType().getDimSize(0),
           outputDim = op.getWeight().getType().getDimSize(1);
@@ -112,8 +112,8 @@ static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
   }
   Value input = extract(rewriter, loc, op.getInput(), inputRanges);
   Value weight = extract(rewriter, loc, op.getWeight(), {all, column});
-  Value bias = op.getBias() ? extract(rewriter, loc, op.getBias(), {column})
-                            : Value();
+  Value bias =
+      op.getBias() ? extract(rewriter, loc, op.getBias(), {column}) : Value();
   Value out =
       extract(rewriter, loc, forall.getRegionIterArgs().front(), outRanges);
   auto tile = ProjectTileOp::create(rewriter, loc, TypeRange(out.getType()),

@@ -163,18 +163,17 @@ static Part resultPart(ItemBuilder &item, unsigned result) {
 }
 
 /// The op's results for one item, in the order of the results.
-static SmallVector<Value> computeItem(ItemBuilder &item,
-                                      ArrayRef<Value> destinations,
-                                      Value group) {
+static SmallVector<Value>
+computeItem(ItemBuilder &item, ArrayRef<Value> destinations, Value group) {
   SdpaOp op = item.op;
   OpBuilder &b = item.builder;
   Location loc = item.loc;
   ScheduleAttr schedule = op.getScheduleAttr();
   auto element = Float32Type::get(b.getContext());
-  auto stateType = StateType::get(
-      b.getContext(), schedule.getQueryTile(),
-      op.getQuery().getType().getShape().back(),
-      op.getValue().getType().getShape().back(), element);
+  auto stateType =
+      StateType::get(b.getContext(), schedule.getQueryTile(),
+                     op.getQuery().getType().getShape().back(),
+                     op.getValue().getType().getShape().back(), element);
   Value query = item.headMatrix(op.getQuery(), op.queryDims(), item.head,
                                 item.begin, item.rows);
   Value kvHead =
@@ -203,8 +202,8 @@ static SmallVector<Value> computeItem(ItemBuilder &item,
   Value lse = op.getLse() ? destinations[1] : Value();
   if (lse)
     types.push_back(lse.getType());
-  auto finalize = FinalizeOp::create(b, loc, types, state, destinations[0], lse,
-                                     schedule);
+  auto finalize =
+      FinalizeOp::create(b, loc, types, state, destinations[0], lse, schedule);
   SmallVector<Value> results(finalize.getResults());
   if (!op.getWeights() && !op.getScores())
     return results;
@@ -247,8 +246,8 @@ static SmallVector<Value> resultsWithoutKeys(SdpaOp op, ArrayRef<Value> empties,
   SmallVector<Value> results(empties);
   auto fill = [&](Value result, Value &destination, double value) {
     auto element = cast<RankedTensorType>(result.getType()).getElementType();
-    Value constant = arith::ConstantOp::create(
-        b, op.getLoc(), b.getFloatAttr(element, value));
+    Value constant = arith::ConstantOp::create(b, op.getLoc(),
+                                               b.getFloatAttr(element, value));
     destination = linalg::FillOp::create(b, op.getLoc(), constant, destination)
                       .getResult(0);
   };
@@ -259,8 +258,8 @@ static SmallVector<Value> resultsWithoutKeys(SdpaOp op, ArrayRef<Value> empties,
 }
 
 static bool isStaticallyEmpty(Value tensor) {
-  return llvm::is_contained(
-      cast<RankedTensorType>(tensor.getType()).getShape(), 0);
+  return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(),
+                            0);
 }
 
 static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
@@ -307,8 +306,8 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
   Value begin = arith::MulIOp::create(rewriter, loc, tileIndex, tile);
   Value left = arith::SubIOp::create(rewriter, loc, queryLength, begin);
   Value rows = arith::MinUIOp::create(rewriter, loc, left, tile);
-  ItemBuilder item{op,     rewriter, loc,         ivs[0],   ivs[1],
-                   begin,  rows,     queryLength, keyLength};
+  ItemBuilder item{op,    rewriter, loc,         ivs[0],   ivs[1],
+                   begin, rows,     queryLength, keyLength};
   SmallVector<Part> parts;
   SmallVector<Value> destinations;
   for (unsigned i = 0; i < op->getNumResults(); ++i) {

@@ -2,7 +2,7 @@
 // Only the schedule is added: operands, results and other attributes stay.
 // RUN: attn-opt %s --attn-assign-schedule | FileCheck %s
 
-// CHECK: %{{.*}}:3 = attn.sdpa %arg0, %arg1, %arg1 bias %arg2 : tensor<?xf32> scale 5.000000e-01 where causal(bottom_right) returning(out, lse, scores)
+// CHECK: attn.sdpa %arg0, %arg1, %arg1 bias %arg2 : tensor<?xf32> scale 5.000000e-01 where causal(bottom_right) returning(out, lse, scores)
 // CHECK-SAME: schedule = #attn.schedule<
 // CHECK-SAME: scores_stage = #attn<scores_stage biased>
 func.func @f(%q: tensor<?x4xf32>, %k: tensor<?x4xf32>, %b: tensor<?xf32>) -> (tensor<?x4xf32>, tensor<?xf32>, tensor<?x?xf32>) {

@@ -51,8 +51,8 @@ verifyMask(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
            llvm::ArrayRef<int64_t> scoresShape);
 
 /// The formula of a whole mask; true where there is none. Terms that count from
-/// the last live key (`causal(bottom_right)`) take a `key_length` that stands in
-/// the same conjunction into account.
+/// the last live key (`causal(bottom_right)`) take a `key_length` that stands
+/// in the same conjunction into account.
 Formula maskFormula(MaskContext &context, mlir::Attribute mask);
 
 /// Checks a mask operand that holds one integer, or one per batch entry.

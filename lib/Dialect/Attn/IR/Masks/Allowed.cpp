@@ -30,8 +30,9 @@ AllowedAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
                             TypeRange types, ArrayRef<int64_t> shape) const {
   auto type = dyn_cast<ShapedType>(types[getOperand()]);
   if (!type || !type.hasRank() || !type.getElementType().isInteger(1)) // C4
-    return emitError() << "expects a boolean mask to be a tensor of i1, but got "
-                       << types[getOperand()];
+    return emitError()
+           << "expects a boolean mask to be a tensor of i1, but got "
+           << types[getOperand()];
   if (!broadcastsTo(type.getShape(), shape)) // C4
     return emitError() << "expects the boolean mask to broadcast to the scores "
                           "from the right, but got "

@@ -11,12 +11,10 @@ Formula CausalAttr::formula(MaskContext &context) const {
   if (getAlignment() == Alignment::BottomRight)
     start = context.liveKeys() - Linear::queryLength();
   else if (getAlignment() == Alignment::Offset)
-    start = getOperand() < 0
-                ? Linear(getOffset())
-                : context.operandSymbol(getOperand(), "offset",
-                                        /*nonNegative=*/false);
-  return lessEqual(Linear::key(),
-                   Linear::query() + start);
+    start = getOperand() < 0 ? Linear(getOffset())
+                             : context.operandSymbol(getOperand(), "offset",
+                                                     /*nonNegative=*/false);
+  return lessEqual(Linear::key(), Linear::query() + start);
 }
 
 Attribute attn::parseCausal(MaskOperandParser &mask) {
@@ -85,8 +83,9 @@ CausalAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
   bool hasOperand = getOperand() >= 0;
   if ((getAlignment() != Alignment::Offset && (hasOperand || getOffset())) ||
       (hasOperand && getOffset())) // C6
-    return emitError() << "expects a constant or an operand with causal(offset) "
-                          "and neither with another alignment";
+    return emitError()
+           << "expects a constant or an operand with causal(offset) "
+              "and neither with another alignment";
   if (!hasOperand)
     return success();
   return verifyPerBatchOperand(emitError, "causal(offset)", types[getOperand()],

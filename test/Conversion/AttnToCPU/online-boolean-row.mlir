@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One row of booleans for all queries is read where it lies.
+// RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+
+// CHECK: func.func private @f.online_edge({{.*}}, %[[M:.*]]: memref<1x?xi1>)
+// CHECK-NOT: vector<4xi8>
+// CHECK: %[[BIT:.*]] = memref.load %[[M]][%c0, %{{.*}}] : memref<1x?xi1>
+// CHECK: vector.broadcast %[[BIT]] : i1 to vector<4xi1>
+// CHECK: func.func private @f.kernel
+func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index, %sq: index, %sk: index, %m: memref<1x?xi1>) {
+  %c0 = arith.constant 0 : index
+  %s0 = attn.init_state %q scale 0.5 {schedule = #s} : memref<?x4xf32> -> <8 x 4 x 6, f32>
+  %s1 = attn.online %s0, %k, %v rows %b to %e keys from %c0 lengths %sq, %sk where %m : memref<1x?xi1> mode edge {schedule = #s} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
+  return
+}

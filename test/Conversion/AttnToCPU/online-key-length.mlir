@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Padding: the predicate does not depend on the query, so one scalar comparison
+// serves all lanes.
+// RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+
+// CHECK: func.func private @f.online_edge({{.*}}, %[[N:.*]]: index)
+// CHECK: %[[LEFT:.*]] = arith.addi %{{.*}}, %[[N]]
+// CHECK: %[[SEES:.*]] = arith.cmpi sge, %[[LEFT]], %c0 : index
+// CHECK-NEXT: {{.*}} = vector.broadcast %[[SEES]] : i1 to vector<4xi1>
+// CHECK: arith.select %{{.*}} : vector<4xi1>, vector<4xf32>
+// CHECK-NOT: : vector<4xi32>, vector<4xi32>
+// CHECK: call @f.online_edge({{.*}}, %arg7)
+func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index, %sq: index, %sk: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %s0 = attn.init_state %q scale 0.5 {schedule = #s} : memref<?x4xf32> -> <8 x 4 x 6, f32>
+  %s1 = attn.online %s0, %k, %v rows %b to %e keys from %c0 lengths %sq, %sk where key_length(%n : index) mode edge {schedule = #s} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
+  return
+}

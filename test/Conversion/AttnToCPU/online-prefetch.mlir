@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A schedule with prefetch touches the next tile; one without does not.
+// RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#p = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
+
+// CHECK-LABEL: func.func private @f.online_full(
+// CHECK: memref.prefetch %arg1[{{.*}}], read, locality<2>, data : memref<?x4xf32>
+// CHECK: memref.prefetch %arg2[{{.*}}], read, locality<2>, data : memref<?x6xf32>
+// CHECK-LABEL: func.func private @f.online_full_1(
+// CHECK-NOT: memref.prefetch
+func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index) {
+  %c0 = arith.constant 0 : index
+  %s0 = attn.init_state %q scale 0.5 {schedule = #p} : memref<?x4xf32> -> <8 x 4 x 6, f32>
+  %s1 = attn.online %s0, %k, %v rows %b to %e keys from %c0 lengths %b, %b mode full {schedule = #p} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
+  %s2 = attn.online %s1, %k, %v rows %b to %e keys from %c0 lengths %b, %b mode full {schedule = #s} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
+  return
+}

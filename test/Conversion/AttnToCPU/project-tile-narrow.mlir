@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Fewer columns than lanes are read and written under a mask; the loop for wide
+// tiles folds away.
+// RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+
+// CHECK: func.func private @f.project(
+// CHECK-NOT: vector.store
+// CHECK: vector.maskedload %arg1
+// CHECK: vector.maskedstore %arg2
+// CHECK-NOT: vector.store
+// CHECK: func.func private @f.kernel
+func.func private @f.kernel(%x: memref<?x4xf32>, %w: memref<4x3xf32>, %o: memref<?x3xf32>) {
+  attn.project_tile %x, %w outs(%o : memref<?x3xf32>) {schedule = #s} : memref<?x4xf32>, memref<4x3xf32>
+  return
+}

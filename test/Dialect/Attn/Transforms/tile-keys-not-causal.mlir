@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Above the diagonal: the edge comes first, the full tiles behind it.
+// RUN: attn-opt %s --attn-tile-keys --canonicalize --cse | FileCheck %s
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+// CHECK-LABEL: @f(
+// CHECK-SAME: %[[S:.*]]: !attn.state<16 x 4 x 6, f32>, %[[K:.*]]: tensor<?x4xf32>, %[[V:.*]]: tensor<?x6xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[SQ:.*]]: index, %[[SK:.*]]: index, %[[N:.*]]: index,
+// CHECK: %[[TILES:.*]] = arith.ceildivsi %[[SK]], %c8
+// CHECK: %[[X:.*]] = arith.addi %[[BEGIN]], %c-6
+// CHECK: %[[Y:.*]] = arith.ceildivsi %[[X]], %c8
+// CHECK: %[[FIRST:.*]] = arith.maxsi %[[Y]], %c0
+// CHECK: %[[Q1:.*]] = arith.addi %[[END]], %c-1
+// CHECK: arith.floordivsi %[[Q1]], %c8
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[FULL:.*]] step
+// CHECK: where not causal(top_left) mode edge
+// CHECK: scf.for %{{.*}} = %[[FULL]] to %{{.*}} step
+// CHECK: where not causal(top_left) mode full
+func.func @f(%s: !attn.state<16 x 4 x 6, f32>, %k: tensor<?x4xf32>, %v: tensor<?x6xf32>, %begin: index, %end: index,
+    %sq: index, %sk: index, %n: index, %m: tensor<?x?xi1>) -> !attn.state<16 x 4 x 6, f32> {
+  %c0 = arith.constant 0 : index
+  %r = attn.online %s, %k, %v rows %begin to %end keys from %c0 lengths %sq, %sk where not causal(top_left) mode edge {schedule = #s}
+      : <16 x 4 x 6, f32>, tensor<?x4xf32>, tensor<?x6xf32>
+  return %r : !attn.state<16 x 4 x 6, f32>
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A tile has key_tile keys, the last one what is left; keys and values are cut alike.
+// RUN: attn-opt %s --attn-tile-keys --canonicalize --cse | FileCheck %s
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+// CHECK-LABEL: @f(
+// CHECK-SAME: %[[S:.*]]: !attn.state<16 x 4 x 6, f32>, %[[K:.*]]: tensor<?x4xf32>, %[[V:.*]]: tensor<?x6xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[SQ:.*]]: index, %[[SK:.*]]: index, %[[N:.*]]: index,
+// CHECK: scf.for %[[T:.*]] = %c0 to
+// CHECK: %[[FIRST:.*]] = arith.muli %[[T]], %c8
+// CHECK: %[[LEFT:.*]] = arith.subi %[[SK]], %[[FIRST]]
+// CHECK: %[[COUNT:.*]] = arith.minui %[[LEFT]], %c8
+// CHECK: %[[KT:.*]] = tensor.extract_slice %[[K]][%[[FIRST]], 0] [%[[COUNT]], 4] [1, 1]
+// CHECK: %[[VT:.*]] = tensor.extract_slice %[[V]][%[[FIRST]], 0] [%[[COUNT]], 6] [1, 1]
+// CHECK: attn.online %{{.*}}, %[[KT]], %[[VT]] rows %[[BEGIN]] to %[[END]] keys from %[[FIRST]] lengths %[[SQ]], %[[SK]]
+func.func @f(%s: !attn.state<16 x 4 x 6, f32>, %k: tensor<?x4xf32>, %v: tensor<?x6xf32>, %begin: index, %end: index,
+    %sq: index, %sk: index, %n: index, %m: tensor<?x?xi1>) -> !attn.state<16 x 4 x 6, f32> {
+  %c0 = arith.constant 0 : index
+  %r = attn.online %s, %k, %v rows %begin to %end keys from %c0 lengths %sq, %sk mode full {schedule = #s}
+      : <16 x 4 x 6, f32>, tensor<?x4xf32>, tensor<?x6xf32>
+  return %r : !attn.state<16 x 4 x 6, f32>
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A tile has query_tile rows, and the columns whose weights fill 256 KiB.
+// RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+// CHECK-LABEL: @f
+// CHECK: %[[S:.*]] = tensor.dim %arg0, %c0
+// CHECK: %[[TILES:.*]] = arith.ceildivui %[[S]], %c16
+// CHECK: scf.forall (%[[I:.*]], %[[J:.*]]) in (%[[TILES]], 2) shared_outs(%[[O:.*]] = %{{.*}})
+// CHECK: %[[ROW:.*]] = arith.muli %[[I]], %c16
+// CHECK: %[[COLUMN:.*]] = arith.muli %[[J]], %c512
+// CHECK: %[[X:.*]] = tensor.extract_slice %arg0[%[[ROW]], 0] [%[[ROWS:.*]], 128] [1, 1]
+// CHECK: %[[W:.*]] = tensor.extract_slice %arg1[0, %[[COLUMN]]] [128, %[[COLUMNS:.*]]] [1, 1]
+// CHECK: %[[T:.*]] = attn.project_tile %[[X]], %[[W]] outs(
+// CHECK: tensor.parallel_insert_slice %[[T]] into %[[O]][%[[ROW]], %[[COLUMN]]] [%[[ROWS]], %[[COLUMNS]]]
+func.func @f(%x: tensor<?x128xf32>, %w: tensor<128x600xf32>) -> tensor<?x600xf32> {
+  %y = attn.project %x, %w {schedule = #s} : (tensor<?x128xf32>, tensor<128x600xf32>) -> tensor<?x600xf32>
+  return %y : tensor<?x600xf32>
+}
