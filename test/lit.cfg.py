@@ -16,7 +16,7 @@ config.excludes = ["Inputs", "README.md", "data"]
 
 # attn-opt, attn-reference; FileCheck, not, split-file, mlir-opt.
 config.environment["PATH"] = os.pathsep.join(
-    [os.path.join(config.attn_build, "bin"), config.llvm_tools, os.environ["PATH"]])
+    [*filter(None, [config.test_tools]), os.path.join(config.attn_build, "bin"), config.llvm_tools, os.environ["PATH"]])
 
 
 def has_numpy(python):
@@ -29,6 +29,12 @@ if has_numpy(python):
     config.available_features.add("numpy")
 else:
     lit_config.warning("no NumPy, so value tests are left out; scripts/test installs it")
+
+if "-fsanitize=address" in config.c_compiler:
+    config.available_features.add("asan")
+    # Python keeps memory until it ends; what it loads needs its sanitizer first.
+    config.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+    python = f"env LD_PRELOAD={config.test_preload} {python}"
 
 config.substitutions += [
     # The C compiler of this build, and what a caller of a kernel needs of ours.
@@ -53,7 +59,5 @@ if os.path.exists("/proc/cpuinfo"):
     with open("/proc/cpuinfo") as cpuinfo:
         flags = set(cpuinfo.read().split())
     config.available_features.update(flags & {"avx2", "avx512f"})
-if "-fsanitize=address" in config.c_compiler:
-    config.available_features.add("asan")
 if config.build_type == "Debug":
     config.available_features.add("assertions")

@@ -10,8 +10,9 @@
 // CHECK: arith.mulf %[[ROW]], %[[LOG2E]]
 // CHECK: vector.store %{{.*}}, %[[S]]
 // CHECK: vector.fma
-// CHECK: %[[X:.*]] = vector.load %[[S]]
-// CHECK: arith.addf %{{.*}}, %[[X]] : vector<4xf32>
+// CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[X:.*]], %[[INF:.*]] : vector<4xf32>
+// CHECK-NEXT: %[[SUM:.*]] = arith.addf %{{.*}}, %[[X]] : vector<4xf32>
+// CHECK-NEXT: %{{.*}} = arith.select %[[NONE]], %[[INF]], %[[SUM]]
 // CHECK: arith.cmpf ord,
 // CHECK: func.func private @f.kernel
 func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index, %sq: index, %sk: index, %x: memref<?x?xf32>) {

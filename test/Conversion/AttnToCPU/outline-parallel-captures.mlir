@@ -7,14 +7,14 @@
 // CHECK: llvm.getelementptr %[[C]][0, 0]
 // CHECK: builtin.unrealized_conversion_cast %{{.*}} to memref<?xi8>
 // CHECK: llvm.getelementptr %[[C]][0, 1]
-// CHECK: %[[O:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<?x?xf32>
+// CHECK: builtin.unrealized_conversion_cast %{{.*}} : i64 to index
 // CHECK: llvm.getelementptr %[[C]][0, 2]
-// CHECK: %[[M:.*]] = builtin.unrealized_conversion_cast %{{.*}} : i64 to index
+// CHECK: builtin.unrealized_conversion_cast %{{.*}} to memref<?x?xf32>
 // CHECK-NOT: llvm.getelementptr %[[C]][0, 4]
 // CHECK: func.func private @f.kernel
 // CHECK: builtin.unrealized_conversion_cast %arg2 : memref<?xi8>
-// CHECK: builtin.unrealized_conversion_cast %arg1 : memref<?x?xf32>
 // CHECK: builtin.unrealized_conversion_cast %{{.*}} : index to i64
+// CHECK: builtin.unrealized_conversion_cast %arg1 : memref<?x?xf32>
 func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

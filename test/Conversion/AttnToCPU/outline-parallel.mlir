@@ -7,7 +7,8 @@
 // CHECK: memref.store
 // CHECK: func.func private @f.kernel
 // CHECK-NOT: scf.forall
-// CHECK: %[[ITEMS:.*]] = arith.muli %{{.*}}, %{{.*}} : index
+// CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %{{.*}} : index
+// CHECK: %[[ITEMS:.*]] = arith.muli %[[ROWS]], %{{.*}} : index
 // CHECK: %[[CAPTURES:.*]] = llvm.alloca
 // CHECK: %[[FIELD:.*]] = llvm.getelementptr %arg4[16]
 // CHECK-NEXT: %[[PARALLEL_FOR:.*]] = llvm.load %[[FIELD]]

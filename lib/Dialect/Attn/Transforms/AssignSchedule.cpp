@@ -11,7 +11,7 @@
 // kept to spare, and enough independent chains to hide the latency of an FMA:
 //   16 registers             6 x 2   (15 used, 0.67 loads per FMA)
 //   32 registers,  8 chains  4 x 4   (21 used, 0.50)
-//   32 registers, 16 chains  4 x 6   (29 used, 0.42)
+//   32 registers, 16 chains  4 x 5   (25 used, 0.45; LLVM spills 4 x 6)
 // Fewer vectors are preferred: a ragged query tile wastes fewer lanes. A query
 // tile holds as many panels as give about 128 queries. A key tile takes three
 // quarters of the level-1 cache, but between 48 and 96 keys. All of this was
@@ -39,7 +39,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   ScheduleAttr schedule(int64_t queries, int64_t dim) {
     bool manyRegisters = registers >= 32;
     int64_t rows = manyRegisters ? 4 : 6;
-    int64_t vectors = !manyRegisters ? 2 : chains > 8 ? 6 : 4;
+    int64_t vectors = !manyRegisters ? 2 : chains > 8 ? 5 : 4;
     int64_t panel = lanes * vectors;
     int64_t queryTile = std::max<int64_t>(1, 128 / panel) * panel;
     if (!ShapedType::isDynamic(queries))
@@ -47,11 +47,13 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
           queryTile, std::max<int64_t>(
                          panel, static_cast<int64_t>(llvm::alignTo(
                                     static_cast<uint64_t>(queries), panel))));
+    // Without FMA a product needs a register of its own: no room to unroll.
+    bool fused = manyRegisters || lanes > 4;
+    int64_t unroll = manyRegisters ? 4 : fused ? 2 : 1;
     int64_t fits = l1Bytes * 3 / 4 / (4 * std::max<int64_t>(dim, 1));
     int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / rows * rows;
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
-                             keyTile, /*unroll=*/manyRegisters ? 4 : 2,
-                             /*prefetch=*/2);
+                             keyTile, unroll, /*prefetch=*/2);
   }
 
   void runOnOperation() override {

@@ -2,16 +2,16 @@
 // The register tile follows from lanes, registers and the latency of an FMA.
 // RUN: attn-opt %s --attn-assign-schedule | FileCheck %s --check-prefix=AVX2
 // RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=16 chains=8" | FileCheck %s --check-prefix=SSE
-// RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=32 chains=8" | FileCheck %s --check-prefix=NEON
+// RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=32 chains=16" | FileCheck %s --check-prefix=NEON
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=8" | FileCheck %s --check-prefix=AVX512
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=16" | FileCheck %s --check-prefix=DEEP
 
 // Query tiles are the whole panels (lanes * vectors) in 128 queries; key tiles whole rows.
 // AVX2: attn.sdpa {{.*}}#attn.schedule<lanes = 8, rows = 6, vectors = 2, query_tile = 128, key_tile = 96, unroll = 2, prefetch = 2>
-// SSE: attn.sdpa {{.*}}#attn.schedule<lanes = 4, rows = 6, vectors = 2, query_tile = 128, key_tile = 96, unroll = 2, prefetch = 2>
-// NEON: attn.sdpa {{.*}}#attn.schedule<lanes = 4, rows = 4, vectors = 4, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2>
+// SSE: attn.sdpa {{.*}}#attn.schedule<lanes = 4, rows = 6, vectors = 2, query_tile = 128, key_tile = 96, unroll = 1, prefetch = 2>
+// NEON: attn.sdpa {{.*}}#attn.schedule<lanes = 4, rows = 4, vectors = 5, query_tile = 120, key_tile = 96, unroll = 4, prefetch = 2>
 // AVX512: attn.sdpa {{.*}}#attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2>
-// DEEP: attn.sdpa {{.*}}#attn.schedule<lanes = 16, rows = 4, vectors = 6, query_tile = 96, key_tile = 96, unroll = 4, prefetch = 2>
+// DEEP: attn.sdpa {{.*}}#attn.schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 80, key_tile = 96, unroll = 4, prefetch = 2>
 func.func @f(%q: tensor<?x64xf32>, %k: tensor<?x64xf32>, %v: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %o = attn.sdpa %q, %k, %v scale 0.125 : (tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
   return %o : tensor<?x64xf32>

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Arguments are checked, the work space is found or allocated, then the kernel runs.
+// RUN: attn-opt %s --attn-emit-entry | FileCheck %s
+
+// CHECK: llvm.func @f(%
+// CHECK: llvm.call @f.check_shapes
+// CHECK: call @f.workspace(
+// CHECK: llvm.call @malloc(
+// CHECK: call @f.kernel(
+// CHECK: llvm.call @free(
+// CHECK: llvm.return
+func.func private @f.kernel(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %o: memref<?x4xf32, strided<[?, 1], offset: ?>>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
+    attributes {attn.ports = [
+      {name = "x", type = tensor<?x4xf32>, input = true, symbols = ["x0", ""], sizes = array<i64: -1, 4>},
+      {name = "out", type = tensor<?x4xf32>, input = false, symbols = ["x0", ""], sizes = array<i64: -1, 4>}]} {
+  return
+}
+func.func private @f.workspace(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %o: memref<?x4xf32, strided<[?, 1], offset: ?>>, %threads: index) -> index {
+  return %threads : index
+}
+func.func private @f.flops(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>) -> f64 {
+  %zero = arith.constant 0.0 : f64
+  return %zero : f64
+}
