@@ -239,9 +239,12 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
 
 /// Raises the library's number of extras to what `op` needs.
 template <typename Op> void countExtras(KernelLibrary &library, Op op) {
-  int64_t count = op.getBias() ? 1 : 0;
-  for (Value operand : op.getMaskOperands())
-    count += isa<MemRefType>(operand.getType());
+  auto isPacked = [](Value matrix) {
+    return matrix && isa<MemRefType>(matrix.getType()) &&
+           matrixKind(matrix) != MatrixKind::Row;
+  };
+  int64_t count =
+      isPacked(op.getBias()) + llvm::count_if(op.getMaskOperands(), isPacked);
   library.extras = std::max(library.extras, count);
 }
 

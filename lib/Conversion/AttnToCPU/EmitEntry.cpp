@@ -303,8 +303,9 @@ void EntryOfKernel::emitStrerror(ArrayRef<std::string> texts) {
   auto at = [&](Value base, Type element, Value index) -> Value {
     return LLVM::GEPOp::create(e.b, e.ptr, element, base, LLVM::GEPArg(index));
   };
-  e.returnIf(e.compare(ICmpPredicate::uge, index, count),
-             at(base, e.i8, e.constant(e.i64, unknown)));
+  // One statement per op where order is free: both compilers emit the same.
+  Value isUnknown = e.compare(ICmpPredicate::uge, index, count);
+  e.returnIf(isUnknown, at(base, e.i8, e.constant(e.i64, unknown)));
   Value wide = LLVM::ZExtOp::create(e.b, e.i64, index);
   Value begin =
       LLVM::LoadOp::create(e.b, e.i32, at(e.address(table), e.i32, wide));

@@ -119,8 +119,8 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
   k.loop(k.index(0), k.index(layout.valueDim), 1, [&](Value d) {
     for (int64_t v = 0; v < k.vectors; ++v) {
       Value column = k.index(v * k.lanes), row = k.add(context, d);
-      Value start =
-          k.mulf(k.load(state, row, column), k.load(state, rescaleRow, column));
+      Value rescale = k.load(state, rescaleRow, column);
+      Value start = k.mulf(k.load(state, row, column), rescale);
       Values sum = k.loop(begin, end, 1, start, [&](Value key, ValueRange acc) {
         Value weight = k.load(state, k.add(weights, key), column);
         Value product = k.mulf(weight, k.loadBroadcast(value, key, d));

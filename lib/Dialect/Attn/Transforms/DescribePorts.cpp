@@ -313,10 +313,21 @@ LogicalResult DescribePorts::checkName(func::FuncOp function) {
   bool isIdentifier =
       !llvm::isDigit(name.front()) &&
       llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-  if (!isIdentifier || name == "main")
-    return function.emitError() << "expects a public function whose name is a "
-                                   "C identifier other than main, but got '"
-                                << name << "'";
+  // What the object itself calls, or what an executable begins with.
+  bool isTaken = name == "main" || name == "malloc" || name == "free" ||
+                 name.starts_with("attn_rt_");
+  if (!isIdentifier || isTaken)
+    return function.emitError()
+           << "expects a public function whose name is a C identifier other "
+              "than main, malloc, free and attn_rt_*, but got '"
+           << name << "'";
+  for (StringRef suffix : {"_workspace_size", "_strerror", "_info", "_flops"})
+    if (function->getParentOfType<ModuleOp>().lookupSymbol(
+            (name + suffix).str()))
+      return function.emitError()
+             << "expects no other '" << name << suffix
+             << "' in the module, because that is a C function of '" << name
+             << "'";
   if (!function.getBody().hasOneBlock())
     return function.emitError()
            << "expects a function without branches, but got several blocks";

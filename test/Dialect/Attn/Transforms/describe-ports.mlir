@@ -73,7 +73,24 @@ func.func @rank(%x: tensor<1x1x1x1x1x1x1xf32>) -> tensor<1x1x1x1x1x1x1xf32> {
 
 // -----
 
-// expected-error @+1 {{expects a public function whose name is a C identifier other than main, but got 'a-b'}}
+// expected-error @+1 {{expects a public function whose name is a C identifier other than main, malloc, free and attn_rt_*, but got 'a-b'}}
 func.func @"a-b"(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{but got 'malloc'}}
+func.func @malloc(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects no other 'a_info' in the module, because that is a C function of 'a'}}
+func.func @a(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
+}
+func.func @a_info(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
 }
