@@ -167,7 +167,8 @@ void Outliner::outline(scf::ForallOp forall, unsigned number) {
   SetVector<Value> used;
   getUsedValuesDefinedAbove(forall.getRegion(), used);
   // The bounds of the last two dimensions number the items.
-  for (OpFoldResult bound : llvm::drop_begin(forall.getMixedUpperBound()))
+  SmallVector<OpFoldResult> bounds = forall.getMixedUpperBound();
+  for (OpFoldResult bound : llvm::drop_begin(bounds))
     if (auto value = dyn_cast<Value>(bound))
       used.insert(value);
   SmallVector<Value> captures{
