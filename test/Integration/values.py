@@ -164,7 +164,7 @@ def main():
             kernel = Kernel(case.text(), folder, target=options.target)
             for i, sizes in enumerate([case.sizes] if case.sizes else LENGTHS):
                 try:
-                    worst = max(worst, check(kernel, case, sizes, 1000 * number + i, 1 + (number + i) % 3, i % 3 == 0,
+                    worst = max(worst, check(kernel, case, sizes, 1000 * number + i, 1 + (number + i) % 3, True,
                                              folder))
                     if case.mask and case.mask[0][0] != "allowed":
                         check(kernel, case, sizes, 7000 * number + i, 1, False, folder, poison=True)
