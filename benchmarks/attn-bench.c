@@ -1,42 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Speed of compiled kernels as a share of this machine's own FMA peak.
+/* Times compiled kernels beside what the machine gives at the same moment: a
+ * shared library that benchmarks/kernels.py loads.
  *
- *   attn-bench [--seconds S] [--threads N] NAME KERNEL.so B H SQ SKV D FLOPS
- * ...
- *
- * Each kernel is a shared library made by attn-opt with one function @kernel on
- * q, k, v (B,H,S,D) of f32. All kernels run in turn, in rotating order, each
- * run followed by a burst of register-only FMA; the machine's clock and its
- * other tenants thus hit all of them alike. Printed are medians over the runs,
- * the quiet fifth (20th percentile of the times against the 80th of the bursts)
- * and the spread of the bursts. FLOPS is what the result needs: visible pairs
- * only.
- */
+ * A whole call lasts longer than the quiet moments of a shared machine, so a
+ * kernel gets a parallel_for that times each of its items alone and lets the
+ * same thread run a burst of register-only multiply-adds between items. */
 #define _GNU_SOURCE
 #include "attn-rt/attn.h"
 #include "attn-rt/peak.h"
 #include "attn-rt/program.h"
-#include <dlfcn.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdint.h>
 #include <time.h>
 
-enum { MAX_KERNELS = 32, MAX_RUNS = 1000 };
+enum { MAX_WORKERS = 1024, BURST_EVERY_NS = 40000 };
 
-typedef struct {
-  size_t size;
-  attn_tensor q, k, v, out;
-  attn_rt_call call;
-} kernel_args;
+/* Which peak a burst measures. */
+enum { F32_FMA = 0, BF16_DOT = 1 };
 
+/* One call. The caller owns the arrays; what does not fit is not kept. */
 typedef struct {
-  const char *name;
-  int32_t (*run)(const kernel_args *);
-  kernel_args args;
-  double flops, times[MAX_RUNS];
-} kernel;
+  double *items;  /* seconds of each item, loop after loop */
+  double *bursts; /* GFLOP/s of one thread */
+  int64_t max_items, max_bursts;
+  int64_t item_count, burst_count;
+  double rest; /* seconds outside the loops */
+  int32_t burst_kind;
+} attn_bench_record;
 
 static double now(void) {
   struct timespec t;
@@ -44,118 +33,173 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Sum of uniform numbers: close to normal, never zeros. */
-static float *normal(size_t count, uint64_t seed) {
-  float *data = aligned_alloc(64, (count * sizeof(float) + 63) / 64 * 64);
-  uint64_t x = seed * 0x9E3779B97F4A7C15u + 1;
-  for (size_t i = 0; data && i < count; ++i) {
-    float sum = 0;
-    for (int k = 0; k < 4; ++k) {
-      x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-      sum += (float)(x >> 40) / (1 << 24) - 0.5f;
-    }
-    data[i] = sum * 1.7320508f;
-  }
-  return data;
+#if defined(__x86_64__)
+/* Twenty-four independent chains, as many operands as the f32 burst has. */
+#define DOT(r) "vdpbf16ps %%zmm30,%%zmm30,%%zmm" #r "\n"
+#define ZERO(r) "vpxord %%zmm" #r ",%%zmm" #r ",%%zmm" #r "\n"
+/* clang-format off */
+#define CHAINS(F)                                                              \
+  F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13)    \
+  F(14) F(15) F(16) F(17) F(18) F(19) F(20) F(21) F(22) F(23)
+#define REGISTERS                                                              \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",      \
+  "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16",       \
+  "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm30"
+/* clang-format on */
+__attribute__((target("avx512f"))) static double dot_burst(void) {
+  enum { REPEATS = 5000, FLOPS_PER_DOT = 64 };
+  long repeats = REPEATS;
+  double start = now();
+  __asm__ volatile(CHAINS(ZERO) ZERO(30) "1:\n" CHAINS(DOT) "dec %0\n"
+                                                            "jnz 1b\n"
+                                                            "vzeroupper\n"
+                   : "+r"(repeats)::"cc", REGISTERS);
+  return 1e-9 * REPEATS * 24 * FLOPS_PER_DOT / (now() - start);
+}
+static int has_dot(void) { return __builtin_cpu_supports("avx512bf16"); }
+#else
+static double dot_burst(void) { return 0; }
+static int has_dot(void) { return 0; }
+#endif
+
+static double burst(int32_t kind) {
+  return kind == BF16_DOT && has_dot() ? dot_burst() : attn_rt_fma_burst();
 }
 
-static attn_tensor tensor(int64_t b, int64_t h, int64_t s, int64_t d,
-                          uint64_t seed) {
-  int64_t shape[] = {b, h, s, d};
-  return attn_contiguous(normal((size_t)(b * h * s * d), seed), 4, shape);
+typedef struct {
+  attn_bench_record *record;
+  int64_t first; /* number of this loop's first item */
+  attn_body body;
+  void *data;
+  double since_burst[MAX_WORKERS];
+} timed_loop;
+
+static void timed_item(void *data, int64_t item, int32_t worker) {
+  timed_loop *loop = data;
+  attn_bench_record *record = loop->record;
+  double start = now();
+  loop->body(loop->data, item, worker);
+  double seconds = now() - start;
+  if (loop->first + item < record->max_items)
+    record->items[loop->first + item] = seconds;
+  double *since = &loop->since_burst[worker % MAX_WORKERS];
+  *since += seconds;
+  if (*since < 1e-9 * BURST_EVERY_NS)
+    return;
+  *since = 0;
+  double gflops = burst(record->burst_kind);
+  int64_t at = __atomic_fetch_add(&record->burst_count, 1, __ATOMIC_RELAXED);
+  if (at < record->max_bursts)
+    record->bursts[at] = gflops;
 }
 
-static int load(kernel *k, char **argv, int32_t threads) {
-  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    fprintf(stderr, "attn-bench: %s\n", dlerror());
-    return 0;
-  }
-  int64_t b = atoll(argv[2]), h = atoll(argv[3]), sq = atoll(argv[4]),
-          skv = atoll(argv[5]), d = atoll(argv[6]);
-  void *symbol = dlsym(library, "kernel");
-  memcpy(&k->run, &symbol, sizeof symbol);
-  size_t (*workspace)(const kernel_args *);
-  symbol = dlsym(library, "kernel_workspace_size");
-  memcpy(&workspace, &symbol, sizeof symbol);
-  if (!k->run || !workspace)
-    return 0;
-  k->name = argv[0];
-  k->flops = atof(argv[7]);
-  k->args = (kernel_args){.size = sizeof(kernel_args),
-                          .q = tensor(b, h, sq, d, 1),
-                          .k = tensor(b, h, skv, d, 2),
-                          .v = tensor(b, h, skv, d, 3),
-                          .out = tensor(b, h, sq, d, 4)};
-  k->args.call.threads = threads;
-  k->args.call.workspace_size = (workspace(&k->args) + 63) / 64 * 64;
-  k->args.call.workspace = aligned_alloc(64, k->args.call.workspace_size);
-  return 1;
+static void timed_parallel_for(void *context, int64_t items, int32_t threads,
+                               attn_body body, void *data) {
+  attn_bench_record *record = context;
+  timed_loop loop = {record, record->item_count, body, data, {0}};
+  double start = now();
+  attn_rt_parallel_for(NULL, items, threads, timed_item, &loop);
+  record->rest -= now() - start;
+  record->item_count += items;
 }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-static double quantile(double *values, int count, double q) {
-  qsort(values, (size_t)count, sizeof *values, ascending);
-  return values[(int)(q * (count - 1))];
+/* Runs a kernel once and returns its status. `call` lies inside `args`. */
+int32_t attn_bench_items(int32_t (*run)(const void *), const void *args,
+                         attn_rt_call *call, attn_bench_record *record) {
+  attn_rt_call before = *call;
+  record->item_count = record->burst_count = 0;
+  call->parallel_for = timed_parallel_for;
+  call->parallel_context = record;
+  double start = now();
+  record->rest = 0;
+  int32_t status = run(args);
+  record->rest += now() - start;
+  *call = before;
+  if (record->burst_count == 0 && record->max_bursts > 0)
+    record->bursts[record->burst_count++] = burst(record->burst_kind);
+  return status;
 }
 
-int main(int argc, char **argv) {
-  static kernel kernels[MAX_KERNELS];
-  static double bursts[MAX_RUNS * MAX_KERNELS];
-  double seconds = 10;
-  int32_t threads = 1;
-  int count = 0, at = 1;
-  for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
-    if (!strcmp(argv[at], "--seconds"))
-      seconds = atof(argv[at + 1]);
-    else if (!strcmp(argv[at], "--threads"))
-      threads = atoi(argv[at + 1]);
-  }
-  for (; at + 7 < argc && count < MAX_KERNELS; at += 8)
-    if (!load(&kernels[count++], argv + at, threads))
-      return 1;
-  if (!count) {
-    fprintf(stderr, "usage: attn-bench [--seconds S] [--threads N] NAME "
-                    "KERNEL.so B H SQ SKV D FLOPS ...\n");
-    return 2;
-  }
-  int runs = 0, burst_count = 0;
-  for (double begin = now(); runs < 3 || now() - begin < seconds; ++runs) {
-    if (runs == MAX_RUNS)
-      break;
-    for (int i = 0; i < count; ++i) {
-      kernel *k = &kernels[(i + runs) % count];
-      double start = now();
-      int32_t status = k->run(&k->args);
-      k->times[runs] = now() - start;
-      if (status) {
-        fprintf(stderr, "attn-bench: %s returned %d\n", k->name, status);
-        return 1;
-      }
-      bursts[burst_count++] = attn_rt_fma_burst();
-    }
-  }
-  double peak = quantile(bursts, burst_count, 0.5),
-         quiet = quantile(bursts, burst_count, 0.8);
-  char cpu[128];
-  attn_rt_cpu_name(cpu, sizeof cpu);
-  printf("%s, %s: %.1f GFLOP/s per thread (middle half %.1f to %.1f), %d "
-         "thread%s, %d runs each\n",
-         cpu, attn_rt_peak_isa(), peak, quantile(bursts, burst_count, 0.25),
-         quantile(bursts, burst_count, 0.75), threads, threads == 1 ? "" : "s",
-         runs);
-  printf("%-34s %10s %10s %8s %8s\n", "kernel", "median ms", "GFLOP/s",
-         "% peak", "quiet %");
-  for (int i = 0; i < count; ++i) {
-    kernel *k = &kernels[i];
-    double median = quantile(k->times, runs, 0.5),
-           fast = quantile(k->times, runs, 0.2);
-    printf("%-34s %10.3f %10.1f %8.1f %8.1f\n", k->name, 1e3 * median,
-           1e-9 * k->flops / median, 1e-7 * k->flops / median / peak / threads,
-           1e-7 * k->flops / fast / quiet / threads);
-  }
-  return 0;
+static void burst_item(void *data, int64_t item, int32_t worker) {
+  attn_bench_record *record = data;
+  (void)worker;
+  record->bursts[item] = burst(record->burst_kind);
+}
+
+/* Fills `bursts` on `threads` threads at once. */
+void attn_bench_bursts(double *bursts, int64_t count, int32_t threads,
+                       int32_t kind) {
+  attn_bench_record record = {.bursts = bursts, .burst_kind = kind};
+  attn_rt_parallel_for(NULL, count, threads, burst_item, &record);
+}
+
+/* Compilers do not agree on how to vectorise a loop that only reads, and a slow
+ * plain read would flatter every kernel. One pass is 256 bytes. */
+#if defined(__x86_64__)
+#define LOOP(loads)                                                            \
+  "1:\n" loads "add $256,%0\n"                                                 \
+  "dec %1\n"                                                                   \
+  "jnz 1b\n"
+#define READ(load, at) load " " #at "(%0),"
+/* clang-format off */
+#define READ4(load, r) READ(load, 0) r READ(load, 64) r READ(load, 128) r      \
+  READ(load, 192) r
+#define READ8(load, r) READ4(load, r) READ(load, 32) r READ(load, 96) r        \
+  READ(load, 160) r READ(load, 224) r
+#define READ16(load, r) READ8(load, r) READ(load, 16) r READ(load, 48) r       \
+  READ(load, 80) r READ(load, 112) r READ(load, 144) r READ(load, 176) r       \
+  READ(load, 208) r READ(load, 240) r
+/* clang-format on */
+static void read_passes(const char *at, int64_t passes) {
+  if (__builtin_cpu_supports("avx512f"))
+    __asm__ volatile(LOOP(READ4("vmovups", "%%zmm0\n")) "vzeroupper\n"
+                     : "+r"(at), "+r"(passes)::"cc", "memory", "xmm0");
+  else if (__builtin_cpu_supports("avx2"))
+    __asm__ volatile(LOOP(READ8("vmovups", "%%ymm0\n")) "vzeroupper\n"
+                     : "+r"(at), "+r"(passes)::"cc", "memory", "xmm0");
+  else
+    __asm__ volatile(LOOP(READ16("movups", "%%xmm0\n"))
+                     : "+r"(at), "+r"(passes)::"cc", "memory", "xmm0");
+}
+#else
+static void read_passes(const char *at, int64_t passes) {
+  for (; passes; --passes, at += 256)
+    for (int i = 0; i < 256; i += (int)sizeof(uint64_t))
+      (void)*(const volatile uint64_t *)(at + i);
+}
+#endif
+
+typedef struct {
+  const char *buffers[2];
+  int64_t passes;
+  int32_t shares;
+} read_job;
+
+static void read_item(void *data, int64_t item, int32_t worker) {
+  const read_job *job = data;
+  int64_t share = item % job->shares, begin = job->passes * share / job->shares,
+          end = job->passes * (share + 1) / job->shares;
+  (void)worker;
+  if (end > begin)
+    read_passes(job->buffers[item / job->shares] + 256 * begin, end - begin);
+}
+
+/* Seconds that `threads` threads take to read two buffers of `bytes` each. */
+double attn_bench_read(const void *a, const void *b, int64_t bytes,
+                       int32_t threads) {
+  read_job job = {{a, b}, bytes / 256, threads};
+  double start = now();
+  attn_rt_parallel_for(NULL, 2 * (int64_t)threads, threads, read_item, &job);
+  return now() - start;
+}
+
+const char *attn_bench_cpu(void) {
+  static char name[128];
+  return attn_rt_cpu_name(name, sizeof name);
+}
+
+/* What the bursts of a kind count. */
+const char *attn_bench_peak(int32_t kind) {
+  return kind == BF16_DOT && has_dot() ? "AVX-512 bf16 dot products"
+                                       : attn_rt_peak_isa();
 }

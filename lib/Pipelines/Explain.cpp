@@ -3,6 +3,7 @@
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -59,6 +60,9 @@ public:
 private:
   void ports(StringRef heading, bool input);
   void attention(SdpaOp op);
+  void schedules(SdpaOp op, const Length &queries, const Length &keys);
+  void keyTiles(SdpaOp op, ScheduleAttr schedule, int64_t queryTile,
+                const Length &queries, const Length &keys);
   void projection(ProjectOp op);
   void counts(const KeyRanges &ranges, const Length &queries,
               const Length &keys);
@@ -183,29 +187,54 @@ void KernelExplainer::counts(const KeyRanges &ranges, const Length &queries,
      << " with the mask tested per pair), " << all - visited << " skipped\n";
 }
 
-static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule) {
-  os << "    schedule  " << schedule.getQueryTile() << " queries by "
-     << schedule.getKeyTile() << " keys per tile; register tile of "
-     << schedule.getRows() << " by " << schedule.getVectors() << " vectors of "
-     << schedule.getLanes() << " lanes\n";
+/// `use` says which lengths the schedule is for.
+static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
+                          const Twine &use = "") {
+  bool decode = schedule.getKind() == Kind::Decode;
+  os << "    schedule  " << use << schedule.getQueryTile()
+     << (decode ? " rows by " : " queries by ") << schedule.getKeyTile()
+     << " keys per tile";
+  if (decode)
+    os << ", " << schedule.getSplitKeys() << " keys per item";
+  os << "; register tile of " << schedule.getRows()
+     << (decode ? " keys by 4 queries and 4 queries by " : " by ")
+     << schedule.getVectors() << " vectors of " << schedule.getLanes()
+     << " lanes\n";
 }
 
-void KernelExplainer::attention(SdpaOp op) {
-  ScheduleAttr schedule = op.getScheduleAttr();
-  Length queries = length(op.getQuery(), op.queryDims().sequence);
-  Length keys = length(op.getKey(), op.keyDims().sequence);
+/// The schedules with the lengths that each is for, then the tiles of those
+/// that the lengths leave.
+void KernelExplainer::schedules(SdpaOp op, const Length &queries,
+                                const Length &keys) {
+  ScheduleAttr many = op.getScheduleAttr(), few = op.getDecodeScheduleAttr();
+  int64_t most = few ? mostDecodeQueries(op) : 0;
+  auto lengths = [&](StringRef kind, StringRef relation) {
+    return (kind +
+            (many && few ? " where Sq " + relation + " " + std::to_string(most)
+                         : std::string()) +
+            ": ")
+        .str();
+  };
+  if (many)
+    printSchedule(os, many, few ? lengths("prefill", ">") : std::string());
+  if (few)
+    printSchedule(os, few, lengths("decode", "<="));
+  bool known = queries.value.has_value();
+  if (many && !(few && known && *queries.value <= most))
+    keyTiles(op, many, many.getQueryTile(), queries, keys);
+  if (few && !(many && known && *queries.value > most))
+    keyTiles(op, few, most, queries, keys);
+}
+
+void KernelExplainer::keyTiles(SdpaOp op, ScheduleAttr schedule,
+                               int64_t queryTile, const Length &queries,
+                               const Length &keys) {
   MaskContext context;
   Formula formula = maskFormula(context, op.getMaskAttr());
   BoundsOptions options;
   options.ignoreRaggedTail = true;
-  KeyRanges ranges =
-      analyzeMask(context, formula,
-                  {schedule.getQueryTile(), schedule.getKeyTile()}, options);
-  os << "\n  attention at " << positionOf(op.getLoc()) << "\n"
-     << "    lengths   Sq = " << queries.text << ", Skv = " << keys.text << "\n"
-     << "    mask      row q sees key k if "
-     << (op.getMaskAttr() ? context.toString(formula) : "always") << "\n";
-  printSchedule(os, schedule);
+  KeyRanges ranges = analyzeMask(context, formula,
+                                 {queryTile, schedule.getKeyTile()}, options);
   counts(ranges, queries, keys);
   os << "    key tiles kt that the query rows [qlo, qhi) visit, and those that "
         "need the mask:\n";
@@ -214,6 +243,18 @@ void KernelExplainer::attention(SdpaOp op) {
   StringRef(text).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : lines)
     os << "      " << line << "\n";
+}
+
+void KernelExplainer::attention(SdpaOp op) {
+  Length queries = length(op.getQuery(), op.queryDims().sequence);
+  Length keys = length(op.getKey(), op.keyDims().sequence);
+  MaskContext context;
+  Formula formula = maskFormula(context, op.getMaskAttr());
+  os << "\n  attention at " << positionOf(op.getLoc()) << "\n"
+     << "    lengths   Sq = " << queries.text << ", Skv = " << keys.text << "\n"
+     << "    mask      row q sees key k if "
+     << (op.getMaskAttr() ? context.toString(formula) : "always") << "\n";
+  schedules(op, queries, keys);
 }
 
 void KernelExplainer::projection(ProjectOp op) {
@@ -279,6 +320,17 @@ static std::string formulaText(Value value, ArrayAttr ports) {
       })
       .Case<arith::MaxUIOp, arith::MaxSIOp>(
           [&](auto) { return "max(" + operand(0) + ", " + operand(1) + ")"; })
+      .Case([&](arith::SelectOp) {
+        std::string condition = operand(0), arms[] = {operand(1), operand(2)};
+        return StringRef(condition).contains('?')
+                   ? "(" + arms[0] + " or " + arms[1] + ")"
+                   : "(" + condition + " ? " + arms[0] + " : " + arms[1] + ")";
+      })
+      .Case([&](arith::CmpIOp compare) -> std::string {
+        return compare.getPredicate() == arith::CmpIPredicate::ule
+                   ? operand(0) + " <= " + operand(1)
+                   : "?";
+      })
       .Case([&](memref::DimOp dim) -> std::string {
         auto argument = dyn_cast<BlockArgument>(dim.getSource());
         std::optional<int64_t> index = dim.getConstantIndex();

@@ -34,6 +34,7 @@ static void addNothing(OpPassManager &, const PipelineOptions &) {}
 
 static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createNormalizeAttention());
+  pm.addNestedPass<func::FuncOp>(createRaiseProjections());
   pm.addPass(createCSEPass());
 }
 
@@ -82,6 +83,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
 }
 
 static void addVectors(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createCompactRows());
   pm.addPass(createConvertAttnToCPU());
   // Copies and fills that are no part of a kernel.
   pm.addPass(createLowerCopies());
@@ -105,7 +107,12 @@ static void addEntry(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createEmitEntry(entry));
 }
 
-static void addLLVM(OpPassManager &pm, const PipelineOptions &) {
+static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
+  LowerVectorMathOptions math;
+  math.scalef = options.scalef;
+  math.f16 = options.f16;
+  math.bf16 = options.bf16;
+  pm.addPass(createLowerVectorMath(math));
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(arith::createArithExpandOpsPass());

@@ -30,6 +30,9 @@ static LogicalResult evaluateOp(Frame &frame, InitStateOp op) {
 }
 
 namespace {
+int64_t headsOf(OnlineOp op) { return op.getHeads(); }
+int64_t headsOf(WeighOp) { return 1; }
+
 /// The scores of a state's queries and a tile's keys. TileOp: online or weigh.
 template <typename TileOp> class TileScores {
 public:
@@ -38,18 +41,19 @@ public:
         keys(frame.tensor(op.getKey())),
         bias(op.getBias() ? &frame.tensor(op.getBias()) : nullptr),
         firstQuery(frame.integer(op.getQueryBegin())),
+        numQueries(frame.integer(op.getQueryEnd()) - firstQuery),
         firstKey(frame.integer(op.getKeyBegin())) {}
 
   /// In mode full nobody looks at the mask.
   LogicalResult check(bool readsMask) {
-    int64_t queryEnd = frame.integer(op.getQueryEnd());
+    int64_t rows = numQueries * headsOf(op);
     SmallVector<int64_t> shape{frame.integer(op.getQueryLength()),
                                frame.integer(op.getKeyLength())};
-    if (failed(require(op, queryEnd - firstQuery == state.rows,
+    if (failed(require(op, rows == state.rows,
                        "as many rows as the state has queries (" +
-                           Twine(state.rows) + "), but got " +
-                           Twine(queryEnd - firstQuery))) ||
-        failed(require(op, firstQuery >= 0 && queryEnd <= shape[0],
+                           Twine(state.rows) + "), but got " + Twine(rows))) ||
+        failed(require(op,
+                       firstQuery >= 0 && firstQuery + numQueries <= shape[0],
                        "rows inside the sequence of queries")) ||
         failed(require(op, firstKey >= 0 && firstKey + numKeys() <= shape[1],
                        "keys inside the sequence of keys")) ||
@@ -78,22 +82,25 @@ public:
   double biased(int64_t i, int64_t j) const {
     if (!bias)
       return scaled(i, j);
-    SmallVector<int64_t> pair{firstQuery + i, firstKey + j};
+    SmallVector<int64_t> pair{query(i), firstKey + j};
     return addBias(scaled(i, j),
                    bias->elements[broadcastOffset(*bias, pair)].real);
   }
   /// Does not read the keys that the mask excludes.
   double masked(int64_t i, int64_t j) const {
-    return mask->sees({firstQuery + i, firstKey + j}) ? biased(i, j) : excluded;
+    return mask->sees({query(i), firstKey + j}) ? biased(i, j) : excluded;
   }
 
 private:
+  /// The queries are there once per head.
+  int64_t query(int64_t row) const { return firstQuery + row % numQueries; }
+
   Frame &frame;
   TileOp op;
   const State &state;
   const Tensor &keys;
   const Tensor *bias;
-  int64_t firstQuery, firstKey;
+  int64_t firstQuery, numQueries, firstKey;
   std::optional<Mask> mask;
 };
 } // namespace
@@ -192,6 +199,56 @@ static LogicalResult evaluateOp(Frame &frame, FinalizeOp op) {
   return setResults(frame, op, results);
 }
 
+/// Units of log2, in which a saved maximum is, per unit of a score.
+static const double log2e = 1 / std::log(2.0);
+
+static LogicalResult evaluateOp(Frame &frame, SaveStateOp op) {
+  const State &state = frame.state(op.getState());
+  Tensor part = frame.tensor(op.getPart());
+  SmallVector<int64_t> shape{state.rows, state.valueDim + 2};
+  if (failed(
+          require(op, part.shape == shape, "the part to have a row per query")))
+    return failure();
+  for (int64_t i = 0; i < state.rows; ++i) {
+    for (int64_t d = 0; d < state.valueDim; ++d)
+      part.at({i, d}).real = state.context[i * state.valueDim + d];
+    part.at({i, state.valueDim}).real = state.maximum[i] * log2e;
+    part.at({i, state.valueDim + 1}).real = state.sum[i];
+  }
+  return setResults(frame, op, part);
+}
+
+static LogicalResult evaluateOp(Frame &frame, CombineOp op) {
+  const Tensor &parts = frame.tensor(op.getParts());
+  SmallVector<Tensor> results{frame.tensor(op.getOut())};
+  if (op.getLse())
+    results.push_back(frame.tensor(op.getLse()));
+  int64_t rows = parts.shape[1], dim = parts.shape[2] - 2;
+  SmallVector<int64_t> shape{rows, dim};
+  if (failed(require(op, results[0].shape == shape,
+                     "out to have a row per row of the parts")) ||
+      failed(require(op, !op.getLse() || results[1].size() == rows,
+                     "lse to have an element per row of the parts")))
+    return failure();
+  for (int64_t i = 0; i < rows; ++i) {
+    double m = excluded, sum = 0;
+    std::vector<double> context(dim, 0);
+    for (int64_t s = 0; s < parts.shape[0]; ++s)
+      m = maximum(m, parts.at({s, i, dim}).real / log2e);
+    for (int64_t s = 0; s < parts.shape[0]; ++s) {
+      double e = rescale(parts.at({s, i, dim}).real / log2e, m);
+      sum += weigh(e, parts.at({s, i, dim + 1}).real);
+      for (int64_t d = 0; d < dim; ++d)
+        context[d] += weigh(e, parts.at({s, i, d}).real);
+    }
+    for (int64_t d = 0; d < dim; ++d)
+      results[0].at({i, d}).real = sum == 0 ? 0 : context[d] / sum;
+    if (op.getLse())
+      results[1].elements[i].real = sum == 0 ? excluded : m + std::log(sum);
+  }
+  return setResults(frame, op, results);
+}
+
 /// The score as it is after the step `stage`.
 static double scoreAfter(const TileScores<WeighOp> &tile, WeighOp op, int64_t i,
                          int64_t j) {
@@ -239,20 +296,28 @@ static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
   const Tensor &weight = frame.tensor(op.getWeight());
   const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
   Tensor out = frame.tensor(op.getOut());
-  SmallVector<int64_t> shape{input.shape[0], weight.shape[1]};
-  if (failed(require(op, input.shape[1] == weight.shape[0],
+  bool panels = weight.shape.size() == 3;
+  int64_t depth = weight.shape[panels], width = weight.shape.back();
+  int64_t columns = panels ? out.shape[1] : width;
+  SmallVector<int64_t> shape{input.shape[0], columns};
+  if (failed(require(op, input.shape[1] == depth,
                      "input and weight of the same inner size")) ||
+      failed(require(op, !panels || columns <= weight.shape[0] * width,
+                     "panels for all columns of out")) ||
       failed(require(op, out.shape == shape,
                      "out to have a row per input row and a column per weight "
                      "column")) ||
-      failed(require(op, !bias || bias->size() == shape[1],
+      failed(require(op, !bias || bias->size() == columns,
                      "a bias per column of the weight")))
     return failure();
   for (int64_t m = 0; m < shape[0]; ++m)
-    for (int64_t n = 0; n < shape[1]; ++n) {
+    for (int64_t n = 0; n < columns; ++n) {
       double sum = 0;
-      for (int64_t k = 0; k < weight.shape[0]; ++k)
-        sum += input.at({m, k}).real * weight.at({k, n}).real;
+      for (int64_t k = 0; k < depth; ++k)
+        sum +=
+            input.at({m, k}).real *
+            (panels ? weight.at({n / width, k, n % width}) : weight.at({k, n}))
+                .real;
       out.at({m, n}).real = bias ? sum + bias->elements[n].real : sum;
     }
   return setResults(frame, op, out);
@@ -260,7 +325,8 @@ static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
 
 Outcome attn::reference::evaluateTileOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<InitStateOp, OnlineOp, MergeOp, FinalizeOp, WeighOp, ProjectTileOp>(
+      .Case<InitStateOp, OnlineOp, MergeOp, FinalizeOp, SaveStateOp, CombineOp,
+            WeighOp, ProjectTileOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

@@ -64,6 +64,7 @@ static void describeVectors(Processor &processor) {
     processor.lanes = 4;
     processor.registers = 32;
     processor.chains = 16;
+    processor.f16 = true;
     return;
   }
   bool avx512 = info.checkFeatures("+avx512f");
@@ -71,6 +72,9 @@ static void describeVectors(Processor &processor) {
   processor.lanes = avx512 ? 16 : avx2 ? 8 : 4;
   processor.registers = avx512 ? 32 : 16;
   processor.chains = 8;
+  processor.scalef = avx512;
+  processor.f16 = info.checkFeatures("+f16c");
+  processor.bf16 = avx512 && info.checkFeatures("+avx512bf16");
 }
 
 static llvm::Error unknown(StringRef name) {

@@ -9,6 +9,7 @@ import tempfile
 
 import numpy as np
 
+import elements
 from kernels import Kernel, compare, load_cases, reference
 
 
@@ -38,9 +39,9 @@ def specification(case):
     for feature in ("alibi", "softcap", "score_mod"):
         if case.get(feature):
             raise NotBuilt(feature)
-    if case["dtype"] != "f32":
-        raise NotBuilt(f"element type {case['dtype']}")
-    tensor = lambda shape: f"tensor<{''.join(f'{n}x' for n in shape)}f32>"
+    narrow = case["dtype"]
+    wide = elements.statistics(narrow)
+    tensor = lambda shape, of=narrow: f"tensor<{''.join(f'{n}x' for n in shape)}{of}>"
     inputs = case["inputs"]
     q, k, v = (tensor(inputs[n]["shape"]) for n in "qkv")
     out = [*inputs["q"]["shape"][:-1], case["dv"]]
@@ -48,8 +49,8 @@ def specification(case):
     arguments = [f"%q: {q}", f"%k: {k}", f"%v: {v}"]
     names, operands, bias, where = ["q", "k", "v"], [], "", ""
     if case.get("bias"):
-        bias = f" bias %bias : {tensor(inputs['bias']['shape'])}"
-        arguments.append(f"%bias: {tensor(inputs['bias']['shape'])}")
+        bias = f" bias %bias : {tensor(inputs['bias']['shape'], wide)}"
+        arguments.append(f"%bias: {tensor(inputs['bias']['shape'], wide)}")
         names.append("bias")
     if case.get("mask"):
         where = " where " + mask_text(case["mask"], case, operands)
@@ -61,20 +62,21 @@ def specification(case):
     if case["layout"] == "bshd":
         layout = " {" + ", ".join(f"{n}_layout = #attn<layout bshd>" for n in ("query", "key", "value", "out")) + "}"
     wanted = ["out", "lse"] + (["weights"] if "expected_weights" in case["expected"] else [])
-    types = [tensor(out), tensor(lse), tensor([*lse, case["skv"]])][:len(wanted)]
+    types = [tensor(out), tensor(lse, wide), tensor([*lse, case["skv"]], wide)][:len(wanted)]
     results = ", ".join(f"%{n}" for n in wanted)
     text = (f"func.func @kernel({', '.join(arguments)}) -> ({', '.join(types)}) {{\n"
             f"  {results} = attn.sdpa %q, %k, %v{bias} scale {case['scale']!r}{where}"
             f" returning({', '.join(wanted)}){layout} : ({q}, {k}, {v}) -> ({', '.join(types)})\n"
             f"  return {results} : {', '.join(types)}\n}}\n")
-    return text, names, wanted, [out, lse, [*lse, case["skv"]]][:len(wanted)]
+    shapes = [out, lse, [*lse, case["skv"]]]
+    return text, names, wanted, [elements.empty(s, narrow if s is out else wide) for s in shapes][:len(wanted)]
 
 
 def run(case, data, folder):
-    text, names, wanted, shapes = specification(case)
+    text, names, wanted, empty = specification(case)
     kernel = Kernel(text, folder)
-    inputs = [np.load(os.path.join(data, case["name"], n + ".npy")) for n in names]
-    outputs = kernel(inputs, [np.full(s, np.nan, np.float32) for s in shapes], threads=2)
+    inputs = [elements.load(os.path.join(data, case["name"], n + ".npy")) for n in names]
+    outputs = kernel(inputs, empty, threads=2)
     for source, results in (("kernel", outputs), ("Reference", reference(kernel.source, inputs, len(wanted), folder))):
         for name, got in zip(wanted, results):
             want = np.load(os.path.join(data, case["name"], f"expected_{name}.npy"))
@@ -82,7 +84,7 @@ def run(case, data, folder):
                 continue
             bounds = case["lse_tolerance" if name == "lse" else "tolerance"]
             compare(f"{case['name']} {name} ({source})", got, want, **bounds)
-    out, lse = outputs[:2]
+    out, lse = elements.numbers(outputs[0]), outputs[1]
     if np.isnan(out).any(-1).sum() != case["nan_rows"]:
         raise AssertionError(f"{case['name']}: {np.isnan(out).any(-1).sum()} rows hold a NaN, not {case['nan_rows']}")
     if (lse == -np.inf).sum() != case["empty_rows"]:

@@ -7,6 +7,9 @@ import subprocess
 
 import numpy as np
 
+import elements
+from foreign import ForeignKernel, is_foreign
+
 MAX_RANK = 6
 
 
@@ -28,13 +31,14 @@ def attn_opt():
 class Kernel:
     """A compiled function. Arrays go in and out in the order of the specification."""
 
-    def __init__(self, text, folder, name="kernel", target="native"):
+    def __init__(self, text, folder, name="kernel", target="native", flags=()):
         self.name, self.text = name, text
         self.source = os.path.join(folder, name + ".mlir")
         library = os.path.join(folder, name + ".so")
         with open(self.source, "w") as f:
             f.write(text)
-        subprocess.run([attn_opt(), self.source, "--emit=lib", "-o", library, "--target=" + target], check=True)
+        subprocess.run([attn_opt(), self.source, "--emit=lib", "-o", library, "--target=" + target, *flags],
+                       check=True)
         self.library = ctypes.CDLL(library)
         self.run = getattr(self.library, name)
         self.run.restype = ctypes.c_int32
@@ -58,23 +62,30 @@ class Kernel:
         return outputs
 
 
+def load_kernel(text, folder, target="native", flags=()):
+    """The kernel, if need be in an emulator."""
+    if is_foreign(target):
+        return ForeignKernel(text, folder, attn_opt(), target=target, flags=flags)
+    return Kernel(text, folder, target=target, flags=flags)
+
+
 def reference(source, inputs, count, folder):
     """The results of the project's own scalar evaluation of the same file."""
     names = []
     for i, array in enumerate(inputs):
         names.append(os.path.join(folder, f"in{i}.npy"))
-        np.save(names[-1], array)
+        elements.save(names[-1], array)
     outs = [os.path.join(folder, f"ref{i}.npy") for i in range(count)]
     command = [os.environ.get("ATTN_REFERENCE", "attn-reference"), source, *names]
     for out in outs:
         command += ["-o", out]
     subprocess.run(command, check=True)
-    return [np.load(out) for out in outs]
+    return [elements.load(out) for out in outs]
 
 
 def compare(what, got, want, rtol=1e-5, atol=1e-6):
     """Raises unless every element agrees; NaN meets NaN, infinities their like."""
-    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
+    got, want = elements.numbers(np.asarray(got)), elements.numbers(np.asarray(want))
     if got.shape != want.shape:
         raise AssertionError(f"{what}: shape {got.shape}, expected {want.shape}")
     if want.size == 0:
@@ -118,7 +129,7 @@ def visible(mask, shape, operands):
 
 def attention(q, k, v, scale, seen, bias=None):
     """Attention by its definition, in f64: out, lse, weights, scaled scores."""
-    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    q, k, v = (elements.numbers(x) for x in (q, k, v))
     group = q.shape[1] // k.shape[1]
     k, v = np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)
     with np.errstate(all="ignore"):

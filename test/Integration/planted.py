@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Plants mistakes in kernels and results and requires the harness to notice each of them."""
+import os
+import re
+import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
-from kernels import Kernel, compare
+import narrow
+from kernels import Kernel, attn_opt
 from values import Case
 
 BOTTOM = [("causal", "bottom_right")]
 SIZES = (2, 21, 37)
+FEW = (2, 3, 1500)  # queries for the kind decode, keys of more than one part
 rng = np.random.default_rng(3)
 
 
@@ -21,10 +26,68 @@ def compiled(case, **mistake):
         return accepted(case, arrays, kernel(list(arrays.values()), case.outputs(SIZES), 2))
 
 
-def accepted(case, arrays, got):
+def rewritten(text, accepts, phase, change):
+    """Whether the harness accepts a kernel whose IR after the phase is changed; it must accept the unchanged one."""
+    def kernel_after(step):
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "source.mlir")
+            with open(source, "w") as f:
+                f.write(text)
+            command = [attn_opt(), source, "--compile-to=" + phase]
+            module = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            changed = step(module)
+            assert step is same or changed != module, "there is nothing to change"
+            return Kernel(changed, folder, flags=["--compile-from=" + phase])
+
+    same = lambda module: module
+    assert accepts(kernel_after(same)), "the harness refuses right results"
+    return accepts(kernel_after(change))
+
+
+def rewritten_case(case, phase, change, sizes=SIZES):
+    arrays = case.inputs(sizes, np.random.default_rng(5))
+    run = lambda kernel: kernel(list(arrays.values()), case.outputs(sizes), 2)
+    return rewritten(case.text(), lambda kernel: accepted(case, arrays, run(kernel), sizes), phase, change)
+
+
+def decode(phase, pattern, replacement, function=r"\w+"):
+    """The same for few queries: in the functions of that name, the pattern is replaced."""
+    def change(module):
+        parts = re.split(r"(?=func\.func )", module)
+        named = lambda part: re.match(rf"func\.func [^(]*@kernel(\.{function})?\(", part)
+        return "".join(re.sub(pattern, replacement, part) if named(part) else part for part in parts)
+    return rewritten_case(causal, phase, change, FEW)
+
+
+def rewritten_rounding(element, change):
+    exact = lambda kernel: not [*narrow.compare_all(kernel, element)]
+    return rewritten(narrow.specification(element), exact, "vectors", change)
+
+
+def truncated(text):
+    """Floats lose their lower bits instead of being rounded."""
+    return re.sub(r"%(\w+) = arith\.truncf (%\w+) : vector<(\d+)xf32> to vector<\d+xbf16>",
+                  r"%bits_\1 = arith.bitcast \2 : vector<\3xf32> to vector<\3xi32>\n"
+                  r"%half_\1 = arith.constant dense<16> : vector<\3xi32>\n"
+                  r"%upper_\1 = arith.shrui %bits_\1, %half_\1 : vector<\3xi32>\n"
+                  r"%narrow_\1 = arith.trunci %upper_\1 : vector<\3xi32> to vector<\3xi16>\n"
+                  r"%\1 = arith.bitcast %narrow_\1 : vector<\3xi16> to vector<\3xbf16>", text)
+
+
+def key_as_value(text):
+    """Tile kernels read the key (their first operand behind the state) where they would read the value."""
+    lines, inside = [], False
+    for line in text.splitlines():
+        if "func.func" in line:
+            inside = "online_" in line
+        narrow_load = inside and "vector.load %arg2[" in line
+        lines.append(line.replace("%arg2[", "%arg1[") if narrow_load else line)
+    return "\n".join(lines)
+
+
+def accepted(case, arrays, got, sizes=SIZES):
     try:
-        for name, g, w in zip(("out", "lse"), got, case.expected(arrays, SIZES)):
-            compare(name, g, w)
+        case.compare("planted", got, case.expected(arrays, sizes))
         return True
     except AssertionError:
         return False
@@ -54,6 +117,8 @@ def regrouped(got):
 
 causal = Case("planted", 40, heads=4, group=2, mask=BOTTOM)
 biased = Case("planted", 64, bias="bhqk", mask=[("key_length", "len")])
+bfloat = Case("planted", 64, types=("bf16", "bf16"))
+double = Case("planted", 64, types=("f64", "f64"))
 allowed = Case("planted", 64, mask=[("allowed", "ok")], allowed="qk")
 PLANTED = {
     "scale left out": lambda: compiled(causal, scale=1.0),
@@ -73,6 +138,23 @@ PLANTED = {
     "logarithm to base 2": lambda: changed(lambda got: [got[0], got[1] / np.float32(np.log(2))]),
     "finite lse of an empty row": lambda: changed(lambda got: [got[0], np.maximum(got[1], -1e30)]),
     "a head too few": lambda: changed(lambda got: [got[0][:, :3], got[1]]),
+    "bf16 cut instead of rounded": lambda: rewritten_rounding("bf16", truncated),
+    "staged value taken from the key": lambda: rewritten_case(bfloat, "vectors", key_as_value),
+    "exp2 of f32 with a wrong digit": lambda: rewritten_case(
+        causal, "llvm", lambda text: text.replace("0.240226462", "0.240326462")),
+    "exp2 of f64 with a wrong digit": lambda: rewritten_case(
+        double, "llvm", lambda text: text.replace("0.055504108664821576", "0.055504108674821576")),
+    "part of the keys one too short": lambda: decode(
+        "tiled-queries", r"arith\.constant 960 : index", "arith.constant 959 : index"),
+    "last part left out": lambda: decode(
+        "tiled-queries", r"arith\.ceildivui (%\w+), %c960 : index", r"arith.divui \1, %c960 : index"),
+    "parts combined without rescale": lambda: decode(
+        "vectors", r"math\.exp2 %\w+ : (.*)", r"arith.constant dense<1.0> : \1", "combine"),
+    "query of a row r / Sq": lambda: decode("vectors", "arith.remui", "arith.divui", "decode_online_edge"),
+    "first head of a group for all": lambda: decode(
+        "tiled-queries", r"= arith\.remui (%\w+), %c2 : index", r"= arith.muli \1, %c0 : index"),
+    "statistics saved in the other order": lambda: decode(
+        "vectors", r"(memref\.load %\w+)\[%c0, ", r"\1[%c1, ", "save_state"),
     "nothing compared": lambda: changed(lambda got: [got[0][:0], got[1]]),
 }
 

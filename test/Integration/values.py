@@ -9,7 +9,8 @@ import tempfile
 
 import numpy as np
 
-from kernels import Kernel, attention, compare, reference, visible
+import elements
+from kernels import attention, compare, load_kernel, reference, visible
 
 TERMS = {"top_left": "causal(top_left)", "bottom_right": "causal(bottom_right)"}
 
@@ -32,12 +33,15 @@ def mask_text(mask, batch):
 
 
 class Case:
-    """One specification. `sizes` is (B, Sq, Skv) or None for run-time sizes."""
+    """One specification. `sizes` is (B, Sq, Skv) or None for run-time sizes; `types` are those of query and value."""
 
-    def __init__(self, name, dk=64, dv=None, heads=2, group=1, mask=(), bias=None, allowed=None, sizes=None, scale=None):
+    def __init__(self, name, dk=64, dv=None, heads=2, group=1, mask=(), bias=None, allowed=None, sizes=None, scale=None,
+                 types=("f32", "f32")):
         self.name, self.dk, self.dv, self.heads, self.group = name, dk, dv or dk, heads, group
         self.mask, self.bias, self.allowed, self.sizes = mask, bias, allowed, sizes
         self.scale = dk**-0.5 if scale is None else scale
+        self.query_type, self.value_type = types
+        self.wide_type = elements.statistics(self.query_type)
 
     def dims(self, which, sizes):
         b, sq, skv = sizes
@@ -47,14 +51,15 @@ class Case:
         """The specification; the arguments plant mistakes."""
         b, sq, skv = self.sizes or ("?", "?", "?")
         hq, hkv = self.heads, self.heads // self.group
-        tq, tk = f"tensor<{b}x{hq}x{sq}x{self.dk}xf32>", f"tensor<{b}x{hkv}x{skv}x{self.dk}xf32>"
-        tv, to = f"tensor<{b}x{hkv}x{skv}x{self.dv}xf32>", f"tensor<{b}x{hq}x{sq}x{self.dv}xf32>"
-        tl = f"tensor<{b}x{hq}x{sq}xf32>"
+        of_query, of_value, wide = self.query_type, self.value_type, self.wide_type
+        tq, tk = f"tensor<{b}x{hq}x{sq}x{self.dk}x{of_query}>", f"tensor<{b}x{hkv}x{skv}x{self.dk}x{of_query}>"
+        tv, to = f"tensor<{b}x{hkv}x{skv}x{self.dv}x{of_value}>", f"tensor<{b}x{hq}x{sq}x{self.dv}x{of_value}>"
+        tl = f"tensor<{b}x{hq}x{sq}x{wide}>"
         shape = lambda dims: "x".join(str(self.dims(d, (b, sq, skv))) for d in dims)
         arguments = [f"%q: {tq}", f"%k: {tk}", f"%v: {tv}"]
         bias = ""
         if self.bias:
-            tb = f"tensor<{shape(self.bias)}xf32>"
+            tb = f"tensor<{shape(self.bias)}x{wide}>"
             arguments.append(f"%bias: {tb}")
             bias = f" bias %bias : {tb}" if use_bias else ""
         for term, value in self.mask:
@@ -72,12 +77,12 @@ class Case:
 
     def inputs(self, sizes, rng, poison=False):
         b, sq, skv = sizes
-        normal = lambda *s: rng.standard_normal(s).astype(np.float32)
-        hkv = self.heads // self.group
-        arrays = {"q": normal(b, self.heads, sq, self.dk), "k": normal(b, hkv, skv, self.dk),
-                  "v": normal(b, hkv, skv, self.dv)}
+        normal = lambda element, *s: elements.store(rng.standard_normal(s), element)
+        hkv, of_query, of_value = self.heads // self.group, self.query_type, self.value_type
+        arrays = {"q": normal(of_query, b, self.heads, sq, self.dk), "k": normal(of_query, b, hkv, skv, self.dk),
+                  "v": normal(of_value, b, hkv, skv, self.dv)}
         if self.bias:
-            bias = normal(*(self.dims(d, sizes) for d in self.bias))
+            bias = normal(self.wide_type, *(self.dims(d, sizes) for d in self.bias))
             bias[rng.random(bias.shape) < 0.1] = -np.inf
             arrays["bias"] = bias
         for term, value in self.mask:
@@ -90,7 +95,8 @@ class Case:
         if poison:
             seen = self.visible(arrays, sizes)
             hidden = ~seen.reshape(b, hkv, self.group, sq, skv).any(axis=(2, 3))
-            arrays["k"][hidden], arrays["v"][hidden] = np.nan, np.inf
+            arrays["k"][hidden] = elements.store(np.nan, of_query)
+            arrays["v"][hidden] = elements.store(np.inf, of_value)
         return arrays
 
     def visible(self, arrays, sizes):
@@ -104,8 +110,20 @@ class Case:
 
     def outputs(self, sizes):
         b, sq, _ = sizes
-        return [np.full((b, self.heads, sq, self.dv), np.nan, np.float32),
-                np.full((b, self.heads, sq), np.nan, np.float32)]
+        return [elements.empty((b, self.heads, sq, self.dv), self.value_type),
+                elements.empty((b, self.heads, sq), self.wide_type)]
+
+    def compare(self, what, got, want):
+        """Raises unless out and lse are near enough; the errors of out, absolute and in ulp of numbers above 1/4."""
+        for name, element, g, w in zip(("out", "lse"), (self.value_type, self.wide_type), got, want):
+            w = elements.numbers(w)
+            compare(f"{self.name} {what} {name}", g, w, **elements.tolerance(element, w))
+        out, expected = elements.numbers(got[0]), elements.numbers(want[0])
+        expected = np.where(np.isfinite(expected), expected, 0)
+        error = np.abs(out - expected)
+        units = error / elements.ulp(expected, self.value_type)
+        return (np.max(error, where=expected != 0, initial=0.0),
+                np.max(units, where=np.abs(expected) > 0.25, initial=0.0))
 
 
 CAUSAL = [("causal", "top_left")]
@@ -134,47 +152,67 @@ CASES = [
 STATIC = [Case(f"static_{b}_{sq}_{skv}", d, mask=m, heads=h, group=g, sizes=(b, sq, skv))
           for (b, sq, skv), d, m, h, g in [((1, 1, 1), 8, (), 1, 1), ((2, 17, 33), 64, CAUSAL, 2, 2),
                                            ((1, 130, 7), 40, BOTTOM, 2, 1), ((3, 5, 96), 17, PADDED, 3, 3)]]
+NARROW = [("f16", "f16"), ("bf16", "bf16"), ("f64", "f64"), ("f16", "bf16"), ("bf16", "f32"), ("f32", "f16")]
+TYPED = [Case(f"{q}_{v}_{name}", dk, types=(q, v), **options) for q, v in NARROW for name, dk, options in [
+    ("wide", 128, {}), ("causal", 64, dict(mask=CAUSAL, heads=4, group=2)), ("odd", 17, dict(dv=5, mask=BOTTOM)),
+    ("one", 1, dict(dv=1)), ("padding", 40, dict(dv=24, mask=PADDED, bias="bhqk"))]]
 LENGTHS = [(1, 1, 1), (1, 1, 130), (2, 7, 3), (1, 16, 16), (3, 17, 31), (1, 33, 97), (2, 65, 64), (1, 130, 129)]
+
+
+TYPED_LENGTHS = [(1, 1, 1), (2, 7, 3), (3, 17, 131), (1, 130, 65)]
+
+
+def lengths(case):
+    if case.sizes:
+        return [case.sizes]
+    return TYPED_LENGTHS if case in TYPED else LENGTHS
 
 
 def check(kernel, case, sizes, seed, threads, with_reference, folder, poison=False):
     rng = np.random.default_rng(seed)
     arrays = case.inputs(sizes, rng, poison)
     got = kernel(list(arrays.values()), case.outputs(sizes), threads)
-    error = 0.0
-    for name, g, w in zip(("out", "lse"), got, case.expected(arrays, sizes)):
-        error = max(error, compare(f"{case.name} {sizes} {name}", g, w))
+    errors = case.compare(f"{sizes}", got, case.expected(arrays, sizes))
     if with_reference:
-        for name, g, w in zip(("out", "lse"), got, reference(kernel.source, list(arrays.values()), 2, folder)):
-            compare(f"{case.name} {sizes} {name} (Reference)", g, w)
-    return error
+        case.compare(f"{sizes} (Reference)", got, reference(kernel.source, list(arrays.values()), 2, folder))
+    return errors
+
+
+def sweep(case, number, kernel, with_reference, folder, worst):
+    """The number of comparisons, and the failures."""
+    count, failures = 0, []
+    for i, sizes in enumerate(lengths(case)):
+        try:
+            errors = check(kernel, case, sizes, 1000 * number + i, 1 + (number + i) % 3, with_reference, folder)
+            worst[case.value_type] = np.maximum(worst.get(case.value_type, 0), errors)
+            if case.mask and case.mask[0][0] != "allowed":
+                check(kernel, case, sizes, 7000 * number + i, 1, False, folder, poison=True)
+                count += 1
+        except (AssertionError, RuntimeError) as error:
+            failures.append(str(error))
+        count += 1
+    return count, failures
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, epilog="Other options go to attn-opt.")
     parser.add_argument("--target", default="native")
     parser.add_argument("--part", default="0/1", help="I/N: every N-th kernel, from the I-th on")
-    options = parser.parse_args()
+    parser.add_argument("--no-reference", action="store_true", help="compare with the definition alone")
+    options, flags = parser.parse_known_args()
     part, parts = (int(x) for x in options.part.split("/"))
-    count, failures, worst = 0, [], 0.0
-    for number, case in enumerate(CASES + STATIC):
+    count, failures, worst = 0, [], {}
+    for number, case in enumerate(CASES + STATIC + TYPED):
         if number % parts != part:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            kernel = Kernel(case.text(), folder, target=options.target)
-            for i, sizes in enumerate([case.sizes] if case.sizes else LENGTHS):
-                try:
-                    worst = max(worst, check(kernel, case, sizes, 1000 * number + i, 1 + (number + i) % 3, True,
-                                             folder))
-                    if case.mask and case.mask[0][0] != "allowed":
-                        check(kernel, case, sizes, 7000 * number + i, 1, False, folder, poison=True)
-                        count += 1
-                except (AssertionError, RuntimeError) as error:
-                    failures.append(str(error))
-                count += 1
+            kernel = load_kernel(case.text(), folder, options.target, flags)
+            tried, failed = sweep(case, number, kernel, not options.no_reference, folder, worst)
+            count, failures = count + tried, failures + failed
     for failure in failures:
         print("FAILED", failure)
-    print(f"{count - len(failures)} passed, {len(failures)} failed; largest error {worst:.2g}")
+    largest = "; ".join(f"{t} {e:.2g} ({u:.2f} ulp)" for t, (e, u) in sorted(worst.items()))
+    print(f"{count - len(failures)} passed, {len(failures)} failed; largest errors of out: {largest}")
     sys.exit(1 if failures or not count else 0)
 
 

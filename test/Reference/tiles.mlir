@@ -2,6 +2,7 @@
 // Tile ops composed by hand mean the same as attn.sdpa.
 
 #schedule = #attn.schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>
+#panels = #attn.schedule<lanes = 2, rows = 1, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>
 !state = !attn.state<4 x 2 x 1, f64>
 
 // 3 queries see 4 keys, of which the mask allows query i the keys up to i + 1,
@@ -129,4 +130,17 @@ func.func @project_tile() -> tensor<1x2xf32> {
   %y = attn.project_tile %x, %w bias %b : tensor<2xf32> outs(%e : tensor<1x2xf32>) {schedule = #schedule}
       : tensor<1x2xf32>, tensor<2x2xf32> -> tensor<1x2xf32>
   return %y : tensor<1x2xf32>
+}
+
+// A weight in panels of two columns; the fourth column does not exist.
+// CHECK-LABEL: @project_tile_panels
+// CHECK-NEXT{LITERAL}: [[17, 39, 3]]
+func.func @project_tile_panels() -> tensor<1x3xf32> {
+  %x = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
+  %w = arith.constant dense<[[[3.0, 5.0], [2.0, 7.0]], [[1.0, 99.0], [1.0, 99.0]]]> : tensor<2x2x2xf32>
+  %b = arith.constant dense<[10.0, 20.0, 0.0]> : tensor<3xf32>
+  %e = tensor.empty() : tensor<1x3xf32>
+  %y = attn.project_tile %x, %w bias %b : tensor<3xf32> outs(%e : tensor<1x3xf32>) {schedule = #panels}
+      : tensor<1x2xf32>, tensor<2x2x2xf32> -> tensor<1x3xf32>
+  return %y : tensor<1x3xf32>
 }

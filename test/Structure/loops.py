@@ -3,15 +3,16 @@
 
 Prints a line per loop that multiplies matrices, the largest first:
     fma=24 instructions=48 loads=40 stores=0 stack=0 calls=0 per-fma=2.00
-An innermost loop is a label and a jump back to it without another such pair in
-between. It multiplies matrices if it holds FMA (where the processor has none:
-pairs of a vector product and a vector sum) and no shift of bits, which is
-exp2's. `loads` counts every operand in memory that is read, broadcasts too;
+An innermost loop is a cycle of blocks that without its first block is none. It
+multiplies matrices if it holds FMA (where the processor has none: pairs of a
+vector product and a vector sum) and neither a shift of bits nor a scalef, which
+are exp2's. `loads` counts every operand in memory that is read, broadcasts too;
 `stack` those that lie on the stack, which is where spilled registers go.
 """
 import re
 import sys
 
+JUMP = re.compile(r"(?:j[a-z]+|b(?:\.[a-z]+)?|cbn?z|tbn?z)\s+(?:.*,\s*)?(\.L\S+)$")
 X86_STORE = re.compile(r"v?mov[a-z0-9]*\s+[^(]*,\s*[^,]*\([^)]*\)$")
 
 
@@ -29,22 +30,53 @@ def body(text, name):
     sys.exit(f"loops.py: no function {name}")
 
 
+def blocks(lines):
+    """Basic blocks, and where each may go."""
+    parts, labels = [[]], {}
+    for line in lines:
+        if line.endswith(":") and parts[-1]:
+            parts.append([])
+        if line.endswith(":"):
+            labels[line[:-1]] = len(parts) - 1
+        parts[-1].append(line)
+        if JUMP.match(line):
+            parts.append([])
+    successors = []
+    for i, part in enumerate(parts):
+        jump = JUMP.match(part[-1]) if part else None
+        ends = part and re.match(r"jmp|b\s|ret", part[-1])
+        follows = [] if ends or i + 1 == len(parts) else [i + 1]
+        successors.append(follows + ([labels[jump[1]]] if jump and jump[1] in labels else []))
+    return parts, successors
+
+
 def innermost(lines):
-    place = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
-    loops = []
-    for end, line in enumerate(lines):
-        jump = re.match(r"(?:j[a-z]+|b(?:\.[a-z]+)?|cbn?z|tbn?z)\s+(?:.*,\s*)?(\.L\S+)$", line)
-        if jump and place.get(jump.group(1), end) < end:
-            loops.append((place[jump.group(1)], end))
-    return [lines[a:b + 1] for a, b in loops
-            if not any((a, b) != (c, d) and a <= c and d <= b for c, d in loops)]
+    """The loops without another in them, wherever the compiler laid their blocks."""
+    parts, successors = blocks(lines)
+
+    def reachable(start, inside):
+        seen, front = set(), [start]
+        while front:
+            new = {s for s in successors[front.pop()] if s in inside} - seen
+            seen |= new
+            front += new
+        return seen
+
+    def loops(inside):
+        reach = {i: reachable(i, inside) for i in inside}
+        cycles = {frozenset(j for j in reach[i] if i in reach[j]) for i in inside}
+        for cycle in sorted(filter(None, cycles), key=min):
+            entries = [j for i in range(len(parts)) if i not in cycle for j in successors[i] if j in cycle]
+            yield from list(loops(cycle - {min(entries, default=min(cycle))})) or [sorted(cycle)]
+
+    return [sum((parts[i] for i in loop), []) for loop in loops(frozenset(range(len(parts))))]
 
 
 def count(loop):
     code = [line for line in loop if not line.endswith(":")]
     number = lambda pattern: sum(bool(re.match(pattern, line)) for line in code)
-    products, sums = number(r"v?mulps\b"), number(r"v?addps\b")
-    fma = number(r"vfn?madd\d+ps\b|fmla\b") or min(products, sums)
+    products, sums = number(r"v?mulp[sd]\b"), number(r"v?addp[sd]\b")
+    fma = number(r"vfn?madd\d+p[sd]\b|fmla\b") or min(products, sums)
     arm = any(re.match(r"fmla|ldr|ldp|ld1", line) for line in code)
     if arm:
         loads = number(r"ld")
@@ -55,8 +87,8 @@ def count(loop):
         stores = sum(bool(X86_STORE.match(line)) for line in memory)
         loads = len(memory) - stores
         stack = sum("(%rsp" in line for line in memory)
-    shifts = number(r"v?pslld|shl\s+v")
-    return dict(fma=0 if shifts else fma, instructions=len(code), loads=loads, stores=stores,
+    exp2 = number(r"v?psll[dq]|shl\s+v|vscalefp[sd]")
+    return dict(fma=0 if exp2 else fma, instructions=len(code), loads=loads, stores=stores,
                 stack=stack, calls=number(r"call|blr?\s"))
 
 

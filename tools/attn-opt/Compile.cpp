@@ -211,10 +211,11 @@ std::string Compiler::info() {
 }
 
 ExitStatus Compiler::runPhases() {
-  pipeline.lanes = processor.lanes;
-  pipeline.registers = processor.registers;
-  pipeline.chains = processor.chains;
-  pipeline.l1Bytes = processor.l1Bytes;
+  if (!options.genericOps) {
+    pipeline.scalef = processor.scalef;
+    pipeline.f16 = processor.f16;
+    pipeline.bf16 = processor.bf16;
+  }
   pipeline.program = options.emit == Emit::Executable;
   pipeline.info = info();
   if (options.explain && failed(collectRemarks(context, remarks)))
@@ -253,6 +254,14 @@ ExitStatus Compiler::run() {
   if (!found)
     return fail(llvm::toString(found.takeError()));
   processor = std::move(*found);
+  llvm::Expected<target::Processor> tiles =
+      target::findProcessor(options.tilesOf);
+  if (!tiles)
+    return fail(llvm::toString(tiles.takeError()));
+  pipeline.lanes = tiles->lanes;
+  pipeline.registers = tiles->registers;
+  pipeline.chains = tiles->chains;
+  pipeline.l1Bytes = tiles->l1Bytes;
   for (auto step :
        {&Compiler::read, &Compiler::selectEntries, &Compiler::runPhases})
     if (ExitStatus status = (this->*step)(); status != Success)

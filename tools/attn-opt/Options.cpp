@@ -14,7 +14,7 @@ namespace cl = llvm::cl;
 static constexpr StringRef compilerFlags[] = {
     "emit",           "target",  "entry",   "compile-from", "compile-to",
     "dump-phases-to", "explain", "dim",     "time",         "list-phases",
-    "help",           "h",       "version",
+    "help",           "h",       "version", "tiles-of",     "generic-ops",
 };
 
 bool attn::tool::asksForCompiler(int argc, char **argv) {
@@ -67,6 +67,14 @@ struct CommandLine {
       "target", cl::value_desc("cpu"), cl::init("native"), cl::cat(output),
       cl::desc("native (default), x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
                "processor of LLVM's")};
+  cl::opt<std::string> tilesOf{
+      "tiles-of", cl::value_desc("cpu"), cl::cat(look),
+      cl::desc("Tile sizes of another processor than the target's")};
+  cl::opt<bool> genericOps{
+      "generic-ops", cl::cat(look),
+      cl::desc(
+          "Use no special instructions for exponentials and conversions: "
+          "with --tiles-of, the schedule of one processor runs on another")};
   cl::opt<std::string> entry{
       "entry", cl::value_desc("name"), cl::cat(output),
       cl::desc("The function to compile (default: every public one)")};
@@ -140,6 +148,8 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.input = line.input;
   options.output = line.file;
   options.target = line.target;
+  options.tilesOf = line.tilesOf.empty() ? line.target : line.tilesOf;
+  options.genericOps = line.genericOps;
   options.entry = line.entry;
   options.compileFrom = line.compileFrom;
   options.compileTo = line.compileTo;

@@ -16,7 +16,8 @@ enum class Emit { Executable, Object, Library, Assembly, LLVM, MLIR, Header };
 struct Options {
   std::string input, output;
   std::optional<Emit> emit; ///< None: only what the other options ask for.
-  std::string target, entry;
+  std::string target, tilesOf, entry;
+  bool genericOps = false;
   std::string compileFrom, compileTo, dumpPhasesTo;
   bool explain = false, time = false, listPhases = false;
   std::vector<std::pair<std::string, int64_t>> dims;

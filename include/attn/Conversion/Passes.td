@@ -16,6 +16,17 @@ def LowerSignature : Pass<"attn-lower-signature", "::mlir::ModuleOp"> {
     "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def CompactRows : Pass<"attn-compact-rows", "::mlir::func::FuncOp"> {
+  let summary = "Keys and values with bad strides are copied once";
+  let description = [{
+    Where rows of keys or values lie so that they push each other out of the
+    level-1 cache, and many queries read them, parallel loops read a copy whose
+    rows lie next to each other. Strides decide at run time.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def ConvertAttnToCPU : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Tile ops on buffers become kernels of vector code";
   let description = [{
@@ -26,6 +37,24 @@ def ConvertAttnToCPU : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def LowerVectorMath : Pass<"attn-lower-vector-math", "::mlir::ModuleOp"> {
+  let summary = "Operations that differ between processors become instructions";
+  let description = [{
+    Exponentials, logarithms and conversions become the best code of the target;
+    without any feature, plain vector arithmetic that runs everywhere.
+  }];
+  let options = [
+    Option<"scalef", "scalef", "bool", "false",
+           "multiply 16 f32 by powers of two in one instruction (AVX-512F)">,
+    Option<"f16", "f16", "bool", "false", "convert f16 and f32 (F16C, NEON)">,
+    Option<"bf16", "bf16", "bool", "false",
+           "round f32 to bf16 (AVX512-BF16)">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::vector::VectorDialect"];
 }
 

@@ -23,6 +23,9 @@ struct Processor {
   /// registers, independent FMA that hide the latency, and bytes of the level-1
   /// data cache.
   int64_t lanes, registers, chains, l1Bytes;
+  /// Instructions that it has: scalef on 16 f32, conversions between f16 and
+  /// f32, rounding of f32 to bf16.
+  bool scalef = false, f16 = false, bf16 = false;
   /// Whether programs for it run on this machine, as far as its kind goes.
   bool isHost;
 

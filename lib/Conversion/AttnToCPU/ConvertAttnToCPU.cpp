@@ -16,15 +16,14 @@
 //
 // Before: tile ops on memrefs whose innermost stride is 1. After: no attn op is
 // left; scf, memref, arith, vector and func are.
+#include "DecodeKernels.h"
 #include "Kernels.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CONVERTATTNTOCPU
@@ -45,7 +44,7 @@ public:
   /// The kernel for `op` with the given operands; `emit` fills a new one.
   func::FuncOp get(Operation *op, StringRef name, ValueRange operands,
                    function_ref<void(KernelBuilder &, ValueRange)> emit,
-                   ScheduleAttr schedule) {
+                   ScheduleAttr schedule, Type element) {
     auto parent = op->getParentOfType<func::FuncOp>();
     auto type = FunctionType::get(op->getContext(), operands.getTypes(), {});
     StringRef owner = parent.getName().split('.').first;
@@ -65,7 +64,7 @@ public:
     kernel.setPrivate();
     Block *entry = kernel.addEntryBlock();
     builder.setInsertionPointToStart(entry);
-    KernelBuilder k(builder, op->getLoc(), schedule);
+    KernelBuilder k(builder, op->getLoc(), schedule, element);
     emit(k, entry->getArguments());
     builder.setInsertionPointToEnd(entry);
     func::ReturnOp::create(builder, op->getLoc());
@@ -112,17 +111,25 @@ struct ConvertInitState : ConvertTileOp<InitStateOp> {
   LogicalResult
   matchAndRewrite(InitStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    StateLayout layout(op.getType(), op.getSchedule(), library.extras);
-    Value state =
-        memref::AllocOp::create(rewriter, op.getLoc(), layout.memrefType(),
-                                rewriter.getI64IntegerAttr(64));
+    StateType type = op.getType();
+    StateLayout layout(type, op.getSchedule(), library.extras);
+    DecodeLayout decode(type, op.getSchedule());
+    bool isDecode = type.getKind() == Kind::Decode;
+    Value state = memref::AllocOp::create(rewriter, op.getLoc(),
+                                          isDecode ? decode.memrefType()
+                                                   : layout.memrefType(),
+                                          rewriter.getI64IntegerAttr(64));
     SmallVector<Value> operands{state, adaptor.getQuery()};
     func::FuncOp kernel = library.get(
-        op, "init_state", operands,
+        op, isDecode ? "decode_init_state" : "init_state", operands,
         [&](KernelBuilder &k, ValueRange a) {
-          emitInitState(k, layout, a[0], a[1], op.getScale().convertToDouble());
+          double scale = op.getScale().convertToDouble();
+          if (isDecode)
+            emitDecodeInitState(k, decode, a[0], a[1], scale);
+          else
+            emitInitState(k, layout, a[0], a[1], scale);
         },
-        op.getSchedule());
+        op.getSchedule(), layout.element);
     func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
     rewriter.replaceOp(op, state);
     return success();
@@ -136,27 +143,45 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
                   ConversionPatternRewriter &rewriter) const override {
     StateLayout layout(op.getState().getType(), op.getSchedule(),
                        library.extras);
+    StateType type = op.getState().getType();
+    DecodeLayout decode(type, op.getSchedule());
     bool edge = op.getMode() == TileMode::Edge;
+    bool isDecode = type.getKind() == Kind::Decode;
     SmallVector<Value> operands(adaptor.getOperands());
+    std::string name = edge ? "online_edge" : "online_full";
     func::FuncOp kernel = library.get(
-        op, edge ? "online_edge" : "online_full", operands,
+        op, isDecode ? "decode_" + name : name, operands,
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = edge ? op.getMaskAttr() : Attribute();
-          emitOnline(k, layout, tile, a[2], /*strict=*/edge || op.getBias());
+          bool strict = edge || op.getBias();
+          if (isDecode)
+            emitDecodeOnline(k, decode, tile, a[2], type, op.getHeads(),
+                             strict);
+          else
+            emitOnline(k, layout, tile, a[2], strict);
         },
-        op.getSchedule());
+        op.getSchedule(), layout.element);
     func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
     rewriter.replaceOp(op, operands[0]);
     return success();
   }
 };
 
+/// Refuses a state whose kernels for `op` there are none.
+template <typename Op> LogicalResult expectPrefill(Op op, StateType type) {
+  return type.getKind() == Kind::Prefill
+             ? success()
+             : op.emitOpError("expects a state of kind prefill on this target");
+}
+
 struct ConvertMerge : ConvertTileOp<MergeOp> {
   using ConvertTileOp::ConvertTileOp;
   LogicalResult
   matchAndRewrite(MergeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (failed(expectPrefill(op, op.getType())))
+      return failure();
     StateLayout layout(op.getType(), op.getSchedule(), library.extras);
     SmallVector<Value> operands(adaptor.getOperands());
     func::FuncOp kernel = library.get(
@@ -164,9 +189,53 @@ struct ConvertMerge : ConvertTileOp<MergeOp> {
         [&](KernelBuilder &k, ValueRange a) {
           emitMerge(k, layout, a[0], a[1]);
         },
-        op.getSchedule());
+        op.getSchedule(), layout.element);
     func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
     rewriter.replaceOp(op, operands[0]);
+    return success();
+  }
+};
+
+struct ConvertSaveState : ConvertTileOp<SaveStateOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(SaveStateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StateType type = op.getState().getType();
+    if (type.getKind() != Kind::Decode)
+      return op.emitOpError("expects a state of kind decode on this target");
+    DecodeLayout layout(type, op.getSchedule());
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "save_state", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitSaveState(k, layout, a[0], a[1]);
+        },
+        op.getSchedule(), layout.element);
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertCombine : ConvertTileOp<CombineOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(CombineOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto parts = cast<ShapedType>(op.getParts().getType());
+    auto type = StateType::get(op.getContext(), 1, 1, parts.getDimSize(2) - 2,
+                               parts.getElementType(), Kind::Decode);
+    DecodeLayout layout(type, op.getSchedule());
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "combine", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitCombine(k, layout, a[0], a[1], a.size() > 2 ? a[2] : Value());
+        },
+        op.getSchedule(), layout.element);
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -176,6 +245,8 @@ struct ConvertFinalize : ConvertTileOp<FinalizeOp> {
   LogicalResult
   matchAndRewrite(FinalizeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (failed(expectPrefill(op, op.getState().getType())))
+      return failure();
     StateLayout layout(op.getState().getType(), op.getSchedule(),
                        library.extras);
     SmallVector<Value> operands(adaptor.getOperands());
@@ -184,7 +255,7 @@ struct ConvertFinalize : ConvertTileOp<FinalizeOp> {
         [&](KernelBuilder &k, ValueRange a) {
           emitFinalize(k, layout, a[0], a[1], a.size() > 2 ? a[2] : Value());
         },
-        op.getSchedule());
+        op.getSchedule(), layout.element);
     func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
     rewriter.eraseOp(op);
     return success();
@@ -196,6 +267,8 @@ struct ConvertWeigh : ConvertTileOp<WeighOp> {
   LogicalResult
   matchAndRewrite(WeighOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (failed(expectPrefill(op, op.getState().getType())))
+      return failure();
     StateLayout layout(op.getState().getType(), op.getSchedule(),
                        library.extras);
     SmallVector<Value> operands(adaptor.getOperands());
@@ -211,7 +284,7 @@ struct ConvertWeigh : ConvertTileOp<WeighOp> {
           emitWeigh(k, layout, tile, weights, scores, op.getStage(),
                     op.getScale().convertToDouble());
         },
-        op.getSchedule());
+        op.getSchedule(), layout.element);
     func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
     rewriter.eraseOp(op);
     return success();
@@ -223,14 +296,21 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
   LogicalResult
   matchAndRewrite(ProjectTileOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    Type out = cast<ShapedType>(op.getOut().getType()).getElementType();
+    Type element = out.isF64() ? out : rewriter.getF32Type();
+    auto scratch = MemRefType::get(
+        {projectScratchRows(op.getSchedule()), op.getSchedule().getPanel()},
+        element);
     SmallVector<Value> operands(adaptor.getOperands());
+    operands.push_back(memref::AllocOp::create(rewriter, op.getLoc(), scratch,
+                                               rewriter.getI64IntegerAttr(64)));
     func::FuncOp kernel = library.get(
         op, "project", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitProjectTile(k, a[0], a[1], op.getBias() ? a[2] : Value(),
-                          a.back());
+                          a[a.size() - 2], a.back());
         },
-        op.getSchedule());
+        op.getSchedule(), element);
     func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
     rewriter.eraseOp(op);
     return success();
@@ -271,24 +351,21 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
     TypeConverter types;
     types.addConversion([](Type type) { return type; });
     types.addConversion([&](StateType type) -> Type {
-      return StateLayout(type, schedules.lookup(type), library.extras)
-          .memrefType();
+      ScheduleAttr schedule = schedules.lookup(type);
+      if (type.getKind() == Kind::Decode)
+        return DecodeLayout(type, schedule).memrefType();
+      return StateLayout(type, schedule, library.extras).memrefType();
     });
     RewritePatternSet patterns(context);
     patterns.add<ConvertInitState, ConvertOnline, ConvertMerge, ConvertFinalize,
-                 ConvertWeigh, ConvertProjectTile>(types, context, library);
+                 ConvertSaveState, ConvertCombine, ConvertWeigh,
+                 ConvertProjectTile>(types, context, library);
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
                                                          target);
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
-      return signalPassFailure();
-
-    RewritePatternSet approximations(context);
-    populateMathPolynomialApproximationPatterns(
-        approximations, [](StringRef name) { return name == "math.log"; });
-    if (failed(applyPatternsGreedily(module, std::move(approximations))))
       return signalPassFailure();
   }
 };

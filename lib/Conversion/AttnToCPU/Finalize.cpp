@@ -3,7 +3,6 @@
 // logarithm of the sum, and, where a function returns them, weights and scores.
 #include "Kernels.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include <limits>
 
 using namespace mlir;
 using namespace attn;
@@ -73,8 +72,7 @@ static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
     Value none = arith::CmpFOp::create(
         k.builder, k.loc, arith::CmpFPredicate::OEQ, sum, k.splat(0.0));
     Value result = k.fma(maximum, k.splat(ln2), log);
-    result = k.select(none, k.splat(-std::numeric_limits<double>::infinity()),
-                      result);
+    result = k.select(none, k.infinity(), result);
     k.store(result, state, scratch, column);
   }
   Value first = k.mul(p, k.panel);
@@ -102,8 +100,11 @@ void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
 }
 
 void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
-                    const TileOperands &tile, Value weights, Value scores,
+                    const TileOperands &operands, Value weights, Value scores,
                     std::optional<ScoresStage> stage, double scale) {
+  TileOperands tile = operands;
+  tile.key = stageRows(k, layout, operands.state, operands.key,
+                       layout.stagedKeyBegin());
   ScoreTile scoreTile(k, layout, tile);
   Value queryCount = k.sub(tile.queryEnd, tile.queryBegin);
   ScoreTile::Options options;
@@ -117,7 +118,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
         maxima.push_back(k.load(tile.state,
                                 layout.statistic(k, p, StateLayout::Maximum),
                                 k.index(v * k.lanes)));
-      Value lowest = k.splat(-std::numeric_limits<double>::infinity());
+      Value lowest = k.infinity();
       writeTransposed(
           k, tile.state, first, scoreTile.keyCount, weights, p, queryCount,
           [&](Value x, int64_t v) {

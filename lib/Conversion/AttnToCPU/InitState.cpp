@@ -2,7 +2,6 @@
 // Queries of a tile into lanes: (queries x key_dim) becomes, panel by panel,
 // (key_dim x queries), scaled so that exp2 of a score is what softmax needs.
 #include "Kernels.h"
-#include <limits>
 
 using namespace mlir;
 using namespace attn;
@@ -13,7 +12,7 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
   Value count = memref::DimOp::create(k.builder, k.loc, query, 0);
   Value last = k.sub(count, k.index(1));
   Value factor = k.splat(scale * 1.4426950408889634);
-  Value lowest = k.splat(-std::numeric_limits<double>::infinity());
+  Value lowest = k.infinity();
   Value zero = k.splat(0.0);
   Value panels = k.div(k.add(count, k.panel - 1), k.panel);
   k.loop(k.index(0), panels, 1, [&](Value p) {

@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelBuilder.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
 KernelBuilder::KernelBuilder(OpBuilder &builder, Location loc,
-                             ScheduleAttr schedule)
+                             ScheduleAttr schedule, Type element)
     : builder(builder), loc(loc), schedule(schedule),
       lanes(schedule.getLanes()), vectors(schedule.getVectors()),
       rows(schedule.getRows()), panel(schedule.getPanel()),
-      vectorType(VectorType::get(lanes, builder.getF32Type())),
+      element(cast<FloatType>(element)),
+      vectorType(VectorType::get(lanes, element)),
       intVectorType(VectorType::get(lanes, builder.getI32Type())),
       boolVectorType(VectorType::get(lanes, builder.getI1Type())) {}
+
+KernelBuilder KernelBuilder::withLanes(int64_t count) const {
+  KernelBuilder other = *this;
+  other.lanes = other.panel = count;
+  other.vectors = 1;
+  other.vectorType = VectorType::get(count, element);
+  other.intVectorType = VectorType::get(count, builder.getI32Type());
+  other.boolVectorType = VectorType::get(count, builder.getI1Type());
+  return other;
+}
 
 // --- scalars ---
 
@@ -50,23 +64,49 @@ Value KernelBuilder::less(Value a, Value b) {
 Value KernelBuilder::splat(double value) {
   return arith::ConstantOp::create(
       builder, loc,
-      DenseElementsAttr::get(vectorType, static_cast<float>(value)));
+      DenseElementsAttr::get(vectorType, builder.getFloatAttr(element, value)));
+}
+Value KernelBuilder::lowest() {
+  APFloat value = APFloat::getLargest(element.getFloatSemantics(), true);
+  return arith::ConstantOp::create(builder, loc,
+                                   DenseElementsAttr::get(vectorType, value));
+}
+Value KernelBuilder::infinity(bool negative) {
+  double infinite = std::numeric_limits<double>::infinity();
+  return splat(negative ? -infinite : infinite);
 }
 Value KernelBuilder::broadcast(Value scalar) {
   return vector::BroadcastOp::create(
       builder, loc, VectorType::get(lanes, scalar.getType()), scalar);
 }
+VectorType KernelBuilder::storedVector(Value memref) {
+  return VectorType::get(lanes,
+                         cast<MemRefType>(memref.getType()).getElementType());
+}
+Value KernelBuilder::widen(Value value) {
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
+  if (!type || type == element)
+    return value;
+  Type wide = isa<VectorType>(value.getType()) ? Type(vectorType) : element;
+  return arith::ExtFOp::create(builder, loc, wide, value);
+}
+Value KernelBuilder::narrow(Value value, Value memref) {
+  VectorType type = storedVector(memref);
+  if (type == value.getType())
+    return value;
+  return arith::TruncFOp::create(builder, loc, type, value);
+}
 Value KernelBuilder::load(Value memref, Value row, Value column) {
-  return vector::LoadOp::create(builder, loc, vectorType, memref,
-                                ValueRange{row, column});
+  return widen(vector::LoadOp::create(builder, loc, storedVector(memref),
+                                      memref, ValueRange{row, column}));
 }
 void KernelBuilder::store(Value vector, Value memref, Value row, Value column) {
-  vector::StoreOp::create(builder, loc, vector, memref,
+  vector::StoreOp::create(builder, loc, narrow(vector, memref), memref,
                           ValueRange{row, column});
 }
 Value KernelBuilder::loadBroadcast(Value memref, Value row, Value column) {
-  return broadcast(
-      memref::LoadOp::create(builder, loc, memref, ValueRange{row, column}));
+  return broadcast(widen(
+      memref::LoadOp::create(builder, loc, memref, ValueRange{row, column})));
 }
 Value KernelBuilder::addf(Value a, Value b) {
   return arith::AddFOp::create(builder, loc, a, b);
@@ -89,43 +129,10 @@ Value KernelBuilder::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(builder, loc, condition, a, b);
 }
 
-// 2^x = 2^k * 2^f with k = round(x) and f in [-1/2, 1/2]. Adding a large number
-// leaves k + 127 in the low bits, which shifted by 23 are the float 2^k; below
-// -126.5 they are the float 0. The polynomial is a minimax fit (Remez).
-Values KernelBuilder::exp2(ArrayRef<Value> inputs) {
-  static constexpr double coefficients[] = {1.0,
-                                            0.6931471824645996,
-                                            0.24022646248340607,
-                                            0.05550328642129898,
-                                            0.009618489071726799,
-                                            0.0013399930903688073,
-                                            0.0001534581242594868};
-  static constexpr double magic = 12582912.0 + 127; // 1.5 * 2^23
-  auto each = [](ArrayRef<Value> xs, auto f) {
-    return llvm::map_to_vector(xs, f);
-  };
-  Value lowest = splat(-127), magicVector = splat(magic);
-  Values xs = each(inputs, [&](Value x) { return maxf(lowest, x); });
-  Values shifted = each(xs, [&](Value x) { return addf(x, magicVector); });
-  Values fractions;
-  for (auto [x, t] : llvm::zip(xs, shifted))
-    fractions.push_back(subf(x, subf(t, magicVector)));
-  Values powers = each(shifted, [&](Value t) -> Value {
-    Value bits = arith::BitcastOp::create(builder, loc, intVectorType, t);
-    Value by = arith::ConstantOp::create(
-        builder, loc, DenseElementsAttr::get(intVectorType, int32_t(23)));
-    bits = arith::ShLIOp::create(builder, loc, bits, by);
-    return arith::BitcastOp::create(builder, loc, vectorType, bits);
+Values KernelBuilder::exp2(ArrayRef<Value> xs) {
+  return llvm::map_to_vector(xs, [&](Value x) -> Value {
+    return math::Exp2Op::create(builder, loc, x);
   });
-  Values results(xs.size(), splat(coefficients[6]));
-  for (int i = 5; i >= 0; --i) {
-    Value c = splat(coefficients[i]);
-    for (auto [result, f] : llvm::zip(results, fractions))
-      result = fma(result, f, c);
-  }
-  for (auto [result, power] : llvm::zip(results, powers))
-    result = mulf(result, power);
-  return results;
 }
 
 // Two stages of unpacks transpose the 4 x 4 blocks in place; then blocks change
@@ -138,6 +145,10 @@ Values KernelBuilder::transpose(Values rows) {
       mask.push_back(from(lane));
     return vector::ShuffleOp::create(builder, loc, a, b, mask).getResult();
   };
+  if (lanes == 2)
+    return {
+        shuffle(rows[0], rows[1], [](int64_t lane) { return 2 * lane; }),
+        shuffle(rows[0], rows[1], [](int64_t lane) { return 2 * lane + 1; })};
   Values pairs(lanes), next(lanes);
   for (int64_t i = 0; i < lanes; i += 2)
     for (int64_t high = 0; high < 2; ++high)
@@ -298,16 +309,18 @@ Value KernelBuilder::loadRow(Value memref, Value row, Value column,
                              Value mask) {
   if (!mask)
     return load(memref, row, column);
-  return vector::MaskedLoadOp::create(builder, loc, vectorType, memref,
-                                      ValueRange{row, column}, mask,
-                                      splat(0.0));
+  VectorType type = storedVector(memref);
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  return widen(vector::MaskedLoadOp::create(
+      builder, loc, type, memref, ValueRange{row, column}, mask, zero));
 }
 void KernelBuilder::storeRow(Value vector, Value memref, Value row,
                              Value column, Value mask) {
   if (!mask)
     return store(vector, memref, row, column);
   vector::MaskedStoreOp::create(builder, loc, memref, ValueRange{row, column},
-                                mask, vector);
+                                mask, narrow(vector, memref));
 }
 
 SmallVector<RowBlocks> cpu::balancedBlocks(int64_t total, int64_t rows) {

@@ -2,8 +2,10 @@
 // The small vocabulary in which all CPU kernels are written: vectors of lanes,
 // loops that carry vectors, register tiles, transposes, exp2.
 //
-// A vector holds `lanes` queries (or, in projections, `lanes` columns). All
-// functions emit IR at the builder's insertion point.
+// A vector holds `lanes` queries (or, in projections, `lanes` columns) of type
+// `element`, in which all is computed. Memory may hold narrower floats: loads
+// widen and stores narrow. All functions emit IR at the builder's insertion
+// point.
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_KERNELBUILDER_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_KERNELBUILDER_H
 
@@ -25,7 +27,10 @@ using RegisterTile = llvm::SmallVector<Values>;
 class KernelBuilder {
 public:
   KernelBuilder(mlir::OpBuilder &builder, mlir::Location loc,
-                ScheduleAttr schedule);
+                ScheduleAttr schedule, mlir::Type element);
+
+  /// The same with vectors of other sizes and one vector per row of a tile.
+  KernelBuilder withLanes(int64_t count) const;
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -33,6 +38,8 @@ public:
   /// Lanes of a vector, vectors and rows of a register tile, queries of a
   /// panel.
   int64_t lanes, vectors, rows, panel;
+  /// f32, or f64 where query and value are f64.
+  mlir::FloatType element;
   mlir::VectorType vectorType, intVectorType, boolVectorType;
 
   // Scalars of type index.
@@ -46,9 +53,12 @@ public:
   Value max(Value a, Value b);
   Value less(Value a, Value b); // signed, i1
 
-  // Vectors of f32.
+  // Vectors of `element`.
   Value splat(double value);
   Value broadcast(Value scalar);
+  /// `lowest` is the lowest finite number.
+  Value lowest();
+  Value infinity(bool negative = true);
   Value load(Value memref, Value row, Value column);
   void store(Value vector, Value memref, Value row, Value column);
   /// Element [row][column] in every lane.
@@ -60,8 +70,8 @@ public:
   /// a > b ? a : b: one instruction on x86, and b where an operand is NaN.
   Value maxf(Value a, Value b);
   Value select(Value condition, Value a, Value b);
-  /// 2^x of each vector, within 0.93 ulp on [-126, 127]; exactly 0 for -inf and
-  /// exactly 1 for 0; NaN stays NaN.
+  /// 2^x of each vector (a neutral op; attn-lower-vector-math picks the code):
+  /// exactly 0 for -inf and exactly 1 for 0; NaN stays NaN.
   Values exp2(llvm::ArrayRef<Value> xs);
   /// Transposes a `lanes` x `lanes` matrix of row vectors.
   Values transpose(Values rows);
@@ -96,6 +106,11 @@ public:
                 Value mask);
 
 private:
+  /// Values of memory as `element`, and back.
+  Value widen(Value value);
+  Value narrow(Value value, Value memref);
+  mlir::VectorType storedVector(Value memref);
+
   RegisterTile multiplySteps(Value lo, Value hi, int64_t unroll,
                              const RegisterTile &acc,
                              llvm::function_ref<Value(int64_t, Value)> scalar,

@@ -12,10 +12,21 @@ namespace attn::cpu {
 void emitInitState(KernelBuilder &k, const StateLayout &layout, Value state,
                    Value query, double scale);
 
+/// The rows of `tile` as `element`: where memory holds a narrower type, a copy
+/// in the state's row `begin` and behind.
+Value stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
+                Value tile, int64_t begin);
+
+/// m where it is a number, 0 where no key was seen: differences stay defined.
+Value safeMaximum(KernelBuilder &k, Value maximum);
+
+/// Whether the `count` rows of `value` are finite: x * 0 is 0 for these only.
+Value allFinite(KernelBuilder &k, Value value, Value count, int64_t valueDim);
+
 /// One step of online softmax. `strict` is on for edge tiles: values that are
 /// not finite must not reach a row that does not see them.
 void emitOnline(KernelBuilder &k, const StateLayout &layout,
-                const TileOperands &tile, Value value, bool strict);
+                const TileOperands &operands, Value value, bool strict);
 
 /// Adds the state `from` to `into`.
 void emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,
@@ -27,12 +38,14 @@ void emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
 
 /// Writes weights and scores of one tile; either may be null.
 void emitWeigh(KernelBuilder &k, const StateLayout &layout,
-               const TileOperands &tile, Value weights, Value scores,
+               const TileOperands &operands, Value weights, Value scores,
                std::optional<ScoresStage> stage, double scale);
 
-/// out = input * weight + bias (may be null).
+/// out = input * weight + bias (may be null). The weight is a matrix or panels;
+/// the scratch has projectScratchRows x panel elements of the builder's type.
 void emitProjectTile(KernelBuilder &k, Value input, Value weight, Value bias,
-                     Value out);
+                     Value out, Value scratch);
+int64_t projectScratchRows(ScheduleAttr schedule);
 
 } // namespace attn::cpu
 

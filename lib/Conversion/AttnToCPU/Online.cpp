@@ -5,17 +5,14 @@
 // Two passes over the panels keep K in the level-1 cache during the first and V
 // during the second.
 #include "Kernels.h"
-#include <limits>
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// m where it is a number, 0 where no key was seen: differences stay defined.
-static Value safeMaximum(KernelBuilder &k, Value maximum) {
+Value cpu::safeMaximum(KernelBuilder &k, Value maximum) {
   Value none = arith::CmpFOp::create(
-      k.builder, k.loc, arith::CmpFPredicate::OEQ, maximum,
-      k.splat(-std::numeric_limits<double>::infinity()));
+      k.builder, k.loc, arith::CmpFPredicate::OEQ, maximum, k.infinity());
   return k.select(none, k.splat(0.0), maximum);
 }
 
@@ -72,7 +69,9 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
   }
 }
 
-/// acc = a * acc + weights * value for the keys [begin, end).
+/// context = a * context + weights * value for the keys [begin, end). The
+/// tile's part is summed by itself: then the rounding errors of long sequences
+/// grow with the number of tiles, not of keys.
 static void contextTile(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value value, Value p, Value begin,
                         Value end) {
@@ -89,9 +88,7 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
           for (int64_t r = 0; r < blocks.size; ++r) {
             rows.push_back(k.add(context, k.add(d, r)));
             acc.emplace_back();
-            for (int64_t v = 0; v < k.vectors; ++v)
-              acc.back().push_back(k.mulf(
-                  k.load(state, rows[r], k.index(v * k.lanes)), rescale[v]));
+            acc.back().assign(k.vectors, k.splat(0.0));
           }
           acc = k.multiply(
               begin, end, acc,
@@ -102,8 +99,12 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
                 return k.load(state, k.add(weights, key), k.index(v * k.lanes));
               });
           for (int64_t r = 0; r < blocks.size; ++r)
-            for (int64_t v = 0; v < k.vectors; ++v)
-              k.store(acc[r][v], state, rows[r], k.index(v * k.lanes));
+            for (int64_t v = 0; v < k.vectors; ++v) {
+              Value column = k.index(v * k.lanes);
+              Value old = k.load(state, rows[r], column);
+              k.store(k.fma(old, rescale[v], acc[r][v]), state, rows[r],
+                      column);
+            }
         });
   }
 }
@@ -133,9 +134,8 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
-/// Whether all values of the tile are finite: x * 0 is 0 for these only.
-static Value allFinite(KernelBuilder &k, Value value, Value count,
-                       int64_t valueDim) {
+Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
+                     int64_t valueDim) {
   Value zero = k.splat(0.0);
   Values sum =
       k.loop(k.index(0), count, 1, zero, [&](Value key, ValueRange carried) {
@@ -161,16 +161,21 @@ static Value allFinite(KernelBuilder &k, Value value, Value count,
 
 void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
                      const TileOperands &operands, Value value, bool strict) {
-  ScoreTile scoreTile(k, layout, operands);
+  ScoreTile::Options options;
+  options.nextKey = operands.key;
+  options.nextValue = value;
+  TileOperands tile = operands;
+  tile.key = stageRows(k, layout, operands.state, operands.key,
+                       layout.stagedKeyBegin());
+  value =
+      stageRows(k, layout, operands.state, value, layout.stagedValueBegin());
+  ScoreTile scoreTile(k, layout, tile);
   auto eachPanel = [&](function_ref<void(Value, const PanelKeys &)> body) {
     k.loop(k.index(0), scoreTile.panelCount, 1, [&](Value p) {
       PanelKeys keys = scoreTile.visibleKeys(p);
       k.when(k.less(keys.begin, keys.end), [&] { body(p, keys); });
     });
   };
-  ScoreTile::Options options;
-  options.prefetch = true;
-  options.prefetchValue = value;
   eachPanel([&](Value p, const PanelKeys &keys) {
     scoreTile.computeScores(p, keys, options);
     softmaxTile(k, layout, operands.state, p, keys.begin, keys.end);

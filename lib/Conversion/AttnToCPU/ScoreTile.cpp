@@ -6,7 +6,6 @@
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include <limits>
 
 using namespace mlir;
 using namespace attn;
@@ -100,11 +99,9 @@ void ScoreTile::computeScores(Value p, const PanelKeys &keys,
 /// excludes.
 static Value biasInLog2(KernelBuilder &k, Value bias) {
   Value scaled = k.mulf(bias, k.splat(1.4426950408889634));
-  Value infinite =
-      arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, bias,
-                            k.splat(-std::numeric_limits<float>::infinity()));
-  Value lowest = k.splat(-std::numeric_limits<float>::max());
-  return k.select(infinite, bias, k.maxf(lowest, scaled));
+  Value infinite = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::OEQ, bias, k.infinity());
+  return k.select(infinite, bias, k.maxf(k.lowest(), scaled));
 }
 
 /// `lanes` booleans of a row, one byte each, as 1 and 0. (A vector of i1 would
@@ -136,8 +133,7 @@ static Value loadFewBooleans(KernelBuilder &k, Value matrix, Value row) {
   for (int64_t lane = 0; lane < k.lanes; ++lane) {
     Value bit = memref::LoadOp::create(
         k.builder, k.loc, matrix, ValueRange{row, k.min(k.index(lane), last)});
-    Value number =
-        arith::UIToFPOp::create(k.builder, k.loc, k.builder.getF32Type(), bit);
+    Value number = arith::UIToFPOp::create(k.builder, k.loc, k.element, bit);
     numbers = vector::InsertOp::create(k.builder, k.loc, number, numbers,
                                        ArrayRef<int64_t>{lane});
   }
@@ -215,7 +211,18 @@ static int64_t positionOf(ArrayRef<Value> values, Value value) {
   return llvm::find(values, value) - values.begin();
 }
 
+/// Element of a matrix that broadcasts to (queries x keys), for one pair.
+Value ScoreTile::ofPair(Value matrix, Value p, Value key) {
+  MatrixKind kind = matrixKind(matrix);
+  bool oneKey = cast<MemRefType>(matrix.getType()).getDimSize(1) == 1;
+  return k.loadBroadcast(matrix,
+                         kind == MatrixKind::Row ? k.index(0) : firstQuery(p),
+                         oneKey ? k.index(0) : k.add(tile.keyBegin, key));
+}
+
 Value ScoreTile::biasVector(Value p, Value key, int64_t v) {
+  if (k.lanes == 1)
+    return biasInLog2(k, ofPair(tile.bias, p, key));
   if (matrixKind(tile.bias) == MatrixKind::Row) {
     // One column may broadcast to all keys.
     bool single = cast<MemRefType>(tile.bias.getType()).getDimSize(1) == 1;
@@ -230,6 +237,8 @@ Value ScoreTile::biasVector(Value p, Value key, int64_t v) {
 
 Value ScoreTile::opaqueVector(unsigned operand, Value p, Value key, int64_t v) {
   Value matrix = tile.maskOperands[operand];
+  if (k.lanes == 1)
+    return ofPair(matrix, p, key);
   if (matrixKind(matrix) == MatrixKind::Row) {
     bool single = cast<MemRefType>(matrix.getType()).getDimSize(1) == 1;
     Value at = single ? k.index(0) : k.add(tile.keyBegin, key);
@@ -245,9 +254,30 @@ Value ScoreTile::opaqueVector(unsigned operand, Value p, Value key, int64_t v) {
 
 // --- one block of the register tile ---
 
+Value ScoreTile::adjust(Value score, Value p, Value key, int64_t v,
+                        const Options &options, bool careful) {
+  Value excluded = k.infinity();
+  if (tile.bias && options.bias) {
+    // A bias of -inf excludes, whatever the score is.
+    Value bias = biasVector(p, key, v);
+    Value excludes = arith::CmpFOp::create(
+        k.builder, k.loc, arith::CmpFPredicate::OEQ, bias, excluded);
+    score = k.select(excludes, excluded, k.addf(score, bias));
+  }
+  if (!careful)
+    return score;
+  // A row in front of the tile's first key is there twice.
+  Value exists = k.broadcast(arith::CmpIOp::create(
+      k.builder, k.loc, arith::CmpIPredicate::sge, key, k.index(0)));
+  if (tile.mask && options.mask)
+    exists =
+        arith::AndIOp::create(k.builder, k.loc, exists, visible(p, key, v));
+  return k.select(exists, score, excluded);
+}
+
 void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
                            bool careful) {
-  if (!careful && options.prefetch)
+  if (!careful && options.nextKey)
     prefetchNext(p, block, options);
   Value first =
       careful ? k.min(block, k.sub(keyCount, k.index(k.rows))) : block;
@@ -268,30 +298,14 @@ void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
       });
   Value weights = layout.weights(k, p);
   Value maximumRow = layout.statistic(k, p, StateLayout::NextMaximum);
-  Value excluded = k.splat(-std::numeric_limits<double>::infinity());
   for (int64_t v = 0; v < k.vectors; ++v) {
     Value column = k.index(v * k.lanes);
     Value maximum = options.updateMaximum
                         ? k.load(tile.state, maximumRow, column)
                         : Value();
     for (int64_t r = 0; r < k.rows; ++r) {
-      Value score = scores[r][v], key = k.add(first, r);
-      if (tile.bias && options.bias) {
-        // A bias of -inf excludes, whatever the score is.
-        Value bias = biasVector(p, key, v);
-        Value excludes = arith::CmpFOp::create(
-            k.builder, k.loc, arith::CmpFPredicate::OEQ, bias, excluded);
-        score = k.select(excludes, excluded, k.addf(score, bias));
-      }
-      if (careful) {
-        // A row in front of the tile's first key is there twice.
-        Value exists = k.broadcast(arith::CmpIOp::create(
-            k.builder, k.loc, arith::CmpIPredicate::sge, key, k.index(0)));
-        if (tile.mask && options.mask)
-          exists = arith::AndIOp::create(k.builder, k.loc, exists,
-                                         visible(p, key, v));
-        score = k.select(exists, score, excluded);
-      }
+      Value key = k.add(first, r);
+      Value score = adjust(scores[r][v], p, key, v, options, careful);
       k.store(score, tile.state, k.add(weights, key), column);
       if (maximum)
         maximum = k.maxf(score, maximum); // a NaN is left to the weights
@@ -307,16 +321,18 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
   if (!locality)
     return;
   int64_t panels = layout.panels, perBlock = (k.rows + panels - 1) / panels;
+  constexpr int64_t lineBytes = 64;
   Value position = k.div(k.add(k.mul(p, layout.keyTile), block), panels);
   for (int64_t r = 0; r < perBlock; ++r) {
     Value row = k.add(k.add(position, keyCount), r);
-    for (auto [matrix, dim] :
-         {std::pair(tile.key, layout.keyDim),
-          std::pair(options.prefetchValue, layout.valueDim)})
-      for (int64_t column = 0; column < dim; column += 16)
+    for (Value matrix : {options.nextKey, options.nextValue}) {
+      auto type = cast<MemRefType>(matrix.getType());
+      int64_t step = lineBytes * 8 / type.getElementTypeBitWidth();
+      for (int64_t column = 0; column < type.getDimSize(1); column += step)
         memref::PrefetchOp::create(k.builder, k.loc, matrix,
                                    ValueRange{row, k.index(column)},
                                    /*isWrite=*/false, locality,
                                    /*isDataCache=*/true);
+    }
   }
 }

@@ -47,9 +47,14 @@ public:
   PanelKeys allKeys();
 
   struct Options {
-    bool bias = true, mask = true, updateMaximum = true, prefetch = false;
-    Value prefetchValue = {};
+    bool bias = true, mask = true, updateMaximum = true;
+    /// The matrices whose rows behind this tile are prefetched; may be null.
+    Value nextKey = {}, nextValue = {};
   };
+  /// A score with bias and mask, for key `key` of the tile and vector v of the
+  /// queries of panel p. A careful one tests the mask.
+  Value adjust(Value score, Value p, Value key, int64_t v,
+               const Options &options, bool careful);
   /// Writes the scores of `keys` into the panel's weights rows, and their
   /// maximum into NextMaximum.
   void computeScores(Value p, const PanelKeys &keys, const Options &options);
@@ -59,6 +64,7 @@ private:
   void packMatrix(Value matrix, int64_t firstRow, Value p,
                   const PanelKeys &keys);
   void scoreBlock(Value p, Value block, const Options &options, bool careful);
+  Value ofPair(Value matrix, Value p, Value key);
   Value biasVector(Value p, Value key, int64_t v);
   Value visible(Value p, Value key, int64_t v);
   Value evaluate(const Formula &formula, Value query, Value key, Value p,

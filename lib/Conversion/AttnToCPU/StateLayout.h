@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where the parts of an !attn.state lie in memory. A state is one f32 matrix
-// whose rows hold one value per query of a panel:
+// Where the parts of an !attn.state lie in memory. A state is one matrix of f32
+// or f64 whose rows hold one value per query of a panel:
 //
 //   rows                              content of row r of panel p
 //   queries    panels * key_dim       scale * log2(e) * query[.., r]
@@ -8,6 +8,7 @@
 //   weights    panels * (keys + rows) scores, then weights, of key r - rows
 //   statistics panels * 4             m, l, a (= exp2(m - m')), m'
 //   extra      key_tile + 2 * lanes   bias or mask of key r - lanes, one panel
+//   staged     key_tile * dim / panel keys, then values, of the tile, row-major
 //
 // Statistics are in units of log2: m is the maximum of score * log2(e). The
 // `rows` rows in front of the weights take what a block of keys that overlaps
@@ -40,8 +41,14 @@ struct StateLayout {
     return weightsBegin() + panels * (keyTile + padding);
   }
   int64_t extrasBegin() const { return statisticsBegin() + panels * 4; }
-  int64_t totalRows() const {
+  int64_t stagedKeyBegin() const {
     return extrasBegin() + extras * (keyTile + 2 * lanes);
+  }
+  int64_t stagedValueBegin() const {
+    return stagedKeyBegin() + stagedRows(keyDim);
+  }
+  int64_t totalRows() const {
+    return stagedValueBegin() + stagedRows(valueDim);
   }
 
   /// First row of the panel's queries, context, weights of key 0 of the tile.
@@ -57,6 +64,10 @@ struct StateLayout {
   }
   int64_t extra(int64_t i) const {
     return extrasBegin() + i * (keyTile + 2 * lanes) + lanes;
+  }
+
+  int64_t stagedRows(int64_t dim) const {
+    return (keyTile * dim + panel - 1) / panel;
   }
 
   mlir::MemRefType memrefType() const {

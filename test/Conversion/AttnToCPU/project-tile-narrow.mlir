@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fewer columns than lanes are read and written under a mask; the loop for wide
-// tiles folds away.
+// A weight narrower than a panel is packed for any number of rows: its columns
+// are read and written under a mask, but the sums are whole vectors.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.project(
+// CHECK: %[[MASK:.*]] = vector.constant_mask [3] : vector<4xi1>
+// CHECK: vector.maskedload %arg1{{.*}}, %[[MASK]]
+// CHECK: vector.store %{{.*}}, %arg3
+// CHECK: vector.fma
 // CHECK-NOT: vector.store
-// CHECK: vector.maskedload %arg1
 // CHECK: vector.maskedstore %arg2
 // CHECK-NOT: vector.store
 // CHECK: func.func private @f.kernel

@@ -1,4 +1,4 @@
-# Two loops with FMA inside another loop, one of exp2, and one after the end.
+# Two loops with FMA inside another loop, two of exp2, and one after the end.
 kernel:
 	.cfi_startproc
 .LBB0_1:
@@ -23,6 +23,10 @@ kernel:
 	vpslld	$23, %ymm0, %ymm0
 	vfmadd231ps	%ymm0, %ymm1, %ymm2
 	jne	.LBB0_4
+.LBB0_6:
+	vscalefps	%zmm0, %zmm1, %zmm1
+	vfmadd231ps	%zmm0, %zmm1, %zmm2
+	jne	.LBB0_6
 	decq	%rcx
 	jne	.LBB0_1
 	retq

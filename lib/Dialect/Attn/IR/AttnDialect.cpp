@@ -37,7 +37,8 @@ void AttnDialect::initialize() {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t lanes, int64_t rows, int64_t vectors,
                                    int64_t queryTile, int64_t keyTile,
-                                   int64_t unroll, int64_t prefetch) {
+                                   int64_t unroll, int64_t prefetch, Kind kind,
+                                   int64_t splitKeys) {
   if (lanes < 1 || (lanes & (lanes - 1))) // C1
     return emitError() << "expects lanes to be a power of two, but got "
                        << lanes;
@@ -45,11 +46,19 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       prefetch > 3) // C2
     return emitError() << "expects rows, vectors and unroll of at least 1 and "
                           "prefetch between 0 and 3";
-  if (queryTile < 1 || queryTile % (lanes * vectors)) // C3
+  bool decode = kind == Kind::Decode;
+  if (decode != (splitKeys != 0) || splitKeys < 0 ||
+      splitKeys % std::max<int64_t>(keyTile, 1) ||
+      (decode && (lanes < 4 || queryTile < 1))) // C5
+    return emitError()
+           << "expects kind decode to have a row and at least 4 "
+              "lanes and split_keys of a positive multiple of key_tile, and "
+              "kind prefill to have none";
+  if (!decode && (queryTile < 1 || queryTile % (lanes * vectors))) // C3
     return emitError() << "expects query_tile to be a multiple of "
                        << lanes * vectors << " (lanes * vectors), but got "
                        << queryTile;
-  if (keyTile < 1 || keyTile % rows) // C4
+  if (keyTile < 1 || (!decode && keyTile % rows)) // C4
     return emitError() << "expects key_tile to be a multiple of " << rows
                        << " (rows), but got " << keyTile;
   return success();

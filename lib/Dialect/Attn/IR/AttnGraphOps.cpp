@@ -309,6 +309,25 @@ static LogicalResult verifyStatistics(SdpaOp op, StringRef name, Value result,
   return success();
 }
 
+static LogicalResult verifySchedules(SdpaOp op) {
+  auto expectKind = [&](StringRef name, std::optional<ScheduleAttr> schedule,
+                        Kind kind) -> LogicalResult {
+    if (!schedule || schedule->getKind() == kind)
+      return success();
+    return op.emitOpError()
+           << "expects " << name << " to have kind " << stringifyKind(kind)
+           << ", but got " << stringifyKind(schedule->getKind());
+  };
+  if (failed(expectKind("schedule", op.getSchedule(), Kind::Prefill)) || // C13
+      failed(expectKind("decode_schedule", op.getDecodeSchedule(),
+                        Kind::Decode))) // C13
+    return failure();
+  if (op.getDecodeSchedule() && (op.getWeights() || op.getScores())) // C14
+    return op.emitOpError()
+           << "expects no decode_schedule where weights or scores are returned";
+  return success();
+}
+
 LogicalResult SdpaOp::verify() {
   RankedTensorType q = getQuery().getType(), k = getKey().getType(),
                    v = getValue().getType(), o = getOut().getType();
@@ -382,5 +401,5 @@ LogicalResult SdpaOp::verify() {
       failed(verifyStatistics(*this, "weights", getWeights(), shape)) || // C12
       failed(verifyStatistics(*this, "scores", getScores(), shape)))     // C12
     return failure();
-  return success();
+  return verifySchedules(*this);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Verifiers and effects of the tile ops. Numbers are those of docs/Spec.md.
+// Verifiers and effects of the tile ops. Numbers are those of
+// docs/SpecTiles.md.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
@@ -57,6 +58,16 @@ static LogicalResult verifyTileBias(Operation *op, Value bias) {
   return success();
 }
 
+/// Lanes hold in a state what they hold in the kernels that touch it.
+static LogicalResult expectKind(Operation *op, StateType state,
+                                ScheduleAttr schedule) {
+  if (state.getKind() == schedule.getKind())
+    return success();
+  return op->emitOpError() << "expects a schedule of the state's kind "
+                           << stringifyKind(state.getKind()) << ", but got "
+                           << stringifyKind(schedule.getKind());
+}
+
 LogicalResult InitStateOp::verify() {
   auto state = getState().getType();
   auto query = cast<ShapedType>(getQuery().getType());
@@ -67,7 +78,7 @@ LogicalResult InitStateOp::verify() {
     return emitOpError() << "expects at most " << state.getRows()
                          << " queries in the tile, but got "
                          << query.getDimSize(0);
-  return success();
+  return expectKind(*this, state, getSchedule()); // C3
 }
 void InitStateOp::getEffects(Effects &effects) {
   tileEffects(*this, MutableOperandRange(*this, 0, 0), effects);
@@ -89,7 +100,12 @@ LogicalResult OnlineOp::verify() {
     return emitOpError()
            << "expects as many keys as values in the tile, but got " << keys
            << " and " << values;
-  return verifyTileBias(*this, getBias()); // C6
+  if (failed(verifyTileBias(*this, getBias()))) // C6
+    return failure();
+  if (getHeads() < 1) // C7
+    return emitOpError() << "expects at least 1 head, but got "
+                         << static_cast<int64_t>(getHeads());
+  return expectKind(*this, state, getSchedule()); // C8
 }
 void OnlineOp::getEffects(Effects &effects) {
   tileEffects(*this, MutableOperandRange(*this, 0, 0), effects);
@@ -102,12 +118,60 @@ LogicalResult FinalizeOp::verify() {
   if (getLse() && cast<ShapedType>(getLse().getType()).getRank() != 1) // C2
     return emitOpError() << "expects lse to have rank 1, but got "
                          << getLse().getType();
-  return success(); // C3 is the destination-style interface.
+  // C3 is the destination-style interface.
+  return expectKind(*this, getState().getType(), getSchedule()); // C4
 }
 MutableOperandRange FinalizeOp::getDpsInitsMutable() {
   return MutableOperandRange(*this, 1, getLse() ? 2 : 1);
 }
 void FinalizeOp::getEffects(Effects &effects) {
+  tileEffects(*this, getDpsInitsMutable(), effects);
+}
+
+LogicalResult SaveStateOp::verify() {
+  StateType state = getState().getType();
+  if (failed(expectMatrix(*this, "the part", getPart(),
+                          state.getValueDim() + 2))) // C1
+    return failure();
+  Type element = cast<ShapedType>(getPart().getType()).getElementType();
+  if (element != state.getElement()) // C2
+    return emitOpError() << "expects a part of the state's "
+                         << state.getElement() << ", but got " << element;
+  // C3 is the destination-style interface.
+  return expectKind(*this, state, getSchedule()); // C4
+}
+MutableOperandRange SaveStateOp::getDpsInitsMutable() {
+  return getPartMutable();
+}
+void SaveStateOp::getEffects(Effects &effects) {
+  tileEffects(*this, getDpsInitsMutable(), effects);
+}
+
+LogicalResult CombineOp::verify() {
+  auto parts = cast<ShapedType>(getParts().getType());
+  if (parts.getRank() != 3 || parts.isDynamicDim(2)) // C1
+    return emitOpError() << "expects parts of rank 3 with value_dim + 2 "
+                            "columns, but got "
+                         << parts;
+  if (failed(expectMatrix(*this, "out", getOut(),
+                          parts.getDimSize(2) - 2))) // C2
+    return failure();
+  int64_t rows = parts.getDimSize(1),
+          outRows = cast<ShapedType>(getOut().getType()).getDimSize(0);
+  if (rows != outRows && !ShapedType::isDynamic(rows) &&
+      !ShapedType::isDynamic(outRows)) // C2
+    return emitOpError()
+           << "expects a row of out per row of the parts, but got " << outRows
+           << " and " << rows;
+  if (getLse() && cast<ShapedType>(getLse().getType()).getRank() != 1) // C3
+    return emitOpError() << "expects lse to have rank 1, but got "
+                         << getLse().getType();
+  return success(); // C4 is the destination-style interface.
+}
+MutableOperandRange CombineOp::getDpsInitsMutable() {
+  return MutableOperandRange(*this, 1, getLse() ? 2 : 1);
+}
+void CombineOp::getEffects(Effects &effects) {
   tileEffects(*this, getDpsInitsMutable(), effects);
 }
 
@@ -126,7 +190,8 @@ LogicalResult WeighOp::verify() {
       (getScores() &&
        failed(expectMatrix(*this, "scores", getScores(), any)))) // C5
     return failure();
-  return success(); // C6 is the destination-style interface.
+  // C6 is the destination-style interface.
+  return expectKind(*this, getState().getType(), getSchedule()); // C7
 }
 MutableOperandRange WeighOp::getDpsInitsMutable() {
   unsigned count = (getWeights() ? 1 : 0) + (getScores() ? 1 : 0);
@@ -136,16 +201,37 @@ void WeighOp::getEffects(Effects &effects) {
   tileEffects(*this, getDpsInitsMutable(), effects);
 }
 
+/// A weight in panels has the columns of out, which fill all panels but a part
+/// of the last one.
+static LogicalResult verifyPanels(ProjectTileOp op, ShapedType weight) {
+  int64_t columns = cast<ShapedType>(op.getOut().getType()).getDimSize(1),
+          panels = weight.getDimSize(0), panel = weight.getDimSize(2);
+  if (panel != static_cast<int64_t>(op.getSchedule().getPanel())) // C5
+    return op.emitOpError()
+           << "expects panels of the schedule's " << op.getSchedule().getPanel()
+           << " columns, but got " << weight;
+  if (!ShapedType::isDynamic(columns) && !ShapedType::isDynamic(panels) &&
+      panels != static_cast<int64_t>(llvm::divideCeil(columns, panel))) // C5
+    return op.emitOpError() << "expects as many panels as hold the " << columns
+                            << " columns of out, but got " << weight;
+  return success();
+}
+
 LogicalResult ProjectTileOp::verify() {
   auto weight = cast<ShapedType>(getWeight().getType());
-  if (failed(expectMatrix(*this, "the weight", getWeight(),
-                          ShapedType::kDynamic)) || // C1
+  auto out = cast<ShapedType>(getOut().getType());
+  bool panels = weight.getRank() == 3;
+  int64_t unknown = ShapedType::kDynamic;
+  if ((!panels && failed(expectMatrix(*this, "the weight", getWeight(),
+                                      unknown))) || // C1
       failed(expectMatrix(*this, "the input", getInput(),
-                          weight.getDimSize(0))) ||                       // C1
-      failed(expectMatrix(*this, "out", getOut(), weight.getDimSize(1)))) // C1
+                          weight.getDimSize(panels))) || // C1
+      failed(expectMatrix(*this, "out", getOut(),
+                          panels ? unknown : weight.getDimSize(1))) || // C1
+      (panels && failed(verifyPanels(*this, weight))))
     return failure();
   int64_t rows = cast<ShapedType>(getInput().getType()).getDimSize(0),
-          outRows = cast<ShapedType>(getOut().getType()).getDimSize(0);
+          outRows = out.getDimSize(0);
   if (rows != outRows && !ShapedType::isDynamic(rows) &&
       !ShapedType::isDynamic(outRows)) // C2
     return emitOpError()
@@ -154,9 +240,10 @@ LogicalResult ProjectTileOp::verify() {
   if (!getBias())
     return success();
   auto bias = cast<ShapedType>(getBias().getType());
+  int64_t columns = panels ? out.getDimSize(1) : weight.getDimSize(1);
   if (bias.getRank() != 1 ||
-      (bias.getDimSize(0) != weight.getDimSize(1) && !bias.isDynamicDim(0) &&
-       !weight.isDynamicDim(1))) // C3
+      (bias.getDimSize(0) != columns && !bias.isDynamicDim(0) &&
+       !ShapedType::isDynamic(columns))) // C3
     return emitOpError()
            << "expects the bias to have one element per column of "
               "the weight, but got "

@@ -5,10 +5,11 @@
 // After:   attn.sdpa %q, %k, %v scale 0.125
 //            {schedule = #attn.schedule<lanes = 8, rows = 6, vectors = 2, ...>}
 //
-// Lanes are queries. A register tile holds rows x vectors accumulators; the
-// smaller side stays in registers while the longer is streamed one register at
-// a time, so it needs rows*vectors + min(rows, vectors) + 1 registers, one is
-// kept to spare, and enough independent chains to hide the latency of an FMA:
+// Lanes are queries; f64 has half as many as f32. A register tile holds rows x
+// vectors accumulators; the smaller side stays in registers while the longer is
+// streamed one register at a time, so it needs rows*vectors + min(rows,
+// vectors) + 1 registers, one is kept to spare, and enough independent chains
+// to hide the latency of an FMA:
 //   16 registers             6 x 2   (15 used, 0.67 loads per FMA)
 //   32 registers,  8 chains  4 x 4   (21 used, 0.50)
 //   32 registers, 16 chains  4 x 5   (25 used, 0.45; LLVM spills 4 x 6)
@@ -21,6 +22,7 @@
 // Before: ops of the fused level. After: every sdpa and project has a schedule.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace attn {
@@ -31,12 +33,18 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
+/// The most queries per head for which lanes hold features, and the most rows
+/// of a group of heads; keys of one parallel item.
+static constexpr int64_t fewQueries = 15, maxDecodeRows = 128, splitKeys = 1024;
+
 namespace {
 struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   using AssignScheduleBase::AssignScheduleBase;
 
-  /// The schedule for `queries` rows (or unknown) and features of size `dim`.
-  ScheduleAttr schedule(int64_t queries, int64_t dim) {
+  /// The schedule for `queries` rows (or unknown) and features of size `dim`,
+  /// computed in f64 or f32.
+  ScheduleAttr schedule(int64_t queries, int64_t dim, bool isF64) {
+    int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
     bool manyRegisters = registers >= 32;
     int64_t rows = manyRegisters ? 4 : 6;
     int64_t vectors = !manyRegisters ? 2 : chains > 8 ? 5 : 4;
@@ -48,27 +56,55 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                          panel, static_cast<int64_t>(llvm::alignTo(
                                     static_cast<uint64_t>(queries), panel))));
     // Without FMA a product needs a register of its own: no room to unroll.
-    bool fused = manyRegisters || lanes > 4;
+    bool fused = manyRegisters || this->lanes > 4;
     int64_t unroll = manyRegisters ? 4 : fused ? 2 : 1;
-    int64_t fits = l1Bytes * 3 / 4 / (4 * std::max<int64_t>(dim, 1));
+    int64_t fits = l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
     int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / rows * rows;
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
-                             keyTile, unroll, /*prefetch=*/2);
+                             keyTile, unroll, /*prefetch=*/2, Kind::Prefill,
+                             /*split_keys=*/0);
+  }
+
+  /// The schedule for at most `rows` queries of a group of heads.
+  ScheduleAttr decodeSchedule(int64_t rows, int64_t dim, bool isF64) {
+    int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
+    int64_t tile = registers >= 32 ? 4 : 3;
+    int64_t fits = l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
+    int64_t keyTile = std::clamp<int64_t>(fits, 48, 96);
+    return ScheduleAttr::get(&getContext(), lanes, tile, tile, rows, keyTile,
+                             /*unroll=*/registers >= 32 ? 4 : 2,
+                             /*prefetch=*/2, Kind::Decode,
+                             splitKeys / keyTile * keyTile);
+  }
+
+  void assign(SdpaOp op) {
+    RankedTensorType q = op.getQuery().getType(), v = op.getValue().getType();
+    int64_t dim = std::max(q.getShape().back(), v.getShape().back());
+    int64_t queries = q.getDimSize(op.queryDims().sequence);
+    bool isF64 = q.getElementType().isF64();
+    bool known = !ShapedType::isDynamic(queries);
+    int64_t group = packedHeads(op);
+    int64_t most =
+        std::min(fewQueries, maxDecodeRows / std::max<int64_t>(group, 1));
+    bool decode = group > 0 && most > 0 && lanes * (isF64 ? 2 : 4) >= 16 &&
+                  (!known || queries <= most);
+    if (decode)
+      op.setDecodeScheduleAttr(
+          decodeSchedule(group * (known ? queries : most), dim, isF64));
+    if (!decode || !known)
+      op.setScheduleAttr(schedule(queries, dim, isF64));
   }
 
   void runOnOperation() override {
     getOperation()->walk([&](SdpaOp op) {
-      if (op.getScheduleAttr())
-        return;
-      RankedTensorType q = op.getQuery().getType(), v = op.getValue().getType();
-      op.setScheduleAttr(
-          schedule(q.getDimSize(op.queryDims().sequence),
-                   std::max(q.getShape().back(), v.getShape().back())));
+      if (!op.getScheduleAttr() && !op.getDecodeScheduleAttr())
+        assign(op);
     });
     getOperation()->walk([&](ProjectOp op) {
       if (!op.getScheduleAttr())
         op.setScheduleAttr(schedule(ShapedType::kDynamic,
-                                    op.getWeight().getType().getDimSize(1)));
+                                    op.getWeight().getType().getDimSize(1),
+                                    op.getType().getElementType().isF64()));
     });
   }
 };

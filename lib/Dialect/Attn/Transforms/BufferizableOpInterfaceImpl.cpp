@@ -95,6 +95,8 @@ void attn::registerBufferizableOpInterfaces(DialectRegistry &registry) {
     InitStateOp::attachInterface<ReadsTiles<InitStateOp>>(*context);
     OnlineOp::attachInterface<ReadsTiles<OnlineOp>>(*context);
     FinalizeOp::attachInterface<WritesDestinations<FinalizeOp>>(*context);
+    SaveStateOp::attachInterface<WritesDestinations<SaveStateOp>>(*context);
+    CombineOp::attachInterface<WritesDestinations<CombineOp>>(*context);
     WeighOp::attachInterface<WritesDestinations<WeighOp>>(*context);
     ProjectTileOp::attachInterface<WritesDestinations<ProjectTileOp>>(*context);
   });

@@ -2,15 +2,14 @@
 //
 // attn-check-target: refuses what the target cannot run, by name and at the op.
 //
-//   %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x4xf16>, ...
-//        ^ error: 'attn.sdpa' op expects elements of f32 on this target, but
-//        its
-//          query has 'f16'
+//   %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x4xf8E5M2>, ...
+//        ^ error: 'attn.sdpa' op expects elements of f16, bf16, f32 or f64 on
+//          this target, but its query has 'f8E5M2'
 //
 // The IR does not change. Every op is looked at, so that a user sees all
 // reasons at once. Before: attn-fuse and attn-absorb-heads have run. After:
 // only attn.sdpa and attn.project are left of the graph, and for both
-//   - all float tensors are f32;
+//   - all float tensors are f16, bf16, f32 or f64;
 //   - heads, head dimensions and the sizes of weights are static;
 //   - a head has at most 512 elements (a tile of it stays in registers and L1).
 // Batch and sequence lengths may be unknown.
@@ -31,12 +30,14 @@ using namespace attn;
 
 static constexpr int64_t maxHeadDim = 512;
 
-static LogicalResult expectF32(Operation *op, StringRef name, Value tensor) {
+static LogicalResult expectElement(Operation *op, StringRef name,
+                                   Value tensor) {
   Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
-  if (element.isF32())
+  if (element.isF16() || element.isBF16() || element.isF32() || element.isF64())
     return success();
-  return op->emitOpError() << "expects elements of f32 on this target, but its "
-                           << name << " has " << element;
+  return op->emitOpError()
+         << "expects elements of f16, bf16, f32 or f64 on this target, but its "
+         << name << " has " << element;
 }
 
 static LogicalResult expectStatic(Operation *op, const Twine &what,
@@ -51,7 +52,7 @@ static LogicalResult expectStatic(Operation *op, const Twine &what,
 static LogicalResult expectHead(SdpaOp op, StringRef name,
                                 TypedValue<RankedTensorType> tensor,
                                 SdpaOp::Dims dims) {
-  if (failed(expectF32(op, name, tensor)) ||
+  if (failed(expectElement(op, name, tensor)) ||
       failed(expectStatic(op, "the number of heads of its " + name, tensor,
                           dims.head)) ||
       failed(expectStatic(op, "the head dimension of its " + name, tensor,
@@ -74,7 +75,7 @@ static LogicalResult check(SdpaOp op) {
 }
 
 static LogicalResult check(ProjectOp op) {
-  if (failed(expectF32(op, "input", op.getInput())) ||
+  if (failed(expectElement(op, "input", op.getInput())) ||
       failed(expectStatic(op, "the sizes of its weight", op.getWeight(), 0)))
     return failure();
   return expectStatic(op, "the sizes of its weight", op.getWeight(), 1);

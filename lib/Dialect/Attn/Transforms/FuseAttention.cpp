@@ -229,7 +229,8 @@ static void fuse(Chain &chain, const Plan &plan,
       scores, keep ? chain.scores.getQuery() : chain.query,
       keep ? chain.scores.getKey() : chain.key, context.getValue(), chain.bias,
       chain.maskOperands, rewriter.getF64FloatAttr(scale), chain.mask, layout,
-      layout, layout, layout, stage, /*schedule=*/ScheduleAttr());
+      layout, layout, layout, stage, /*schedule=*/ScheduleAttr(),
+      /*decode_schedule=*/ScheduleAttr());
   rewriter.replaceAllUsesWith(context.getOut(), sdpa.getOut());
   auto outside = [&](OpOperand &use) { return isOutside(use, fused); };
   if (plan.weights)

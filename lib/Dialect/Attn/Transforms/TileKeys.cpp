@@ -17,6 +17,9 @@
 // the diagonal of a causal mask thus do not exist in the code. The last tile
 // may have fewer keys; that is a loop bound of the kernel, not a mask.
 //
+// An online op over a part of the keys (one that does not begin at key 0)
+// visits the tiles of that part; parts begin at a multiple of key_tile.
+//
 // An attn.weigh is cut into all tiles: weights of excluded pairs are written
 // too, as 0.
 //
@@ -27,6 +30,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -49,6 +53,19 @@ static Value extractRows(OpBuilder &b, Location loc, Value matrix, Value first,
                                         strides);
 }
 
+/// The tiles that hold the keys of `op`, where it has a part of them only.
+static std::optional<KeyTileRange> tilesOfPart(OpBuilder &b, Location loc,
+                                               OnlineOp op, Value keyTile) {
+  if (isZeroInteger(op.getKeyBegin()))
+    return std::nullopt;
+  Value count = getValueOrCreateConstantIndexOp(
+      b, loc, tensor::getMixedSize(b, loc, op.getKey(), 0));
+  Value begin = arith::DivUIOp::create(b, loc, op.getKeyBegin(), keyTile);
+  Value last = arith::AddIOp::create(b, loc, op.getKeyBegin(), count);
+  Value end = arith::CeilDivUIOp::create(b, loc, last, keyTile);
+  return KeyTileRange{begin, end};
+}
+
 /// First key of tile `tile` and the number of its keys.
 static std::pair<Value, Value> keysOfTile(OpBuilder &b, Location loc,
                                           Value tile, Value keyTile,
@@ -66,9 +83,10 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   Formula formula = maskFormula(context, op.getMaskAttr());
   BoundsOptions options;
   options.ignoreRaggedTail = true;
-  KeyRanges ranges =
-      analyzeMask(context, formula,
-                  {schedule.getQueryTile(), schedule.getKeyTile()}, options);
+  KeyRanges ranges = analyzeMask(
+      context, formula,
+      {schedule.getQueryTile() / op.getHeads(), schedule.getKeyTile()},
+      options);
   SymbolValues symbols;
   symbols.set(Variable::QueryBegin, op.getQueryBegin());
   symbols.set(Variable::QueryEnd, op.getQueryEnd());
@@ -80,20 +98,24 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
                   op.getMaskOperands()[symbol.operand]);
   Value keyTile =
       arith::ConstantIndexOp::create(rewriter, loc, schedule.getKeyTile());
+  std::optional<KeyTileRange> part = tilesOfPart(rewriter, loc, op, keyTile);
   auto body = [&](OpBuilder &b, Location l, Value tile, bool edge,
                   ValueRange state) -> SmallVector<Value> {
     auto [first, count] = keysOfTile(b, l, tile, keyTile, op.getKeyLength());
+    Value row =
+        part ? arith::SubIOp::create(b, l, first, op.getKeyBegin()).getResult()
+             : first;
     IRMapping mapping;
     mapping.map(op.getState(), state.front());
-    mapping.map(op.getKey(), extractRows(b, l, op.getKey(), first, count));
-    mapping.map(op.getValue(), extractRows(b, l, op.getValue(), first, count));
+    mapping.map(op.getKey(), extractRows(b, l, op.getKey(), row, count));
+    mapping.map(op.getValue(), extractRows(b, l, op.getValue(), row, count));
     auto next = cast<OnlineOp>(b.clone(*op, mapping));
     next.getKeyBeginMutable().assign(first);
     next.setMode(edge ? TileMode::Edge : TileMode::Full);
     return {next.getNext()};
   };
   SmallVector<Value> next =
-      emitKeyLoops(rewriter, loc, ranges, symbols, op.getState(), body);
+      emitKeyLoops(rewriter, loc, ranges, symbols, op.getState(), body, part);
   rewriter.replaceOp(op, next);
 }
 

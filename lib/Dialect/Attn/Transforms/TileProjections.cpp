@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One parallel item per tile of a projection.
+// One parallel item per tile of a projection; constant weights are packed.
 //
 // Before:  %y = attn.project %x, %w, %b
 // After:   %y = scf.forall (%n, %i, %j) in (%B, %row_tiles, %column_tiles)
@@ -9,10 +9,18 @@
 //            scf.forall.in_parallel { tensor.parallel_insert_slice %t .. }
 //          }
 //
-// A tile has query_tile rows, and as many columns as keep the slice of the
-// weight that all its rows read inside a level-2 cache.
+// Many rows make tiles of some 256 rows and 64 columns, as many as the kernel
+// packs of the weight at a time. Few rows read the weight once, from memory, so
+// their tiles are as wide as a page of it. Both follow from the number of rows
+// at run time.
+//
+// A weight that is a constant of at least one panel of columns becomes
+//          %w = arith.constant dense<..> : tensor<panels x K x panel>
+// where panel p holds the columns from p * panel on, so that nothing is packed
+// at run time. The rest of the last panel is 0. Other users keep the matrix.
 //
 // Before: every project has a schedule. After: no project is left.
+#include "ConstantMatrix.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +28,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attn {
 #define GEN_PASS_DEF_TILEPROJECTIONS
@@ -29,12 +38,20 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// Columns of a tile: 256 KiB of weight, a multiple of the register tile.
-static int64_t columnsPerTile(int64_t inputDim, int64_t outputDim,
-                              ScheduleAttr schedule) {
-  int64_t panel = schedule.getPanel();
-  int64_t fits = 65536 / std::max<int64_t>(inputDim, 1) / panel * panel;
-  return std::min(outputDim, std::max(panel, fits));
+/// The constant `matrix` in panels of columns; null if it is no constant, or
+/// narrower than a panel.
+static ElementsAttr packConstant(Value matrix, int64_t panel) {
+  auto type = cast<RankedTensorType>(matrix.getType());
+  int64_t depth = type.getDimSize(0), columns = type.getDimSize(1);
+  if (columns < panel)
+    return {};
+  auto packed = RankedTensorType::get(
+      {llvm::divideCeil(columns, panel), depth, panel}, type.getElementType());
+  return rearrangeConstant(matrix, packed, [&](int64_t i) {
+    int64_t row = i / panel % depth,
+            column = i / panel / depth * panel + i % panel;
+    return column < columns ? row * columns + column : -1;
+  });
 }
 
 namespace {
@@ -44,20 +61,28 @@ struct Extent {
 };
 } // namespace
 
-/// Tile number `tile` of tiles of `step` along a dimension of size `total`.
-static Extent tileRange(OpBuilder &b, Location loc, Value tile, int64_t step,
+/// Tile number `tile` of tiles of `size` along a dimension of size `total`.
+static Extent tileRange(OpBuilder &b, Location loc, Value tile, Value size,
                         Value total) {
-  Value size = arith::ConstantIndexOp::create(b, loc, step);
   Value begin = arith::MulIOp::create(b, loc, tile, size);
   Value left = arith::SubIOp::create(b, loc, total, begin);
   Value count = arith::MinUIOp::create(b, loc, left, size);
   return {begin, count};
 }
 
-/// The part of `tensor` with the given range per dimension; a dimension with
-/// count 1 in front of the last two is dropped.
+/// The panels that hold a range of columns, which begins with a panel.
+static Extent panelRange(OpBuilder &b, Location loc, Extent columns,
+                         int64_t panel) {
+  Value size = arith::ConstantIndexOp::create(b, loc, panel);
+  auto begin = cast<Value>(columns.begin), count = cast<Value>(columns.count);
+  return {arith::DivUIOp::create(b, loc, begin, size).getResult(),
+          arith::CeilDivUIOp::create(b, loc, count, size).getResult()};
+}
+
+/// Of the dimensions of `tensor` with the given ranges, the last `rank` remain;
+/// those in front have count 1.
 static Value extract(OpBuilder &b, Location loc, Value tensor,
-                     ArrayRef<Extent> ranges) {
+                     ArrayRef<Extent> ranges, int64_t rank) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<OpFoldResult> offsets, sizes,
       strides(ranges.size(), b.getIndexAttr(1));
@@ -66,10 +91,49 @@ static Value extract(OpBuilder &b, Location loc, Value tensor,
     sizes.push_back(range.count);
   }
   auto full = tensor::ExtractSliceOp::inferResultType(type, sizes);
-  auto shape = full.getShape().take_back(std::min<int64_t>(2, type.getRank()));
+  auto shape = full.getShape().take_back(rank);
   return tensor::ExtractSliceOp::create(
       b, loc, RankedTensorType::get(shape, type.getElementType()), tensor,
       offsets, sizes, strides);
+}
+
+namespace {
+/// The sizes of a projection and of its tiles.
+struct Tiling {
+  Value rows, columns, rowStep, columnStep;
+
+  Tiling(OpBuilder &b, ProjectOp op, OpFoldResult numRows) {
+    Location loc = op.getLoc();
+    ScheduleAttr schedule = op.getScheduleAttr();
+    auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    int64_t panel = schedule.getPanel();
+    rows = getValueOrCreateConstantIndexOp(b, loc, numRows);
+    columns = index(op.getWeight().getType().getDimSize(1));
+    rowStep =
+        index(llvm::alignTo(2 * schedule.getQueryTile(), schedule.getRows()));
+    Value few = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, rows,
+                                      index(schedule.getRows()));
+    columnStep =
+        arith::SelectOp::create(b, loc, few, index(llvm::alignTo(1024, panel)),
+                                index(llvm::alignTo(64, panel)));
+  }
+};
+} // namespace
+
+/// The part of the weight with the columns of `range`.
+static Value weightTile(OpBuilder &b, ProjectOp op, Value weight,
+                        Extent range) {
+  auto type = cast<RankedTensorType>(weight.getType());
+  auto whole = [&](int64_t i) {
+    return Extent{b.getIndexAttr(0), b.getIndexAttr(type.getDimSize(i))};
+  };
+  Location loc = op.getLoc();
+  if (type.getRank() == 2)
+    return extract(b, loc, weight, {whole(0), range}, 2);
+  Extent panels = panelRange(b, loc, range, type.getDimSize(2));
+  return extract(b, loc, weight, {panels, whole(1), whole(2)}, 3);
 }
 
 static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
@@ -78,44 +142,42 @@ static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
   ReifiedRankedShapedTypeDims shapes;
   (void)op.reifyResultShapes(rewriter, shapes); // never fails
   auto type = op.getType();
+  bool batched = type.getRank() == 3;
+  Tiling tiling(rewriter, op, shapes[0][batched ? 1 : 0]);
+  ScheduleAttr schedule = op.getScheduleAttr();
+  Value packed = op.getWeight();
+  if (ElementsAttr panels = packConstant(packed, schedule.getPanel()))
+    packed = arith::ConstantOp::create(rewriter, loc, panels);
   Value empty =
       tensor::EmptyOp::create(rewriter, loc, shapes[0], type.getElementType());
-  ScheduleAttr schedule = op.getScheduleAttr();
-  int64_t inputDim = op.getWeight().getType().getDimSize(0),
-          outputDim = op.getWeight().getType().getDimSize(1);
-  int64_t rowStep = schedule.getQueryTile(),
-          columnStep = columnsPerTile(inputDim, outputDim, schedule);
-  bool batched = type.getRank() == 3;
-  Value rows = getValueOrCreateConstantIndexOp(rewriter, loc,
-                                               shapes[0][batched ? 1 : 0]);
-  Value columns = arith::ConstantIndexOp::create(rewriter, loc, outputDim);
-  auto tiles = [&](Value total, int64_t step) {
-    Value size = arith::ConstantIndexOp::create(rewriter, loc, step);
-    return getAsOpFoldResult(
-        arith::CeilDivUIOp::create(rewriter, loc, total, size).getResult());
+  auto tiles = [&](Value total, Value step) {
+    return arith::CeilDivUIOp::create(rewriter, loc, total, step).getResult();
   };
   SmallVector<OpFoldResult> bounds{
       batched ? shapes[0][0] : OpFoldResult(rewriter.getIndexAttr(1)),
-      tiles(rows, rowStep), tiles(columns, std::max<int64_t>(columnStep, 1))};
+      tiles(tiling.rows, tiling.rowStep),
+      tiles(tiling.columns, tiling.columnStep)};
   auto forall = scf::ForallOp::create(rewriter, loc, bounds, ValueRange(empty),
                                       /*mapping=*/std::nullopt);
   rewriter.setInsertionPointToStart(forall.getBody());
   SmallVector<Value> ivs = forall.getInductionVars();
-  Extent row = tileRange(rewriter, loc, ivs[1], rowStep, rows);
-  Extent column = tileRange(rewriter, loc, ivs[2], columnStep, columns);
-  Extent all{rewriter.getIndexAttr(0), rewriter.getIndexAttr(inputDim)};
+  Extent row = tileRange(rewriter, loc, ivs[1], tiling.rowStep, tiling.rows);
+  Extent column =
+      tileRange(rewriter, loc, ivs[2], tiling.columnStep, tiling.columns);
+  Extent all{rewriter.getIndexAttr(0),
+             rewriter.getIndexAttr(op.getWeight().getType().getDimSize(0))};
   SmallVector<Extent> inputRanges{row, all}, outRanges{row, column};
   if (batched) {
     Extent entry{ivs[0], rewriter.getIndexAttr(1)};
     inputRanges.insert(inputRanges.begin(), entry);
     outRanges.insert(outRanges.begin(), entry);
   }
-  Value input = extract(rewriter, loc, op.getInput(), inputRanges);
-  Value weight = extract(rewriter, loc, op.getWeight(), {all, column});
-  Value bias =
-      op.getBias() ? extract(rewriter, loc, op.getBias(), {column}) : Value();
+  Value input = extract(rewriter, loc, op.getInput(), inputRanges, 2);
+  Value weight = weightTile(rewriter, op, packed, column);
+  Value bias = op.getBias() ? extract(rewriter, loc, op.getBias(), {column}, 1)
+                            : Value();
   Value out =
-      extract(rewriter, loc, forall.getRegionIterArgs().front(), outRanges);
+      extract(rewriter, loc, forall.getRegionIterArgs().front(), outRanges, 2);
   auto tile = ProjectTileOp::create(rewriter, loc, TypeRange(out.getType()),
                                     input, weight, bias, out, schedule);
   rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());

@@ -18,9 +18,14 @@
 // read the same key head; nothing is copied. Results `weights` and `scores` are
 // written by an attn.weigh behind finalize, when the statistics are final.
 //
+// Few queries per head have a kernel of their own (TileDecode.cpp). Where the
+// number of queries is known at run time only, both parallel loops are there,
+// and one of them has no items.
+//
 // Before: every sdpa has a schedule. After: no sdpa is left.
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "AttentionItem.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -37,143 +42,19 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-namespace {
-/// Builds the body of one item.
-struct ItemBuilder {
-  SdpaOp op;
-  OpBuilder &builder;
-  Location loc;
-  Value batch, head, begin, rows; // of this item
-  Value queryLength, keyLength;
-
-  OpFoldResult index(int64_t value) { return builder.getIndexAttr(value); }
-
-  /// Rank-reducing slice: sizes and offsets not given are 1 and 0.
-  tensor::ExtractSliceOp slice(Value tensor, ArrayRef<OpFoldResult> offsets,
-                               ArrayRef<OpFoldResult> sizes,
-                               ArrayRef<int64_t> kept) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    SmallVector<OpFoldResult> strides(type.getRank(), index(1));
-    auto full = tensor::ExtractSliceOp::inferResultType(type, sizes);
-    SmallVector<int64_t> shape;
-    for (int64_t dim : kept)
-      shape.push_back(full.getDimSize(dim));
-    return tensor::ExtractSliceOp::create(
-        builder, loc, RankedTensorType::get(shape, type.getElementType()),
-        tensor, offsets, sizes, strides);
-  }
-
-  /// The rows `from` .. of this item's head as a matrix.
-  tensor::ExtractSliceOp headMatrix(Value tensor, SdpaOp::Dims dims,
-                                    Value headIndex, OpFoldResult from,
-                                    OpFoldResult count) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    SmallVector<OpFoldResult> offsets(type.getRank(), index(0)),
-        sizes(type.getRank(), index(1));
-    if (dims.batch >= 0)
-      offsets[dims.batch] = batch;
-    if (dims.head >= 0)
-      offsets[dims.head] = headIndex;
-    offsets[dims.sequence] = from;
-    sizes[dims.sequence] = count;
-    sizes[dims.feature] =
-        tensor::getMixedSize(builder, loc, tensor, dims.feature);
-    return slice(tensor, offsets, sizes, {dims.sequence, dims.feature});
-  }
-
-  /// The matrix of this head of a tensor that broadcasts to the scores.
-  Value broadcastMatrix(Value tensor) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    int64_t rank = type.getRank();
-    if (rank < 2) { // a row of keys, or one value for all
-      Value v = tensor;
-      SmallVector<ReassociationIndices> groups;
-      if (rank == 1)
-        groups.push_back({0, 1});
-      SmallVector<int64_t> shape(2 - rank, 1);
-      llvm::append_range(shape, type.getShape());
-      return tensor::ExpandShapeOp::create(
-          builder, loc, RankedTensorType::get(shape, type.getElementType()), v,
-          groups);
-    }
-    SmallVector<OpFoldResult> offsets(rank, index(0)), sizes(rank, index(1));
-    int scoresRank = op.scoresShape().size();
-    for (int dim = 0; dim < rank; ++dim) {
-      int target = dim + scoresRank - rank; // dimension of the scores
-      if (dim >= rank - 2)
-        sizes[dim] = tensor::getMixedSize(builder, loc, tensor, dim);
-      else if (type.getDimSize(dim) != 1)
-        offsets[dim] = target == scoresRank - 3 ? head : batch;
-    }
-    return slice(tensor, offsets, sizes, {rank - 2, rank - 1});
-  }
-
-  /// A per-batch integer as an index; a boolean mask as this head's matrix.
-  Value maskOperand(Value operand) {
-    auto type = cast<RankedTensorType>(operand.getType());
-    if (type.getElementType().isInteger(1))
-      return broadcastMatrix(operand);
-    SmallVector<Value> at;
-    if (type.getRank() == 1) {
-      Value leading = op.queryDims().batch >= 0 ? batch : head;
-      at.push_back(type.getDimSize(0) == 1
-                       ? arith::ConstantIndexOp::create(builder, loc, 0)
-                       : leading);
-    }
-    Value scalar = tensor::ExtractOp::create(builder, loc, operand, at);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      scalar);
-  }
-};
-
-/// Offsets and sizes of an item's part of a result, in the result's dimensions.
-struct Part {
-  SmallVector<OpFoldResult> offsets, sizes;
-  SmallVector<int64_t> kept;
-};
-} // namespace
-
-/// Part of `out`, of a statistic per row, or of one per pair.
-static Part resultPart(ItemBuilder &item, unsigned result) {
-  SdpaOp op = item.op;
-  Value value = op->getResult(result);
-  auto type = cast<RankedTensorType>(value.getType());
-  bool isOut = value == op.getOut(), perRow = value == op.getLse();
-  int64_t rank = type.getRank();
-  SdpaOp::Dims dims =
-      isOut ? op.outDims() : SdpaOp::dims(rank + perRow, Layout::HeadMajor);
-  Part part;
-  part.offsets.assign(rank, item.index(0));
-  part.sizes.assign(rank, item.index(1));
-  if (dims.batch >= 0)
-    part.offsets[dims.batch] = item.batch;
-  if (dims.head >= 0)
-    part.offsets[dims.head] = item.head;
-  part.offsets[dims.sequence] = item.begin;
-  part.sizes[dims.sequence] = item.rows;
-  part.kept.push_back(dims.sequence);
-  if (!perRow) {
-    part.kept.push_back(dims.feature);
-    part.sizes[dims.feature] =
-        isOut ? tensor::getMixedSize(item.builder, item.loc, op.getValue(),
-                                     op.valueDims().feature)
-              : getAsOpFoldResult(item.keyLength);
-  }
-  return part;
-}
-
 /// The op's results for one item, in the order of the results.
 static SmallVector<Value>
-computeItem(ItemBuilder &item, ArrayRef<Value> destinations, Value group) {
+computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
   SdpaOp op = item.op;
   OpBuilder &b = item.builder;
   Location loc = item.loc;
   ScheduleAttr schedule = op.getScheduleAttr();
-  auto element = Float32Type::get(b.getContext());
-  auto stateType =
-      StateType::get(b.getContext(), schedule.getQueryTile(),
-                     op.getQuery().getType().getShape().back(),
-                     op.getValue().getType().getShape().back(), element);
+  Type queryElement = op.getQuery().getType().getElementType();
+  Type element = queryElement.isF64() ? queryElement : b.getF32Type();
+  auto stateType = StateType::get(b.getContext(), schedule.getQueryTile(),
+                                  op.getQuery().getType().getShape().back(),
+                                  op.getValue().getType().getShape().back(),
+                                  element, Kind::Prefill);
   Value query = item.headMatrix(op.getQuery(), op.queryDims(), item.head,
                                 item.begin, item.rows);
   Value kvHead =
@@ -197,7 +78,8 @@ computeItem(ItemBuilder &item, ArrayRef<Value> destinations, Value group) {
   state = OnlineOp::create(b, loc, stateType, state, key, value, item.begin,
                            end, first, item.queryLength, item.keyLength, bias,
                            maskOperands, mask,
-                           TileModeAttr::get(b.getContext(), mode), schedule);
+                           TileModeAttr::get(b.getContext(), mode), schedule,
+                           /*heads=*/b.getI64IntegerAttr(1));
   SmallVector<Type> types{destinations[0].getType()};
   Value lse = op.getLse() ? destinations[1] : Value();
   if (lse)
@@ -216,27 +98,6 @@ computeItem(ItemBuilder &item, ArrayRef<Value> destinations, Value group) {
       scores, op.getScaleAttr(), mask, op.getScoresStageAttr(), schedule);
   llvm::append_range(results, weigh.getResults());
   return results;
-}
-
-/// Query heads per key head; null where there is one.
-static Value headGroup(OpBuilder &b, Location loc, SdpaOp op) {
-  if (op.queryDims().head < 0)
-    return {};
-  int64_t queryHeads = op.getQuery().getType().getDimSize(op.queryDims().head);
-  int64_t keyHeads = op.getKey().getType().getDimSize(op.keyDims().head);
-  bool known = !ShapedType::isDynamic(queryHeads) &&
-               !ShapedType::isDynamic(keyHeads) && keyHeads > 0;
-  if (known && queryHeads == keyHeads)
-    return {};
-  if (known)
-    return arith::ConstantIndexOp::create(b, loc, queryHeads / keyHeads);
-  Value q = tensor::DimOp::create(b, loc, op.getQuery(), op.queryDims().head);
-  Value k = tensor::DimOp::create(b, loc, op.getKey(), op.keyDims().head);
-  // No key heads: there is no item either, but the division stays defined.
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value some = arith::MaxUIOp::create(b, loc, k, one);
-  Value group = arith::DivUIOp::create(b, loc, q, some);
-  return arith::MaxUIOp::create(b, loc, group, one);
 }
 
 /// Without keys every row is empty: out 0, lse -inf. (A view of a dimension of
@@ -262,42 +123,26 @@ static bool isStaticallyEmpty(Value tensor) {
                             0);
 }
 
-static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
+/// One parallel item per batch entry, head and tile of queries, which write
+/// into `destinations`.
+static SmallVector<Value> tileByQueries(SdpaOp op, IRRewriter &rewriter,
+                                        Value batches,
+                                        ArrayRef<Value> destinations) {
   Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  ReifiedRankedShapedTypeDims shapes;
-  if (failed(op.reifyResultShapes(rewriter, shapes)))
-    return op.emitOpError("has results of unknown shape");
-  SmallVector<Value> empties;
-  for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
-    empties.push_back(tensor::EmptyOp::create(
-        rewriter, loc, shape,
-        cast<RankedTensorType>(result.getType()).getElementType()));
-
-  if (isStaticallyEmpty(op.getQuery()) || isStaticallyEmpty(op.getKey()) ||
-      isStaticallyEmpty(op.getValue())) {
-    rewriter.replaceOp(op, resultsWithoutKeys(op, empties, rewriter));
-    return success();
-  }
-
   SdpaOp::Dims q = op.queryDims();
-  auto size = [&](Value tensor, int dim) -> Value {
-    if (dim < 0)
-      return arith::ConstantIndexOp::create(rewriter, loc, 1);
-    return getValueOrCreateConstantIndexOp(
-        rewriter, loc, tensor::getMixedSize(rewriter, loc, tensor, dim));
-  };
-  Value queryLength = size(op.getQuery(), q.sequence);
-  Value keyLength = size(op.getKey(), op.keyDims().sequence);
+  Value queryLength = sizeOf(rewriter, loc, op.getQuery(), q.sequence);
+  Value keyLength = sizeOf(rewriter, loc, op.getKey(), op.keyDims().sequence);
   Value tile = arith::ConstantIndexOp::create(
       rewriter, loc, op.getScheduleAttr().getQueryTile());
   Value tiles = arith::CeilDivUIOp::create(rewriter, loc, queryLength, tile);
   Value group = headGroup(rewriter, loc, op);
   SmallVector<OpFoldResult> bounds{
-      getAsOpFoldResult(size(op.getQuery(), q.batch)),
-      getAsOpFoldResult(size(op.getQuery(), q.head)), getAsOpFoldResult(tiles)};
-  auto forall = scf::ForallOp::create(rewriter, loc, bounds, empties,
+      getAsOpFoldResult(batches),
+      getAsOpFoldResult(sizeOf(rewriter, loc, op.getQuery(), q.head)),
+      getAsOpFoldResult(tiles)};
+  auto forall = scf::ForallOp::create(rewriter, loc, bounds, destinations,
                                       /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(forall.getBody());
   SmallVector<Value> ivs = forall.getInductionVars();
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
@@ -306,17 +151,16 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
   Value begin = arith::MulIOp::create(rewriter, loc, tileIndex, tile);
   Value left = arith::SubIOp::create(rewriter, loc, queryLength, begin);
   Value rows = arith::MinUIOp::create(rewriter, loc, left, tile);
-  ItemBuilder item{op,    rewriter, loc,         ivs[0],   ivs[1],
-                   begin, rows,     queryLength, keyLength};
-  SmallVector<Part> parts;
-  SmallVector<Value> destinations;
+  AttentionItem item{op,    rewriter, loc,         ivs[0],   ivs[1],
+                     begin, rows,     queryLength, keyLength};
+  SmallVector<ResultPart> parts;
+  SmallVector<Value> ofItem;
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
     parts.push_back(resultPart(item, i));
-    destinations.push_back(item.slice(forall.getRegionIterArgs()[i],
-                                      parts[i].offsets, parts[i].sizes,
-                                      parts[i].kept));
+    ofItem.push_back(item.slice(forall.getRegionIterArgs()[i], parts[i].offsets,
+                                parts[i].sizes, parts[i].kept));
   }
-  SmallVector<Value> results = computeItem(item, destinations, group);
+  SmallVector<Value> results = computeItem(item, ofItem, group);
   rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [i, result] : llvm::enumerate(results)) {
     SmallVector<OpFoldResult> strides(parts[i].offsets.size(),
@@ -325,7 +169,62 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
         rewriter, loc, result, forall.getRegionIterArgs()[i], parts[i].offsets,
         parts[i].sizes, strides);
   }
-  rewriter.replaceOp(op, forall.getResults());
+  return SmallVector<Value>(forall.getResults());
+}
+
+/// A decode_schedule that stands alone has a row for every query.
+static LogicalResult checkDecodeRows(SdpaOp op) {
+  if (!op.getDecodeScheduleAttr() || op.getScheduleAttr())
+    return success();
+  int64_t queries = op.getQuery().getType().getDimSize(op.queryDims().sequence),
+          most = mostDecodeQueries(op);
+  if (!ShapedType::isDynamic(queries) && queries <= most)
+    return success();
+  return op.emitOpError() << "expects at most " << most
+                          << " queries per head where decode_schedule stands "
+                             "alone, but got "
+                          << (ShapedType::isDynamic(queries)
+                                  ? std::string("an unknown number")
+                                  : std::to_string(queries));
+}
+
+static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  if (failed(checkDecodeRows(op)))
+    return failure();
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(op.reifyResultShapes(rewriter, shapes)))
+    return op.emitOpError("has results of unknown shape");
+  SmallVector<Value> results;
+  for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
+    results.push_back(tensor::EmptyOp::create(
+        rewriter, loc, shape,
+        cast<RankedTensorType>(result.getType()).getElementType()));
+  if (isStaticallyEmpty(op.getQuery()) || isStaticallyEmpty(op.getKey()) ||
+      isStaticallyEmpty(op.getValue())) {
+    rewriter.replaceOp(op, resultsWithoutKeys(op, results, rewriter));
+    return success();
+  }
+  Value batches = sizeOf(rewriter, loc, op.getQuery(), op.queryDims().batch);
+  bool many = static_cast<bool>(op.getScheduleAttr());
+  if (op.getDecodeScheduleAttr()) {
+    Value few; // one of the two loops has no batch entries
+    if (many) {
+      Value queries =
+          sizeOf(rewriter, loc, op.getQuery(), op.queryDims().sequence);
+      Value most =
+          arith::ConstantIndexOp::create(rewriter, loc, mostDecodeQueries(op));
+      few = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ule,
+                                  queries, most);
+      Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
+      batches = arith::SelectOp::create(rewriter, loc, few, none, batches);
+    }
+    results = tileDecode(op, rewriter, results, few);
+  }
+  if (many)
+    results = tileByQueries(op, rewriter, batches, results);
+  rewriter.replaceOp(op, results);
   return success();
 }
 

@@ -263,11 +263,22 @@ static SmallVector<Value> emitLoop(OpBuilder &builder, Location loc,
 }
 
 static SmallVector<Value> emitLoops(RangeEmitter &emitter, ValueRange initArgs,
-                                    KeyTileBody body) {
+                                    KeyTileBody body,
+                                    std::optional<KeyTileRange> part) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   const KeyRanges &ranges = emitter.ranges;
-  auto [begin, fullBegin, fullEnd, end] = emitter.loopBounds();
+  auto bounds = emitter.loopBounds();
+  auto inside = [&](Value tile) -> Value {
+    if (!part)
+      return tile;
+    Value notBefore = arith::MaxSIOp::create(builder, loc, tile, part->begin);
+    return arith::MinSIOp::create(builder, loc, notBefore, part->end);
+  };
+  Value begin = inside(bounds.begin);
+  Value fullBegin = inside(bounds.fullBegin);
+  Value fullEnd = inside(bounds.fullEnd);
+  Value end = inside(bounds.end);
   SmallVector<Value> state(initArgs);
   if (ranges.neverFull)
     return emitLoop(builder, loc, begin, end, /*edge=*/true, state, body);
@@ -299,7 +310,8 @@ struct Walker {
   Run findRun(OpBuilder &builder, Location loc, Value tile);
   SmallVector<Value> emitRun(OpBuilder &builder, Location loc, const Run &run,
                              Value tile, ValueRange state);
-  SmallVector<Value> emit(ValueRange initArgs);
+  SmallVector<Value> emit(ValueRange initArgs,
+                          std::optional<KeyTileRange> part);
 };
 } // namespace
 
@@ -356,7 +368,8 @@ SmallVector<Value> Walker::emitRun(OpBuilder &builder, Location loc,
   return SmallVector<Value>(choose.getResults());
 }
 
-SmallVector<Value> Walker::emit(ValueRange initArgs) {
+SmallVector<Value> Walker::emit(ValueRange initArgs,
+                                std::optional<KeyTileRange> part) {
   OpBuilder &builder = emitter.builder;
   const KeyRanges &ranges = emitter.ranges;
   for (const KeyInterval &part : ranges.visit.parts)
@@ -364,6 +377,12 @@ SmallVector<Value> Walker::emit(ValueRange initArgs) {
   for (const KeyInterval &part : ranges.notFull.parts)
     notFull.push_back(emitter.range(part));
   hull = emitter.hull(visit);
+  if (part) {
+    hull.begin =
+        arith::MaxSIOp::create(builder, emitter.loc, hull.begin, part->begin);
+    hull.end =
+        arith::MinSIOp::create(builder, emitter.loc, hull.end, part->end);
+  }
 
   SmallVector<Value> operands{hull.begin};
   llvm::append_range(operands, initArgs);
@@ -397,13 +416,14 @@ SmallVector<Value> Walker::emit(ValueRange initArgs) {
 SmallVector<Value> attn::emitKeyLoops(OpBuilder &builder, Location loc,
                                       const KeyRanges &ranges,
                                       const SymbolValues &symbols,
-                                      ValueRange initArgs, KeyTileBody body) {
+                                      ValueRange initArgs, KeyTileBody body,
+                                      std::optional<KeyTileRange> part) {
   if (ranges.form == KeyLoopForm::None)
     return SmallVector<Value>(initArgs);
   RangeEmitter emitter(builder, loc, ranges, symbols);
   if (ranges.form == KeyLoopForm::Loops)
-    return emitLoops(emitter, initArgs, body);
-  return Walker{emitter, body, {}, {}, {}}.emit(initArgs);
+    return emitLoops(emitter, initArgs, body, part);
+  return Walker{emitter, body, {}, {}, {}}.emit(initArgs, part);
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,3 +28,13 @@ func.func @finalize_c3_no_result(%s: !attn.state<16 x 4 x 8, f32>, %o: tensor<?x
   attn.finalize %s outs(%o : tensor<?x8xf32>) {schedule = #s} : !attn.state<16 x 4 x 8, f32>
   return
 }
+
+// -----
+
+#d = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+
+func.func @finalize_c4_other_kind(%s: !attn.state<16 x 4 x 8, f32>, %o: memref<?x8xf32>) {
+  // expected-error@+1 {{expects a schedule of the state's kind prefill, but got decode}}
+  attn.finalize %s outs(%o : memref<?x8xf32>) {schedule = #d} : !attn.state<16 x 4 x 8, f32>
+  return
+}

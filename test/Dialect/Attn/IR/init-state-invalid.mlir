@@ -38,3 +38,13 @@ func.func @init_state_c2_more_rows(%q: memref<17x4xf32>) {
   %r = attn.init_state %q scale 0.5 {schedule = #s} : memref<17x4xf32> -> !attn.state<16 x 4 x 8, f32>
   return
 }
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @init_state_c3_other_kind(%q: memref<?x4xf32>) {
+  // expected-error@+1 {{expects a schedule of the state's kind decode, but got prefill}}
+  %r = attn.init_state %q scale 0.5 {schedule = #s} : memref<?x4xf32> -> !attn.state<16 x 4 x 8, f32, decode>
+  return
+}

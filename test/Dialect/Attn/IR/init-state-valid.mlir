@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What attn.init_state accepts; the numbers are those of docs/Spec.md.
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#d = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 func.func @init_state_c1_matrix(%q: memref<16x4xf32>) {
   %r = attn.init_state %q scale 0.5 {schedule = #s} : memref<16x4xf32> -> !attn.state<16 x 4 x 8, f32>
@@ -15,5 +16,10 @@ func.func @init_state_c2_fewer_rows(%q: memref<3x4xf32>) {
 
 func.func @init_state_c2_unknown_rows(%q: memref<?x4xf32>) {
   %r = attn.init_state %q scale 0.5 {schedule = #s} : memref<?x4xf32> -> !attn.state<16 x 4 x 8, f32>
+  return
+}
+
+func.func @init_state_c3_decode(%q: memref<?x4xf32>) {
+  %r = attn.init_state %q scale 0.5 {schedule = #d} : memref<?x4xf32> -> !attn.state<16 x 4 x 8, f32, decode>
   return
 }

@@ -97,3 +97,25 @@ func.func @online_c6_bias_of_rank_3(%s: !attn.state<16 x 4 x 8, f32>, %k: memref
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c7_no_head(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  // expected-error@+1 {{expects at least 1 head, but got 0}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s, heads = 0 : i64}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c8_other_kind(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  // expected-error@+1 {{expects a schedule of the state's kind decode, but got prefill}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}

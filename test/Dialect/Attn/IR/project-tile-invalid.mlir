@@ -3,10 +3,21 @@
 // What attn.project_tile rejects; the numbers are those of docs/Spec.md.
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
-func.func @project_tile_c1_weight_of_rank_3(%x: memref<5x6xf32>, %w: memref<1x6x4xf32>, %o: memref<5x4xf32>) {
-  // expected-error@+1 {{expects the weight to be a matrix of any number of columns, but got 'memref<1x6x4xf32>'}}
+func.func @project_tile_c1_weight_of_rank_1(%x: memref<5x6xf32>, %w: memref<6xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects the weight to be a matrix of any number of columns, but got 'memref<6xf32>'}}
   attn.project_tile %x, %w outs(%o : memref<5x4xf32>) {schedule = #s}
-      : memref<5x6xf32>, memref<1x6x4xf32>
+      : memref<5x6xf32>, memref<6xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c1_panels_of_other_inner(%x: memref<5x6xf32>, %w: memref<1x7x4xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects the input to be a matrix of 7 columns, but got 'memref<5x6xf32>'}}
+  attn.project_tile %x, %w outs(%o : memref<5x4xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<1x7x4xf32>
   return
 }
 
@@ -73,5 +84,27 @@ func.func @project_tile_c4_no_result(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>, %
   // expected-error@+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
   attn.project_tile %x, %w outs(%o : tensor<5x4xf32>) {schedule = #s}
       : tensor<5x6xf32>, tensor<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c5_other_panel(%x: memref<5x6xf32>, %w: memref<1x6x8xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects panels of the schedule's 4 columns, but got 'memref<1x6x8xf32>'}}
+  attn.project_tile %x, %w outs(%o : memref<5x4xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<1x6x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c5_panel_missing(%x: memref<5x6xf32>, %w: memref<1x6x4xf32>, %o: memref<5x5xf32>) {
+  // expected-error@+1 {{expects as many panels as hold the 5 columns of out, but got 'memref<1x6x4xf32>'}}
+  attn.project_tile %x, %w outs(%o : memref<5x5xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<1x6x4xf32>
   return
 }

@@ -26,3 +26,15 @@ func.func @project_tile_c4_result_per_tensor(%x: tensor<5x6xf32>, %w: tensor<6x4
       : tensor<5x6xf32>, tensor<6x4xf32> -> tensor<5x4xf32>
   return
 }
+
+func.func @project_tile_c5_panels(%x: memref<5x6xf32>, %w: memref<2x6x4xf32>, %o: memref<5x7xf32>, %b: memref<7xf32>) {
+  attn.project_tile %x, %w bias %b : memref<7xf32> outs(%o : memref<5x7xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<2x6x4xf32>
+  return
+}
+
+func.func @project_tile_c5_unknown_panels(%x: memref<5x6xf32>, %w: memref<?x6x4xf32>, %o: memref<5x?xf32>) {
+  attn.project_tile %x, %w outs(%o : memref<5x?xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<?x6x4xf32>
+  return
+}

@@ -63,3 +63,51 @@ func.func @schedule_c4_remainder_of_rows() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 6, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
   return
 }
+
+// -----
+
+func.func @schedule_c5_decode_without_split() {
+  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c5_split_of_no_tiles() {
+  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 60>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c5_decode_of_two_lanes() {
+  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 2, rows = 3, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c5_decode_without_rows() {
+  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 0, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c5_prefill_with_split() {
+  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 9>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c5_negative_split() {
+  // expected-error@+1 {{expects kind decode to have a row}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, split_keys = -8>} 0 : i32
+  return
+}

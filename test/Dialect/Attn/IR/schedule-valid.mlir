@@ -26,3 +26,13 @@ func.func @schedule_c4_four_groups_of_rows() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 6, vectors = 1, query_tile = 16, key_tile = 24, unroll = 1, prefetch = 0>} 0 : i32
   return
 }
+
+func.func @schedule_c5_decode() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>} 0 : i32
+  return
+}
+
+func.func @schedule_c5_prefill_by_name() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, kind = prefill>} 0 : i32
+  return
+}

@@ -287,3 +287,30 @@ func.func @sdpa_c12_scores_of_other_rank(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2
       : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x5x3xf32>, tensor<5x6xf32>)
   return
 }
+
+// -----
+
+func.func @sdpa_c13_schedule_of_decode(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  // expected-error@+1 {{expects schedule to have kind prefill, but got decode}}
+  %r = attn.sdpa %q, %k, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 2, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>}
+      : (tensor<2x4x1x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x1x3xf32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c13_decode_schedule_of_prefill(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  // expected-error@+1 {{expects decode_schedule to have kind decode, but got prefill}}
+  %r = attn.sdpa %q, %k, %v scale 0.5 {decode_schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>}
+      : (tensor<2x4x1x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x1x3xf32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c14_weights(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  // expected-error@+1 {{expects no decode_schedule where weights or scores are returned}}
+  %r0, %r1 = attn.sdpa %q, %k, %v scale 0.5 returning(out, weights) {decode_schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 2, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>}
+      : (tensor<2x4x1x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x1x3xf32>, tensor<2x4x1x6xf32>)
+  return
+}

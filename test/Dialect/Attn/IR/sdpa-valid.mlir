@@ -97,3 +97,15 @@ func.func @sdpa_c12_weights(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v
       : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x5x3xf32>, tensor<2x4x?x6xf32>)
   return
 }
+
+func.func @sdpa_c13_both_kinds(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  %r = attn.sdpa %q, %k, %v scale 0.5 {decode_schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 2, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>, schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>}
+      : (tensor<2x4x1x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x1x3xf32>
+  return
+}
+
+func.func @sdpa_c14_lse(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
+  %r0, %r1 = attn.sdpa %q, %k, %v scale 0.5 returning(out, lse) {decode_schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 2, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>}
+      : (tensor<2x4x1x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x1x3xf32>, tensor<2x4x1xf32>)
+  return
+}

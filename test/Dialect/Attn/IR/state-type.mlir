@@ -6,3 +6,6 @@ func.func private @f32(!attn.state<16 x 64 x 128, f32>)
 
 // CHECK: func private @f64() -> !attn.state<4 x 1 x 1, f64>
 func.func private @f64() -> !attn.state<4 x 1 x 1, f64>
+
+// CHECK: func private @decode(!attn.state<4 x 1 x 1, f32, decode>)
+func.func private @decode(!attn.state<4 x 1 x 1, f32, decode>)

@@ -86,3 +86,14 @@ func.func @weigh_c6_result_of_memref(%s: !attn.state<16 x 4 x 8, f32>, %k: memre
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32> -> tensor<?x?xf32>
   return
 }
+
+// -----
+
+#d = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+
+func.func @weigh_c7_other_kind(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %i: index, %w: memref<?x?xf32>) {
+  // expected-error@+1 {{expects a schedule of the state's kind prefill, but got decode}}
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #d}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>
+  return
+}

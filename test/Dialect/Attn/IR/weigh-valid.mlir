@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What attn.weigh accepts; the numbers are those of docs/Spec.md.
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#d = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 func.func @weigh_c1_key_tile(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %i: index, %w: memref<?x?xf32>) {
   attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #s}
@@ -36,5 +37,11 @@ func.func @weigh_c5_strided_matrix(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<
 func.func @weigh_c6_result_per_tensor(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %i: index, %w: tensor<?x?xf32>) {
   %r = attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : tensor<?x?xf32> {schedule = #s}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32> -> tensor<?x?xf32>
+  return
+}
+
+func.func @weigh_c7_decode(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: memref<?x4xf32>, %i: index, %w: memref<?x?xf32>) {
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #d}
+      : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32>
   return
 }

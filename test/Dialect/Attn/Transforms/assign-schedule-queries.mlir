@@ -1,16 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Few queries get a small tile: whole panels, one at least.
+// Few queries get a small tile: whole panels, one at least. From 4 vectors of 128
+// bits on, at most 15 queries per head get the kind decode instead, one row each;
+// a number that is not known gets both.
 // RUN: attn-opt %s --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,AVX2
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32" | FileCheck %s --check-prefixes=CHECK,AVX512
 // RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=16" | FileCheck %s --check-prefixes=CHECK,SSE
 
 // CHECK-LABEL: @one
-// AVX2: query_tile = 16,
-// AVX512: query_tile = 64,
-// SSE: query_tile = 8,
+// CHECK-NOT: {schedule = #attn.schedule
+// AVX2: {decode_schedule = #attn.schedule<lanes = 8, rows = 3, vectors = 3, query_tile = 1, key_tile = 96, unroll = 2, prefetch = 2, kind = decode, split_keys = 960>}
+// AVX512: {decode_schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 1, key_tile = 96, unroll = 4, prefetch = 2, kind = decode, split_keys = 960>}
+// SSE: {decode_schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 1, key_tile = 96, unroll = 2, prefetch = 2, kind = decode, split_keys = 960>}
 func.func @one(%q: tensor<1x8xf32>, %k: tensor<?x8xf32>) -> tensor<1x8xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<1x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<1x8xf32>
   return %o : tensor<1x8xf32>
+}
+
+// CHECK-LABEL: @fifteen
+// CHECK: {decode_schedule = {{.*}} query_tile = 15, {{.*}} kind = decode
+func.func @fifteen(%q: tensor<15x8xf32>, %k: tensor<?x8xf32>) -> tensor<15x8xf32> {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<15x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<15x8xf32>
+  return %o : tensor<15x8xf32>
+}
+
+// CHECK-LABEL: @sixteen
+// CHECK-NOT: decode
+// AVX2: query_tile = 16,
+// AVX512: query_tile = 64,
+// SSE: query_tile = 16,
+func.func @sixteen(%q: tensor<16x8xf32>, %k: tensor<?x8xf32>) -> tensor<16x8xf32> {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<16x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<16x8xf32>
+  return %o : tensor<16x8xf32>
+}
+
+// CHECK-LABEL: @unknown
+// CHECK: decode_schedule = {{.*}} query_tile = 15, {{.*}} kind = decode
+// CHECK-SAME: schedule = {{.*}} query_tile = 128,
+func.func @unknown(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %o : tensor<?x8xf32>
+}
+
+// A state has at most 128 rows: 12 queries of 10 heads. Of 200 heads there is none.
+// CHECK-LABEL: @group
+// CHECK: decode_schedule = {{.*}} query_tile = 120, {{.*}} kind = decode
+// CHECK-LABEL: @large_group
+// CHECK-NOT: decode
+// CHECK: attn.sdpa
+func.func @group(%q: tensor<10x?x8xf32>, %k: tensor<1x?x8xf32>) -> tensor<10x?x8xf32> {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<10x?x8xf32>, tensor<1x?x8xf32>, tensor<1x?x8xf32>) -> tensor<10x?x8xf32>
+  return %o : tensor<10x?x8xf32>
+}
+func.func @large_group(%q: tensor<200x?x8xf32>, %k: tensor<1x?x8xf32>) -> tensor<200x?x8xf32> {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<200x?x8xf32>, tensor<1x?x8xf32>, tensor<1x?x8xf32>) -> tensor<200x?x8xf32>
+  return %o : tensor<200x?x8xf32>
+}
+
+// Weights need lanes of queries.
+// CHECK-LABEL: @weights
+// CHECK-NOT: decode
+// CHECK: attn.sdpa
+func.func @weights(%q: tensor<1x8xf32>, %k: tensor<?x8xf32>) -> (tensor<1x8xf32>, tensor<1x?xf32>) {
+  %o, %w = attn.sdpa %q, %k, %k scale 1.0 returning(out, weights) : (tensor<1x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<1x8xf32>, tensor<1x?xf32>)
+  return %o, %w : tensor<1x8xf32>, tensor<1x?xf32>
 }
 
 // CHECK-LABEL: @seventeen

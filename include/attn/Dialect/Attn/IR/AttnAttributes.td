@@ -4,6 +4,7 @@
 
 include "attn/Dialect/Attn/IR/AttnDialect.td"
 include "attn/Dialect/Attn/IR/AttnInterfaces.td"
+include "attn/Dialect/Attn/IR/AttnTypes.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
@@ -121,11 +122,19 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     tile has `query_tile` rows (a multiple of the panel), a key tile `key_tile`
     keys (a multiple of `rows`). `unroll` counts steps of the two products'
     inner loops. `prefetch` is the locality of software prefetches, 0 for none.
+
+    In kind `decode`, for few queries, lanes hold features instead: a register
+    tile of the scores has `rows` keys times 4 queries, one of the context 4
+    queries times `vectors` vectors of features. A query tile holds all queries
+    of a group of heads, at most `query_tile`, and an item has `split_keys` keys
+    (a multiple of `key_tile`); the parts of a sequence are merged.
     `assign-schedule` derives it from the target; written by hand it pins.
   }];
   let parameters = (ins "int64_t":$lanes, "int64_t":$rows, "int64_t":$vectors,
                         "int64_t":$query_tile, "int64_t":$key_tile,
-                        "int64_t":$unroll, "int64_t":$prefetch);
+                        "int64_t":$unroll, "int64_t":$prefetch,
+                        Attn_KindParameter:$kind,
+                        DefaultValuedParameter<"int64_t", "0">:$split_keys);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     /// Queries in one panel.

@@ -200,6 +200,9 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     they are after the step that `scores_stage` names. `returning` lists the
     results that are there, in the order out, lse, weights, scores.
 
+    `schedule` holds the tile sizes for many queries per head, `decode_schedule`
+    those for few; where both are there, run-time lengths decide.
+
     The layouts of query, key, value and out say whether heads (bhsd) or
     sequence (bshd) come first in a tensor of rank 4 (hsd or shd in rank 3).
 
@@ -222,7 +225,8 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$value_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$out_layout,
     OptionalAttr<Attn_ScoresStageAttr>:$scores_stage,
-    OptionalAttr<Attn_ScheduleAttr>:$schedule);
+    OptionalAttr<Attn_ScheduleAttr>:$schedule,
+    OptionalAttr<Attn_ScheduleAttr>:$decode_schedule);
   let results = (outs Attn_FloatTensor:$out, Optional<Attn_FloatTensor>:$lse,
     Optional<Attn_FloatTensor>:$weights, Optional<Attn_FloatTensor>:$scores);
   let hasCustomAssemblyFormat = 1;

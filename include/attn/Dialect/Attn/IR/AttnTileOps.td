@@ -33,7 +33,9 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments,
 
     The queries are the rows `query_begin` .. `query_end` - 1 of their sequence,
     the keys begin at `key_begin`; both are absolute, as are all indices that a
-    mask or bias sees. `bias` and i1 mask operands are the (queries x keys)
+    mask or bias sees. Where `heads` are packed into one state, the queries are
+    there once per head: row r of the state is query
+    `query_begin + r mod (query_end - query_begin)`. `bias` and i1 mask operands are the (queries x keys)
     matrix of this head, or a row or column of it that broadcasts; integer mask
     operands are scalars. In mode `full` every pair is visible and the mask is
     not looked at.
@@ -43,7 +45,7 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments,
     Index:$query_length, Index:$key_length,
     Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
     OptionalAttr<AnyAttr>:$mask, Attn_TileModeAttr:$mode,
-    Attn_ScheduleAttr:$schedule);
+    Attn_ScheduleAttr:$schedule, DefaultValuedAttr<I64Attr, "1">:$heads);
   let results = (outs Attn_StateType:$next);
   let assemblyFormat = [{
     $state `,` $key `,` $value `rows` $query_begin `to` $query_end `keys` `from` $key_begin
@@ -82,6 +84,49 @@ def Attn_FinalizeOp : Attn_Op<"finalize", [
   let assemblyFormat = [{
     $state `outs` `(` $out (`,` $lse^)? `:` type($out) (`,` type($lse)^)? `)`
     attr-dict `:` type($state) (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_SaveStateOp : Attn_Op<"save_state", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a state as numbers, to be merged with others";
+  let description = [{
+    Row r of `part` becomes acc of row r, then `m * log2(e)`, then l; in this
+    unit m keeps all its bits.
+  }];
+  let arguments = (ins Attn_StateType:$state, Attn_Shaped:$part,
+                       Attn_ScheduleAttr:$schedule);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $state `outs` `(` $part `:` type($part) `)` attr-dict `:` type($state)
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_CombineOp : Attn_Op<"combine", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "context, and logarithm of the sum, from saved states";
+  let description = [{
+    `parts` is (states x rows x (value_dim + 2)), as `attn.save_state` wrote it
+    for disjoint sets of keys. Merges them as `attn.merge` does, and divides as
+    `attn.finalize` does.
+  }];
+  let arguments = (ins Attn_Shaped:$parts, Attn_Shaped:$out,
+                       Optional<Attn_Shaped>:$lse, Attn_ScheduleAttr:$schedule);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $parts `outs` `(` $out (`,` $lse^)? `:` type($out) (`,` type($lse)^)? `)`
+    attr-dict `:` type($parts) (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();
@@ -128,6 +173,8 @@ def Attn_ProjectTileOp : Attn_Op<"project_tile", [
   let summary = "one tile of a linear projection";
   let description = [{
     `out = input * weight (+ bias)` for matrices: (M x K) times (K x N), bias N.
+    The weight may be packed: P x K x W, where panel p holds the columns from
+    p * W on, W is the schedule's panel, and columns behind N are ignored.
   }];
   let arguments = (ins Attn_Shaped:$input, Attn_Shaped:$weight,
     Optional<Attn_Shaped>:$bias, Attn_Shaped:$out, Attn_ScheduleAttr:$schedule);

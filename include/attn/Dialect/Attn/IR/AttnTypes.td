@@ -4,6 +4,16 @@
 
 include "attn/Dialect/Attn/IR/AttnDialect.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Attn_KindEnum : I32EnumAttr<"Kind", "what the lanes of a kernel hold",
+    [I32EnumAttrCase<"Prefill", 0, "prefill">,
+     I32EnumAttrCase<"Decode", 1, "decode">]> {
+  let cppNamespace = "::attn";
+}
+def Attn_KindParameter : EnumParameter<Attn_KindEnum> {
+  let defaultValue = "::attn::Kind::Prefill";
+}
 
 def Attn_StateType : TypeDef<Attn_Dialect, "State"> {
   let mnemonic = "state";
@@ -12,12 +22,14 @@ def Attn_StateType : TypeDef<Attn_Dialect, "State"> {
     For up to `rows` queries of `key_dim` elements: the scaled queries, the
     running maximum m and sum l of each row, and the unnormalised context acc of
     `value_dim` elements per row. Statistics have type `element`. A state is
-    used once: the op that takes it returns the next one.
+    used once: the op that takes it returns the next one. `kind` is that of the
+    schedules of all ops that touch it.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$key_dim,
-                        "int64_t":$value_dim, "::mlir::Type":$element);
+                        "int64_t":$value_dim, "::mlir::Type":$element,
+                        Attn_KindParameter:$kind);
   let assemblyFormat =
-      "`<` $rows `x` $key_dim `x` $value_dim `,` $element `>`";
+      "`<` $rows `x` $key_dim `x` $value_dim `,` $element (`,` $kind^)? `>`";
 }
 
 #endif

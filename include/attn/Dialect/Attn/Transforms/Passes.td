@@ -14,6 +14,17 @@ def NormalizeAttention : Pass<"attn-normalize"> {
   let dependentDialects = ["::attn::AttnDialect"];
 }
 
+def RaiseProjections : Pass<"attn-raise-projections"> {
+  let summary = "Turn matrix products of linalg into projections";
+  let description = [{
+    `linalg.matmul` and `linalg.batch_matmul` with one weight for the whole batch
+    become `attn.project` where their sums begin at 0 or at a bias per column. A
+    transposed weight must be a constant. Each reason to give up is a remark at
+    the op.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect"];
+}
+
 def FuseAttention : Pass<"attn-fuse"> {
   let summary = "Fuse scores, scale, mask, bias, softmax and context";
   let description = [{

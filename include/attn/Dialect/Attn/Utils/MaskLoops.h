@@ -73,12 +73,18 @@ using KeyTileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     mlir::OpBuilder &, mlir::Location, mlir::Value keyTile, bool edge,
     mlir::ValueRange iterArgs)>;
 
-/// Loops over the visited key tiles in ascending order; returns the final
-/// loop-carried values.
+/// Half-open: key tiles [begin, end).
+struct KeyTileRange {
+  mlir::Value begin, end;
+};
+
+/// Loops over the visited key tiles (those inside `part`, if given) in
+/// ascending order; returns the final loop-carried values.
 llvm::SmallVector<mlir::Value>
 emitKeyLoops(mlir::OpBuilder &builder, mlir::Location loc,
              const KeyRanges &ranges, const SymbolValues &symbols,
-             mlir::ValueRange initArgs, KeyTileBody body);
+             mlir::ValueRange initArgs, KeyTileBody body,
+             std::optional<KeyTileRange> part = std::nullopt);
 
 /// Half-open: visit [begin, end), of which [fullBegin, fullEnd) is full, and
 /// begin <= fullBegin <= fullEnd <= end always.  In units of TK keys.

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Our kernels: the specification of a cell, its compilation, its calls, and its share of what the machine can do."""
+import ctypes
+import os
+import subprocess
+import time
+
+import cells
+import numpy as np
+
+from machine import BF16_DOT, F32_FMA, Machine, median, quantile
+
+MAX_RANK = 6
+
+
+def specification(cell):
+    """Batch and lengths are sizes of run time, except the one query of decoding."""
+    query_length = "1" if cell.decode else "?"
+
+    def tensor(heads, length):
+        sizes = (heads, length) if cell.layout == "bhsd" else (length, heads)
+        return f"tensor<?x{sizes[0]}x{sizes[1]}x{cell.D}x{cell.dtype}>"
+
+    q, kv = tensor(cell.Hq, query_length), tensor(cell.Hkv, "?")
+    terms = []
+    if cell.causal:
+        terms.append("causal(top_left)" if cell.Sq == cell.Sk else "causal(bottom_right)")
+    if cell.key_lengths:
+        terms.append("key_length(%lengths : tensor<?xi32>)")
+    where = f"where {' and '.join(terms)} " if terms else ""
+    lengths = ", %lengths: tensor<?xi32>" if cell.key_lengths else ""
+    layouts = ""
+    if cell.layout != "bhsd":
+        names = ("query", "key", "value", "out")
+        layouts = "{" + ", ".join(f"{name}_layout = #attn<layout {cell.layout}>" for name in names) + "} "
+    return f"""func.func @kernel(%q: {q}, %k: {kv}, %v: {kv}{lengths}) -> {q} {{
+  %out = attn.sdpa %q, %k, %v scale {cell.scale:.9e} {where}{layouts}: ({q}, {kv}, {kv}) -> {q}
+  return %out : {q}
+}}
+"""
+
+
+def compile_cell(compiler, cell, folder):
+    """The library and the seconds it took, or why there is none in one line."""
+    base = os.path.join(folder, cell.name.replace("/", "-"))
+    with open(base + ".mlir", "w") as file:
+        file.write(specification(cell))
+    start = time.monotonic()
+    try:
+        done = subprocess.run([compiler, base + ".mlir", "--emit=lib", "-o", base + ".so"], text=True, capture_output=True,
+                              timeout=120)
+    except subprocess.TimeoutExpired:
+        return {"library": None, "why": "no end after 120 s"}
+    if done.returncode == 0:
+        return {"library": base + ".so", "seconds": time.monotonic() - start}
+    lines = [line for line in done.stderr.splitlines() if "error:" in line] or [f"exit status {done.returncode}"]
+    return {"library": None, "why": lines[0].split("error:")[-1].strip()}
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * MAX_RANK), ("strides", ctypes.c_int64 * MAX_RANK)]
+
+    def __init__(self, array):
+        super().__init__(array.ctypes.data, array.shape, tuple(s // array.itemsize for s in array.strides))
+
+
+class Call(ctypes.Structure):
+    _fields_ = [("workspace", ctypes.c_void_p), ("workspace_size", ctypes.c_size_t), ("parallel_for", ctypes.c_void_p),
+                ("context", ctypes.c_void_p), ("threads", ctypes.c_int32)]
+
+
+class Kernel:
+    """A peer like the others (peers.py) whose library the driver has compiled."""
+    name = "attn-opt"
+    packages = ("numpy",)
+
+    def __init__(self, threads):
+        self.threads, self.machine = threads, None
+
+    def make(self, cell, arrays, library):
+        self.cell, self.library = cell, ctypes.CDLL(library)
+        self.function = self.library.kernel
+        self.function.restype = ctypes.c_int32
+        self.library.kernel_strerror.restype = ctypes.c_char_p
+        self.library.kernel_workspace_size.restype = ctypes.c_size_t
+        if cell.key_lengths:
+            arrays = [*arrays, np.array(cell.key_lengths, np.int32)]
+        out = np.full_like(arrays[0], np.nan)
+        if cell.layout == "bshd":
+            arrays = [*(a.transpose(0, 2, 1, 3) for a in arrays[:3]), *arrays[3:]]
+        self.ports = [*arrays, out.transpose(0, 2, 1, 3) if cell.layout == "bshd" else out]
+        self.pack()
+
+        def run():
+            if status := self.function(self.pointer):
+                raise RuntimeError(self.library.kernel_strerror(status).decode())
+            return out
+        return run, lambda result: result, "compiled kernel"
+
+    def pack(self):
+        """The arguments, with a work space, so that a call allocates nothing."""
+        class Args(ctypes.Structure):
+            _fields_ = [("size", ctypes.c_size_t), ("ports", Tensor * len(self.ports)), ("call", Call)]
+
+        self.args = Args(ctypes.sizeof(Args), tuple(Tensor(a) for a in self.ports), Call(threads=self.threads))
+        self.pointer = ctypes.byref(self.args)
+        size = self.library.kernel_workspace_size(self.pointer)
+        self.workspace = np.zeros(size + 64, np.uint8)
+        begin = (self.workspace.ctypes.data + 63) // 64 * 64
+        self.args.call.workspace, self.args.call.workspace_size = begin, size
+
+    def measure(self, seconds, bench):
+        """Shares of the peaks in percent: medians, and the quiet fifth of the times against that of the peaks."""
+        self.machine = self.machine or Machine(bench)
+        kind = BF16_DOT if self.cell.dtype == "bf16" else F32_FMA
+        peak_factor = 0.5 if self.cell.dtype == "f64" else 1
+        work = self.cell.flops * 1e-9 / peak_factor
+        if self.cell.decode:
+            calls, bursts, reads = self.pairs(seconds, kind)
+            result = {"read_pct": 100 * median([r / c for r, c in zip(reads, calls)]),
+                      "read_quiet_pct": 100 * quantile(reads, 0.2) / quantile(calls, 0.2)}
+            middle, quiet, runs = median(calls), quantile(calls, 0.2), len(calls)
+        else:
+            items, rest, bursts = self.items(seconds, kind)
+            result, runs = {"items": items.shape[1]}, len(rest)
+            middle, quiet = (np.quantile(items, q, axis=0).sum() / self.threads + quantile(rest, q) for q in (0.5, 0.2))
+        peak = [quantile(bursts, q) * self.threads for q in (0.25, 0.5, 0.75, 0.8)]
+        return result | {"peak_pct": 100 * work / middle / peak[1], "quiet_pct": 100 * work / quiet / peak[3],
+                         "peak_gflops": peak[1], "peak_spread": (peak[2] - peak[0]) / peak[1],
+                         "peak_counts": self.machine.peak(kind), "runs": runs}
+
+    def items(self, seconds, kind):
+        """Seconds of every item of every call (calls, items), seconds outside the loops, GFLOP/s of bursts between items."""
+        items, rests, bursts = [], [], []
+        begin = time.monotonic()
+        while len(rests) < 4 or (time.monotonic() - begin < seconds and len(rests) < 2000):
+            status, times, rest, found = self.machine.items(self.function, self.pointer, self.args, kind)
+            if status:
+                raise RuntimeError(self.library.kernel_strerror(status).decode())
+            items.append(times)
+            rests.append(rest)
+            bursts.append(found)
+        # The first call warms caches and clock.
+        return np.stack(items[1:]), rests[1:], np.concatenate(bursts[1:])
+
+    def pairs(self, seconds, kind):
+        """Seconds of calls, GFLOP/s of bursts, and seconds of plain reads of the same keys and values, in turns."""
+        calls, bursts, reads = [], [], []
+        begin = time.monotonic()
+        while len(calls) < 8 or (time.monotonic() - begin < seconds and len(calls) < 4000):
+            start = time.perf_counter()
+            self.function(self.pointer)
+            calls.append(time.perf_counter() - start)
+            bursts.extend(self.machine.bursts(self.threads, self.threads, kind))
+            reads.append(self.machine.read(self.ports[1], self.ports[2], self.threads))
+        return calls[1:], bursts[1:], reads[1:]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The results as text, as Markdown and as a chart."""
+from html import escape
+
+from kernels import Kernel
+
+# "quiet" is the quiet fifth of the column before it.
+COLUMNS = ("cell", "T", "% peak", "quiet", "% read", "quiet", "ms", "best peer", "its ms", "ratio", "quiet", "error")
+WIDTHS = (28, 2, 7, 6, 7, 6, 9, 20, 9, 6, 6, 6)
+UNSTEADY = 0.05  # spread of the bursts from which a share is marked
+
+
+def number(value, digits=1):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def values(row):
+    """A row's columns, or its cell and threads and why there are no others."""
+    ours = row["results"].get(Kernel.name, {})
+    best = row.get("best_peer")
+    peer = (best or "-", number(row["results"][best]["ms"], 3) if best else "-")
+    start = (row["cell"], str(row["threads"]))
+    if ours.get("status") != "ok":
+        return start, peer, f"{ours.get('status', 'left out')}: {ours.get('why', '')}"
+    shares = [number(ours.get(key)) for key in ("peak_pct", "quiet_pct", "read_pct", "read_quiet_pct")]
+    if ours["peak_spread"] > UNSTEADY:
+        shares[0] = "~" + shares[0]
+    ratios = (number(row.get("ratio"), 2), number(row.get("quiet_ratio"), 2))
+    return start, (*shares, number(ours["ms"], 3), *peer, *ratios, f"{ours['error']:.0e}"), None
+
+
+def join(columns):
+    return " ".join(f"{c:<{w}}" if i in (0, 7) else f"{c:>{w}}" for i, (c, w) in enumerate(zip(columns, WIDTHS)))
+
+
+def text_line(row):
+    start, rest, why = values(row)
+    if why:
+        return join(start) + f" {why}" + (f" (best peer: {rest[0]}, {rest[1]} ms)" if rest[0] != "-" else "")
+    return join((*start, *rest))
+
+
+def conditions(result):
+    c = result["conditions"]
+    where = "a virtual machine" if c["virtual_machine"] else "a machine of its own"
+    model = f" ({c['model']})" if c["model"] else ""
+    return f"{result['date']}, {c['processors']} processors of {result['cpu']}{model} in {where}, {result['isa']}, " \
+           f"load average {c['load_average'][0]}"
+
+
+def speeds(threads, limits):
+    reads = ", ".join(f"{key.split('_')[1]} MB {value:.0f}" for key, value in limits.items() if key.startswith("read"))
+    dots = f" (bf16 dot products {limits['bf16_dot_gflops']:.0f})" if "bf16_dot_gflops" in limits else ""
+    return f"{threads} thread{'s' if threads > 1 else ''}: {limits['fma_gflops']:.0f} GFLOP/s f32{dots}; " \
+           f"plain read in GB/s of {reads}"
+
+
+def headline(result, threads, limits):
+    return f"{conditions(result)}\n{speeds(threads, limits)}\n{join(COLUMNS)}"
+
+
+def text(result):
+    lines = []
+    for threads, limits in result["limits"].items():
+        lines.append(headline(result, int(threads), limits))
+        lines += [text_line(row) for row in result["rows"] if row["threads"] == int(threads)]
+    return "\n".join(lines)
+
+
+def markdown(result):
+    """The part of docs/performance.md that is measured."""
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(result["versions"].items()))
+    lines = [conditions(result) + ".", versions + ".", ""]
+    lines += [speeds(int(threads), limits) + "." for threads, limits in result["limits"].items()]
+    lines += ["", "| " + " | ".join(COLUMNS) + " |", "|" + " --- |" * len(COLUMNS)]
+    for row in result["rows"]:
+        start, rest, why = values(row)
+        columns = (*start, *["-"] * 5, *rest, "-", "-", why) if why else (*start, *rest)
+        lines.append("| " + " | ".join(columns) + " |")
+    behind = [row for row in result["rows"] if row.get("ratio", 1) < 1]
+    lines += ["", "Slower than the best peer: " + (", ".join(
+        f"{row['cell']} with {row['threads']} thread{'s' if row['threads'] > 1 else ''} ({row['ratio']:.2f})"
+        for row in behind) if behind else "no cell that was compared") + "."]
+    return "\n".join(lines)
+
+
+def bar(y, row):
+    """The share of the nearer roof: FMA peak, or for decoding the plain read where that is the larger share."""
+    ours = row["results"].get(Kernel.name, {})
+    label = f'<text x="196" y="{y + 12}" text-anchor="end">{escape(row["cell"])} ({row["threads"]})</text>'
+    if ours.get("status") != "ok":
+        return label + f'<text x="204" y="{y + 12}" fill="#a00">{escape(ours.get("status", "left out"))}</text>'
+    read = ours.get("read_pct", 0) > ours["peak_pct"]
+    median, quiet = (ours[k] for k in (("read_pct", "read_quiet_pct") if read else ("peak_pct", "quiet_pct")))
+    strong, pale = ("#2a9d5c", "#b9e2c9") if read else ("#2f6fb5", "#bcd4ec")
+    note = f"{median:.0f}" + (f", {row['ratio']:.2f} x {row['best_peer']}" if "ratio" in row else "")
+    length = 4 * min(100, max(median, quiet))
+    return (label + f'<rect x="200" y="{y}" width="{4 * min(100, quiet):.1f}" height="15" fill="{pale}"/>'
+            f'<rect x="200" y="{y}" width="{4 * min(100, median):.1f}" height="15" fill="{strong}"/>'
+            f'<text x="{204 + length:.1f}" y="{y + 12}">{escape(note)}</text>')
+
+
+def svg(result):
+    rows, top = result["rows"], 56
+    height = top + 19 * len(rows) + 24
+    grid = "".join(f'<line x1="{200 + 4 * x}" y1="{top - 6}" x2="{200 + 4 * x}" y2="{height - 20}" stroke="#ddd"/>'
+                   f'<text x="{200 + 4 * x}" y="{height - 6}" text-anchor="middle">{x}</text>' for x in range(0, 101, 20))
+    legend = ("Percent of the FMA peak (blue) or of a plain read (green): medians, pale the quiet fifth; "
+              "then time of the best peer / ours")
+    bars = "\n".join(bar(top + 19 * i, row) for i, row in enumerate(rows))
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" width="800" height="{height}" font-family="sans-serif" font-size="11">
+<rect width="800" height="{height}" fill="#fff"/>
+<text x="12" y="18" font-size="13">{escape(conditions(result))}</text>
+<text x="12" y="36">{legend}</text>
+{grid}
+{bars}
+</svg>
+"""

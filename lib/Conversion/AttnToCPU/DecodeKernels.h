@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The bodies of the kernels of kind decode, one function per tile op. All
+// matrices are memrefs with an innermost stride of 1.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_DECODEKERNELS_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_DECODEKERNELS_H
+
+#include "DecodeLayout.h"
+#include "Kernels.h"
+
+namespace attn::cpu {
+
+/// Vector i of the `dim` features of a row. `once`: 0 where it overlaps the
+/// vector before.
+Value loadFeatures(KernelBuilder &k, const DecodeLayout &layout, Value matrix,
+                   Value row, int64_t i, int64_t dim, bool once);
+
+/// `count` rows, made a multiple of a block's.
+inline Value blockRows(KernelBuilder &k, Value count) {
+  return k.mul(k.div(k.add(count, decodeBlock - 1), decodeBlock), decodeBlock);
+}
+
+void emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
+                         Value state, Value query, double scale);
+
+/// One step of online softmax. The queries are there once for each of `heads`;
+/// a mask or bias is looked at pair by pair. `strict` as for emitOnline.
+void emitDecodeOnline(KernelBuilder &k, const DecodeLayout &layout,
+                      const TileOperands &tile, Value value, StateType type,
+                      int64_t heads, bool strict);
+
+/// Writes acc, m and l of every row of `part`.
+void emitSaveState(KernelBuilder &k, const DecodeLayout &layout, Value state,
+                   Value part);
+
+/// Merges saved states (states x rows x (value_dim + 2)) into rows of `out`,
+/// and the logarithm of the sum if `lse` is not null.
+void emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
+                 Value out, Value lse);
+
+} // namespace attn::cpu
+
+#endif

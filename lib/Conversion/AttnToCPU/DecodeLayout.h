@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where the parts of an !attn.state of kind decode lie in memory. Its rows are
+// queries and its lanes hold features. A state is one vector of f32 or f64:
+//
+//   part       shape                              content
+//   queries    capacity x key_vectors * lanes     scale * log2(e) * query
+//   context    capacity x value_vectors * lanes   acc
+//   scores     blocks x (key_tile + lanes) * 4    of key and query of a block
+//   statistics 3 x (capacity + lanes)             m, l, a (= exp2(m - m'))
+//
+// `capacity` is the number of rows, made a multiple of the 4 of a block; rows
+// that there are not have queries of 0. Where the number of features is no
+// multiple of `lanes`, the last vector begins at `dim - lanes`: it overlaps the
+// one before, and the queries are 0 where it does. Statistics are in units of
+// log2. With a single row, scores are those of key after key instead.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_DECODELAYOUT_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_DECODELAYOUT_H
+
+#include "KernelBuilder.h"
+
+namespace attn::cpu {
+
+/// Queries of a block.
+constexpr int64_t decodeBlock = 4;
+
+struct DecodeLayout {
+  int64_t lanes, capacity, keyDim, valueDim, keyTile;
+  mlir::Type element;
+
+  DecodeLayout(StateType type, ScheduleAttr schedule)
+      : lanes(schedule.getLanes()),
+        capacity((type.getRows() + decodeBlock - 1) / decodeBlock *
+                 decodeBlock),
+        keyDim(type.getKeyDim()), valueDim(type.getValueDim()),
+        keyTile(schedule.getKeyTile()), element(type.getElement()) {}
+
+  enum Statistic { Maximum, Sum, Rescale };
+
+  int64_t vectorsOf(int64_t dim) const { return (dim + lanes - 1) / lanes; }
+  /// First column of vector i of `dim` features.
+  int64_t column(int64_t i, int64_t dim) const {
+    return dim < lanes ? 0 : std::min(i * lanes, dim - lanes);
+  }
+  int64_t keyWidth() const { return vectorsOf(keyDim) * lanes; }
+  int64_t valueWidth() const { return vectorsOf(valueDim) * lanes; }
+  int64_t scoresWidth() const { return (keyTile + lanes) * decodeBlock; }
+  int64_t statisticsWidth() const { return capacity + lanes; }
+
+  int64_t contextBegin() const { return capacity * keyWidth(); }
+  int64_t scoresBegin() const {
+    return contextBegin() + capacity * valueWidth();
+  }
+  int64_t statisticsBegin() const {
+    return scoresBegin() + capacity / decodeBlock * scoresWidth();
+  }
+  int64_t total() const { return statisticsBegin() + 3 * statisticsWidth(); }
+
+  mlir::MemRefType memrefType() const {
+    return mlir::MemRefType::get({total()}, element);
+  }
+  /// A part as a matrix of `rows` rows.
+  Value view(KernelBuilder &k, Value state, int64_t begin, int64_t rows,
+             int64_t width) const;
+  Value queries(KernelBuilder &k, Value state) const {
+    return view(k, state, 0, capacity, keyWidth());
+  }
+  Value context(KernelBuilder &k, Value state) const {
+    return view(k, state, contextBegin(), capacity, valueWidth());
+  }
+  Value scores(KernelBuilder &k, Value state) const {
+    return view(k, state, scoresBegin(), capacity / decodeBlock, scoresWidth());
+  }
+  Value statistics(KernelBuilder &k, Value state) const {
+    return view(k, state, statisticsBegin(), 3, statisticsWidth());
+  }
+};
+
+} // namespace attn::cpu
+
+#endif

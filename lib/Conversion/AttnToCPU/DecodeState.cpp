@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How a state of kind decode begins and ends: the queries come in, the parts of
+// the sequence go out, and are combined. The lanes hold features.
+#include "DecodeKernels.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+Value DecodeLayout::view(KernelBuilder &k, Value state, int64_t begin,
+                         int64_t rows, int64_t width) const {
+  OpBuilder &b = k.builder;
+  auto type = MemRefType::get(
+      {rows, width}, element,
+      StridedLayoutAttr::get(b.getContext(), begin, {width, 1}));
+  SmallVector<OpFoldResult> sizes{b.getIndexAttr(rows), b.getIndexAttr(width)},
+      strides{b.getIndexAttr(width), b.getIndexAttr(1)};
+  return memref::ReinterpretCastOp::create(
+      b, k.loc, type, state, b.getIndexAttr(begin), sizes, strides);
+}
+
+Value cpu::loadFeatures(KernelBuilder &k, const DecodeLayout &layout,
+                        Value matrix, Value row, int64_t i, int64_t dim,
+                        bool once) {
+  if (dim < k.lanes) {
+    Value mask = vector::CreateMaskOp::create(
+        k.builder, k.loc, k.boolVectorType, ValueRange{k.index(dim)});
+    return k.loadRow(matrix, row, k.index(0), mask);
+  }
+  int64_t column = layout.column(i, dim), before = i * k.lanes - column;
+  Value loaded = k.load(matrix, row, k.index(column));
+  if (!once || before == 0)
+    return loaded;
+  SmallVector<bool> fresh;
+  for (int64_t lane = 0; lane < k.lanes; ++lane)
+    fresh.push_back(lane >= before);
+  Value isFresh = arith::ConstantOp::create(
+      k.builder, k.loc,
+      DenseElementsAttr::get(k.boolVectorType, ArrayRef<bool>(fresh)));
+  return k.select(isFresh, loaded, k.splat(0.0));
+}
+
+static void storeFeatures(KernelBuilder &k, const DecodeLayout &layout,
+                          Value vector, Value matrix, Value row, int64_t i,
+                          int64_t dim) {
+  Value mask;
+  if (dim < k.lanes)
+    mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
+                                        ValueRange{k.index(dim)});
+  k.storeRow(vector, matrix, row, k.index(layout.column(i, dim)), mask);
+}
+
+void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
+                              Value state, Value query, double scale) {
+  Value queries = layout.queries(k, state), context = layout.context(k, state);
+  Value statistics = layout.statistics(k, state);
+  Value count = memref::DimOp::create(k.builder, k.loc, query, 0);
+  Value rows = blockRows(k, count);
+  Value factor = k.splat(scale * 1.4426950408889634), zero = k.splat(0.0);
+  int64_t keyVectors = layout.vectorsOf(layout.keyDim);
+  k.loop(k.index(0), count, 1, [&](Value row) {
+    for (int64_t i = 0; i < keyVectors; ++i) {
+      Value loaded = loadFeatures(k, layout, query, row, i, layout.keyDim,
+                                  /*once=*/true);
+      k.store(k.mulf(loaded, factor), queries, row, k.index(i * k.lanes));
+    }
+  });
+  k.loop(count, rows, 1, [&](Value row) {
+    for (int64_t i = 0; i < keyVectors; ++i)
+      k.store(zero, queries, row, k.index(i * k.lanes));
+  });
+  k.loop(k.index(0), rows, 1, [&](Value row) {
+    k.loop(k.index(0), k.index(layout.valueWidth()), k.lanes,
+           [&](Value column) { k.store(zero, context, row, column); });
+  });
+  Value lowest = k.infinity();
+  k.loop(k.index(0), rows, k.lanes, [&](Value row) {
+    k.store(lowest, statistics, k.index(DecodeLayout::Maximum), row);
+    k.store(zero, statistics, k.index(DecodeLayout::Sum), row);
+  });
+}
+
+static Value loadScalar(KernelBuilder &k, Value matrix, Value row,
+                        Value column) {
+  return memref::LoadOp::create(k.builder, k.loc, matrix,
+                                ValueRange{row, column});
+}
+
+void cpu::emitSaveState(KernelBuilder &k, const DecodeLayout &layout,
+                        Value state, Value part) {
+  Value context = layout.context(k, state);
+  Value statistics = layout.statistics(k, state);
+  Value count = memref::DimOp::create(k.builder, k.loc, part, 0);
+  int64_t dim = layout.valueDim;
+  k.loop(k.index(0), count, 1, [&](Value row) {
+    for (int64_t i = 0; i < layout.vectorsOf(dim); ++i)
+      storeFeatures(k, layout, k.load(context, row, k.index(i * k.lanes)), part,
+                    row, i, dim);
+    for (auto which : {DecodeLayout::Maximum, DecodeLayout::Sum}) {
+      Value number = loadScalar(k, statistics, k.index(which), row);
+      memref::StoreOp::create(k.builder, k.loc, number, part,
+                              ValueRange{row, k.index(dim + which)});
+    }
+  });
+}
+
+namespace {
+/// Merges the saved states of one row.
+struct RowCombiner {
+  KernelBuilder &k;
+  const DecodeLayout &layout;
+  Value parts, row, states;
+
+  Value broadcastOf(Value part, int64_t column) {
+    Value scalar = memref::LoadOp::create(
+        k.builder, k.loc, parts, ValueRange{part, row, k.index(column)});
+    return k.broadcast(scalar);
+  }
+  Value maximum() {
+    return k.loop(k.index(0), states, 1, k.infinity(),
+                  [&](Value part, ValueRange carried) {
+                    return Values{
+                        k.maxf(broadcastOf(part, layout.valueDim), carried[0])};
+                  })[0];
+  }
+  /// Sum over the states of 2^(m - safe) * load(state).
+  Values weighted(Value safe, size_t count,
+                  function_ref<Values(Value part)> load) {
+    Values zeros(count, k.splat(0.0));
+    return k.loop(k.index(0), states, 1, zeros,
+                  [&](Value part, ValueRange carried) {
+                    Value m = broadcastOf(part, layout.valueDim);
+                    Value factor = k.exp2({k.subf(m, safe)})[0];
+                    Values sums;
+                    for (auto [x, sum] : llvm::zip(load(part), carried))
+                      sums.push_back(k.fma(x, factor, sum));
+                    return sums;
+                  });
+  }
+};
+} // namespace
+
+static Value loadPart(KernelBuilder &k, const DecodeLayout &layout, Value parts,
+                      Value part, Value row, int64_t i) {
+  Value mask;
+  Value column = k.index(layout.column(i, layout.valueDim));
+  auto type = VectorType::get(k.lanes, k.element);
+  if (layout.valueDim >= k.lanes)
+    return vector::LoadOp::create(k.builder, k.loc, type, parts,
+                                  ValueRange{part, row, column});
+  mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
+                                      ValueRange{k.index(layout.valueDim)});
+  return vector::MaskedLoadOp::create(k.builder, k.loc, type, parts,
+                                      ValueRange{part, row, column}, mask,
+                                      k.splat(0.0));
+}
+
+void cpu::emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
+                      Value out, Value lse) {
+  constexpr int64_t vectorsAtOnce = 4;
+  Value states = memref::DimOp::create(k.builder, k.loc, parts, 0);
+  Value rows = memref::DimOp::create(k.builder, k.loc, out, 0);
+  Value zero = k.splat(0.0);
+  int64_t vectors = layout.vectorsOf(layout.valueDim);
+  k.loop(k.index(0), rows, 1, [&](Value row) {
+    RowCombiner combiner{k, layout, parts, row, states};
+    Value maximum = combiner.maximum();
+    Value safe = safeMaximum(k, maximum);
+    Value sum = combiner.weighted(safe, 1, [&](Value part) {
+      return Values{combiner.broadcastOf(part, layout.valueDim + 1)};
+    })[0];
+    Value none = arith::CmpFOp::create(k.builder, k.loc,
+                                       arith::CmpFPredicate::OEQ, sum, zero);
+    Value quotient = arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
+    Value inverse = k.select(none, zero, quotient);
+    for (int64_t first = 0; first < vectors; first += vectorsAtOnce) {
+      int64_t count = std::min(vectorsAtOnce, vectors - first);
+      Values acc = combiner.weighted(safe, count, [&](Value part) {
+        Values loaded;
+        for (int64_t i = first; i < first + count; ++i)
+          loaded.push_back(loadPart(k, layout, parts, part, row, i));
+        return loaded;
+      });
+      for (int64_t i = 0; i < count; ++i)
+        storeFeatures(k, layout, k.mulf(acc[i], inverse), out, row, first + i,
+                      layout.valueDim);
+    }
+    if (!lse)
+      return;
+    Value log = math::LogOp::create(k.builder, k.loc, sum);
+    Value natural = k.fma(maximum, k.splat(0.6931471805599453), log);
+    natural = k.select(none, k.infinity(), natural);
+    Value scalar = vector::ExtractOp::create(k.builder, k.loc, natural,
+                                             ArrayRef<int64_t>{0});
+    memref::StoreOp::create(k.builder, k.loc, scalar, lse, ValueRange{row});
+  });
+}

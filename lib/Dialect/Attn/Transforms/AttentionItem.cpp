@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "AttentionItem.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+
+using namespace mlir;
+using namespace attn;
+
+tensor::ExtractSliceOp AttentionItem::slice(Value tensor,
+                                            ArrayRef<OpFoldResult> offsets,
+                                            ArrayRef<OpFoldResult> sizes,
+                                            ArrayRef<int64_t> kept) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> strides(type.getRank(), index(1));
+  auto full = tensor::ExtractSliceOp::inferResultType(type, sizes);
+  SmallVector<int64_t> shape;
+  for (int64_t dim : kept)
+    shape.push_back(full.getDimSize(dim));
+  return tensor::ExtractSliceOp::create(
+      builder, loc, RankedTensorType::get(shape, type.getElementType()), tensor,
+      offsets, sizes, strides);
+}
+
+tensor::ExtractSliceOp
+AttentionItem::headMatrix(Value tensor, SdpaOp::Dims dims, Value headIndex,
+                          OpFoldResult from, OpFoldResult count) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), index(0)),
+      sizes(type.getRank(), index(1));
+  if (dims.batch >= 0)
+    offsets[dims.batch] = batch;
+  if (dims.head >= 0)
+    offsets[dims.head] = headIndex;
+  offsets[dims.sequence] = from;
+  sizes[dims.sequence] = count;
+  sizes[dims.feature] =
+      tensor::getMixedSize(builder, loc, tensor, dims.feature);
+  return slice(tensor, offsets, sizes, {dims.sequence, dims.feature});
+}
+
+Value AttentionItem::broadcastMatrix(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t rank = type.getRank();
+  if (rank < 2) { // a row of keys, or one value for all
+    Value v = tensor;
+    SmallVector<ReassociationIndices> groups;
+    if (rank == 1)
+      groups.push_back({0, 1});
+    SmallVector<int64_t> shape(2 - rank, 1);
+    llvm::append_range(shape, type.getShape());
+    return tensor::ExpandShapeOp::create(
+        builder, loc, RankedTensorType::get(shape, type.getElementType()), v,
+        groups);
+  }
+  SmallVector<OpFoldResult> offsets(rank, index(0)), sizes(rank, index(1));
+  int scoresRank = op.scoresShape().size();
+  for (int dim = 0; dim < rank; ++dim) {
+    int target = dim + scoresRank - rank; // dimension of the scores
+    if (dim >= rank - 2)
+      sizes[dim] = tensor::getMixedSize(builder, loc, tensor, dim);
+    else if (type.getDimSize(dim) != 1)
+      offsets[dim] = target == scoresRank - 3 ? head : batch;
+  }
+  return slice(tensor, offsets, sizes, {rank - 2, rank - 1});
+}
+
+Value AttentionItem::maskOperand(Value operand) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  if (type.getElementType().isInteger(1))
+    return broadcastMatrix(operand);
+  SmallVector<Value> at;
+  if (type.getRank() == 1) {
+    Value leading = op.queryDims().batch >= 0 ? batch : head;
+    at.push_back(type.getDimSize(0) == 1
+                     ? arith::ConstantIndexOp::create(builder, loc, 0)
+                     : leading);
+  }
+  Value scalar = tensor::ExtractOp::create(builder, loc, operand, at);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    scalar);
+}
+
+ResultPart attn::resultPart(AttentionItem &item, unsigned result) {
+  SdpaOp op = item.op;
+  Value value = op->getResult(result);
+  auto type = cast<RankedTensorType>(value.getType());
+  bool isOut = value == op.getOut(), perRow = value == op.getLse();
+  int64_t rank = type.getRank();
+  SdpaOp::Dims dims =
+      isOut ? op.outDims() : SdpaOp::dims(rank + perRow, Layout::HeadMajor);
+  ResultPart part;
+  part.offsets.assign(rank, item.index(0));
+  part.sizes.assign(rank, item.index(1));
+  if (dims.batch >= 0)
+    part.offsets[dims.batch] = item.batch;
+  if (dims.head >= 0)
+    part.offsets[dims.head] = item.head;
+  part.offsets[dims.sequence] = item.begin;
+  part.sizes[dims.sequence] = item.rows;
+  part.kept.push_back(dims.sequence);
+  if (!perRow) {
+    part.kept.push_back(dims.feature);
+    part.sizes[dims.feature] =
+        isOut ? tensor::getMixedSize(item.builder, item.loc, op.getValue(),
+                                     op.valueDims().feature)
+              : getAsOpFoldResult(item.keyLength);
+  }
+  return part;
+}
+
+Value attn::headGroup(OpBuilder &b, Location loc, SdpaOp op) {
+  if (op.queryDims().head < 0)
+    return {};
+  int64_t queryHeads = op.getQuery().getType().getDimSize(op.queryDims().head);
+  int64_t keyHeads = op.getKey().getType().getDimSize(op.keyDims().head);
+  bool known = !ShapedType::isDynamic(queryHeads) &&
+               !ShapedType::isDynamic(keyHeads) && keyHeads > 0;
+  if (known && queryHeads == keyHeads)
+    return {};
+  if (known)
+    return arith::ConstantIndexOp::create(b, loc, queryHeads / keyHeads);
+  Value q = tensor::DimOp::create(b, loc, op.getQuery(), op.queryDims().head);
+  Value k = tensor::DimOp::create(b, loc, op.getKey(), op.keyDims().head);
+  // No key heads: there is no item either, but the division stays defined.
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value some = arith::MaxUIOp::create(b, loc, k, one);
+  Value group = arith::DivUIOp::create(b, loc, q, some);
+  return arith::MaxUIOp::create(b, loc, group, one);
+}
+
+Value attn::sizeOf(OpBuilder &builder, Location loc, Value tensor, int dim) {
+  if (dim < 0)
+    return arith::ConstantIndexOp::create(builder, loc, 1);
+  return getValueOrCreateConstantIndexOp(
+      builder, loc, tensor::getMixedSize(builder, loc, tensor, dim));
+}
