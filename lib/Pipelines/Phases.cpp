@@ -60,6 +60,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createLowerPrologue());
   pm.addNestedPass<func::FuncOp>(createTileQueries());
   pm.addNestedPass<func::FuncOp>(createTileProjections());
   addCleanup(pm);
@@ -83,6 +84,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
 
 static void addVectors(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createConvertAttnToCPU());
+  pm.addPass(createApproximateMath());
   // Copies and fills that are no part of a kernel.
   pm.addPass(createLowerCopies());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

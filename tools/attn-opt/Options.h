@@ -18,7 +18,7 @@ struct Options {
   std::optional<Emit> emit; ///< None: only what the other options ask for.
   std::string target, entry;
   std::string compileFrom, compileTo, dumpPhasesTo;
-  bool explain = false, time = false, listPhases = false;
+  bool explain = false, explainAsJson = false, time = false, listPhases = false;
   std::vector<std::pair<std::string, int64_t>> dims;
 };
 

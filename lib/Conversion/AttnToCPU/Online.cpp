@@ -11,8 +11,7 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// m where it is a number, 0 where no key was seen: differences stay defined.
-static Value safeMaximum(KernelBuilder &k, Value maximum) {
+Value cpu::safeMaximum(KernelBuilder &k, Value maximum) {
   Value none = arith::CmpFOp::create(
       k.builder, k.loc, arith::CmpFPredicate::OEQ, maximum,
       k.splat(-std::numeric_limits<double>::infinity()));

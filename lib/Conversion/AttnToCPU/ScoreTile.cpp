@@ -2,6 +2,7 @@
 // Scores of a tile: S^T[key][query] = K[key, :] . Q^T[:, query], with K's
 // scalars broadcast straight from its row-major memory.
 #include "ScoreTile.h"
+#include "ScoreFunction.h"
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
@@ -19,6 +20,19 @@ MatrixKind cpu::matrixKind(Value matrix) {
   return type.getDimSize(1) == 1 ? MatrixKind::Column : MatrixKind::Matrix;
 }
 
+Values cpu::packedMasks(Attribute mask, ValueRange operands) {
+  Values packed;
+  for (Attribute term : leafTerms(mask)) {
+    auto allowed = dyn_cast<AllowedAttr>(term);
+    Value matrix = allowed ? operands[allowed.getOperand()] : Value();
+    if (matrix && isa<MemRefType>(matrix.getType()) &&
+        matrixKind(matrix) != MatrixKind::Row &&
+        !llvm::is_contained(packed, matrix))
+      packed.push_back(matrix);
+  }
+  return packed;
+}
+
 ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
                      const TileOperands &operands)
     : k(builder), layout(layout), tile(operands) {
@@ -28,10 +42,7 @@ ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
   formula = maskFormula(maskContext, tile.mask);
   if (tile.bias && matrixKind(tile.bias) != MatrixKind::Row)
     packed.push_back(tile.bias);
-  for (Value operand : tile.maskOperands)
-    if (isa<MemRefType>(operand.getType()) &&
-        matrixKind(operand) != MatrixKind::Row)
-      packed.push_back(operand);
+  llvm::append_range(packed, packedMasks(tile.mask, tile.maskOperands));
 }
 
 PanelKeys ScoreTile::allKeys() {
@@ -47,6 +58,9 @@ PanelKeys ScoreTile::visibleKeys(Value p) {
     return allKeys();
   BoundsOptions options;
   options.ignoreRaggedTail = true;
+  // Panels of a document's rows begin anywhere.
+  options.rowsInOneTile =
+      !llvm::any_of(leafTerms(tile.mask), llvm::IsaPred<DocumentAttr>);
   KeyRanges ranges =
       analyzeMask(maskContext, formula, {k.panel, k.rows}, options);
   SymbolValues symbols;
@@ -96,9 +110,7 @@ void ScoreTile::computeScores(Value p, const PanelKeys &keys,
 
 // --- bias and boolean masks ---
 
-/// Bias in units of log2. The lowest float is a bias and stays finite; -inf
-/// excludes.
-static Value biasInLog2(KernelBuilder &k, Value bias) {
+Value cpu::biasInLog2(KernelBuilder &k, Value bias) {
   Value scaled = k.mulf(bias, k.splat(1.4426950408889634));
   Value infinite =
       arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, bias,
@@ -215,6 +227,15 @@ static int64_t positionOf(ArrayRef<Value> values, Value value) {
   return llvm::find(values, value) - values.begin();
 }
 
+/// The score function knows nothing of units of log2.
+Value ScoreTile::applyFunction(Value score, Value p, Value key, int64_t v) {
+  cpu::ScoreFunction function(k, *tile.function, tile.captures);
+  Value natural = k.mulf(score, k.splat(0.6931471805599453));
+  Value query = k.add(firstQuery(p), v * k.lanes);
+  return biasInLog2(k,
+                    function.apply(natural, query, k.add(tile.keyBegin, key)));
+}
+
 Value ScoreTile::biasVector(Value p, Value key, int64_t v) {
   if (matrixKind(tile.bias) == MatrixKind::Row) {
     // One column may broadcast to all keys.
@@ -276,6 +297,8 @@ void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
                         : Value();
     for (int64_t r = 0; r < k.rows; ++r) {
       Value score = scores[r][v], key = k.add(first, r);
+      if (tile.function && options.function)
+        score = applyFunction(score, p, keyRows[r], v);
       if (tile.bias && options.bias) {
         // A bias of -inf excludes, whatever the score is.
         Value bias = biasVector(p, key, v);

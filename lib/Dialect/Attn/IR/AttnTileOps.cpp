@@ -2,6 +2,7 @@
 // Verifiers and effects of the tile ops. Numbers are those of docs/Spec.md.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 
 using namespace mlir;
 using namespace attn;
@@ -57,6 +58,22 @@ static LogicalResult verifyTileBias(Operation *op, Value bias) {
   return success();
 }
 
+/// The score function of a tile op, whose first captures are the batch entry
+/// and the head.
+template <typename TileOp>
+static LogicalResult verifyTileScoreFunction(TileOp op) {
+  OperandRange captures = op.getCaptures();
+  if (scoreFunctionOf(op)) {
+    if (captures.size() < 2 || !captures[0].getType().isIndex() ||
+        !captures[1].getType().isIndex())
+      return op.emitOpError("expects a score function of a batch entry and a "
+                            "head, both of type index");
+    captures = captures.drop_front(2);
+  }
+  return verifyScoreFunction(op, captures.getTypes(),
+                             op.getState().getType().getElement());
+}
+
 LogicalResult InitStateOp::verify() {
   auto state = getState().getType();
   auto query = cast<ShapedType>(getQuery().getType());
@@ -89,10 +106,20 @@ LogicalResult OnlineOp::verify() {
     return emitOpError()
            << "expects as many keys as values in the tile, but got " << keys
            << " and " << values;
-  return verifyTileBias(*this, getBias()); // C6
+  if (failed(verifyTileBias(*this, getBias()))) // C6
+    return failure();
+  return verifyTileScoreFunction(*this); // C7
 }
 void OnlineOp::getEffects(Effects &effects) {
   tileEffects(*this, MutableOperandRange(*this, 0, 0), effects);
+}
+
+LogicalResult AddSinkOp::verify() {
+  Type element = getState().getType().getElement();
+  if (getSink().getType() != element) // C2; C1 is the trait AllTypesMatch.
+    return emitOpError() << "expects a sink of the state's type " << element
+                         << ", but got " << getSink().getType();
+  return success();
 }
 
 LogicalResult FinalizeOp::verify() {
@@ -126,7 +153,8 @@ LogicalResult WeighOp::verify() {
       (getScores() &&
        failed(expectMatrix(*this, "scores", getScores(), any)))) // C5
     return failure();
-  return success(); // C6 is the destination-style interface.
+  // C6 is the destination-style interface.
+  return verifyTileScoreFunction(*this); // C7
 }
 MutableOperandRange WeighOp::getDpsInitsMutable() {
   unsigned count = (getWeights() ? 1 : 0) + (getScores() ? 1 : 0);

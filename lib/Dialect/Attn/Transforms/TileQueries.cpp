@@ -12,6 +12,9 @@
 //            scf.forall.in_parallel { tensor.parallel_insert_slice %r .. }
 //          }
 //
+// Where rows see their own document only, an item goes through its documents
+// one after the other (DocumentRows.cpp).
+//
 // The online op still sees all keys; attn-tile-keys cuts them. Tiles are taken
 // from the last to the first, because with causal masks the last ones have the
 // most work, and a parallel loop should end with short items. Heads of a group
@@ -19,13 +22,18 @@
 // written by an attn.weigh behind finalize, when the statistics are final.
 //
 // Before: every sdpa has a schedule. After: no sdpa is left.
+#include "DocumentRows.h"
+#include "ItemMask.h"
+#include "NumberDocuments.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include <limits>
 
@@ -107,23 +115,6 @@ struct ItemBuilder {
     }
     return slice(tensor, offsets, sizes, {rank - 2, rank - 1});
   }
-
-  /// A per-batch integer as an index; a boolean mask as this head's matrix.
-  Value maskOperand(Value operand) {
-    auto type = cast<RankedTensorType>(operand.getType());
-    if (type.getElementType().isInteger(1))
-      return broadcastMatrix(operand);
-    SmallVector<Value> at;
-    if (type.getRank() == 1) {
-      Value leading = op.queryDims().batch >= 0 ? batch : head;
-      at.push_back(type.getDimSize(0) == 1
-                       ? arith::ConstantIndexOp::create(builder, loc, 0)
-                       : leading);
-    }
-    Value scalar = tensor::ExtractOp::create(builder, loc, operand, at);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      scalar);
-  }
 };
 
 /// Offsets and sizes of an item's part of a result, in the result's dimensions.
@@ -162,6 +153,36 @@ static Part resultPart(ItemBuilder &item, unsigned result) {
   return part;
 }
 
+/// Operands of the score function of a tile op.
+static SmallVector<Value> capturesOf(ItemBuilder &item) {
+  SmallVector<Value> captures;
+  if (scoreFunctionOf(item.op)) {
+    captures.append({item.batch, item.head});
+    llvm::append_range(captures, item.op.getCaptures());
+  }
+  return captures;
+}
+
+static void copyScoreFunction(SdpaOp from, Operation *to) {
+  IRMapping mapping;
+  if (Region *function = scoreFunctionOf(from))
+    function->cloneInto(&to->getRegion(0), mapping);
+}
+
+/// The state with this head's sink, if there are sinks.
+static Value addSink(ItemBuilder &item, OnlineOp online,
+                     ScheduleAttr schedule) {
+  SdpaOp op = item.op;
+  Value state = online.getNext();
+  if (!op.getSinks())
+    return state;
+  // Without a dimension of heads, the item's head is 0.
+  Value sink = tensor::ExtractOp::create(item.builder, item.loc, op.getSinks(),
+                                         item.head);
+  return AddSinkOp::create(item.builder, item.loc, state.getType(), state, sink,
+                           schedule);
+}
+
 /// The op's results for one item, in the order of the results.
 static SmallVector<Value>
 computeItem(ItemBuilder &item, ArrayRef<Value> destinations, Value group) {
@@ -184,20 +205,22 @@ computeItem(ItemBuilder &item, ArrayRef<Value> destinations, Value group) {
   Value value =
       item.headMatrix(op.getValue(), op.valueDims(), kvHead, zero, keys);
   Value bias = op.getBias() ? item.broadcastMatrix(op.getBias()) : Value();
-  SmallVector<Value> maskOperands;
-  for (Value operand : op.getMaskOperands())
-    maskOperands.push_back(item.maskOperand(operand));
-  Attribute mask = op.getMaskAttr();
-  TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value end = arith::AddIOp::create(b, loc, item.begin, item.rows);
+  auto [mask, maskOperands] = maskOfItem(
+      b, loc, {op, item.batch, item.head, item.begin, end, item.keyLength},
+      [&](Value tensor) { return item.broadcastMatrix(tensor); });
+  TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value first = arith::ConstantIndexOp::create(b, loc, 0);
 
+  SmallVector<Value> captures = capturesOf(item);
   Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
                                     schedule);
-  state = OnlineOp::create(b, loc, stateType, state, key, value, item.begin,
-                           end, first, item.queryLength, item.keyLength, bias,
-                           maskOperands, mask,
-                           TileModeAttr::get(b.getContext(), mode), schedule);
+  auto online = OnlineOp::create(
+      b, loc, stateType, state, key, value, item.begin, end, first,
+      item.queryLength, item.keyLength, bias, maskOperands, captures, mask,
+      TileModeAttr::get(b.getContext(), mode), schedule);
+  copyScoreFunction(op, online);
+  state = addSink(item, online, schedule);
   SmallVector<Type> types{destinations[0].getType()};
   Value lse = op.getLse() ? destinations[1] : Value();
   if (lse)
@@ -212,10 +235,31 @@ computeItem(ItemBuilder &item, ArrayRef<Value> destinations, Value group) {
   Value scores = op.getScores() ? matrices.back() : Value();
   auto weigh = WeighOp::create(
       b, loc, ValueRange(matrices).getTypes(), state, key, item.begin, end,
-      first, item.queryLength, item.keyLength, bias, maskOperands, weights,
-      scores, op.getScaleAttr(), mask, op.getScoresStageAttr(), schedule);
+      first, item.queryLength, item.keyLength, bias, maskOperands, captures,
+      weights, scores, op.getScaleAttr(), mask, op.getScoresStageAttr(),
+      schedule, /*score_functionCount=*/scoreFunctionOf(op) ? 1 : 0);
+  copyScoreFunction(op, weigh);
   llvm::append_range(results, weigh.getResults());
   return results;
+}
+
+/// The same, document by document where rows see their own document only.
+static SmallVector<Value>
+computeRows(ItemBuilder &item, ArrayRef<Value> destinations, Value group) {
+  OpBuilder &b = item.builder;
+  Value numbers = documentNumbers(b, item.loc,
+                                  {item.op, item.batch, item.head, {}, {}, {}});
+  if (!numbers)
+    return computeItem(item, destinations, group);
+  Value end = arith::AddIOp::create(b, item.loc, item.begin, item.rows);
+  return emitPerDocument(b, item.loc, numbers, item.begin, end, destinations,
+                         [&](Value from, Value to, ArrayRef<Value> into) {
+                           ItemBuilder rows = item;
+                           rows.begin = from;
+                           rows.rows =
+                               arith::SubIOp::create(b, item.loc, to, from);
+                           return computeItem(rows, into, group);
+                         });
 }
 
 /// Query heads per key head; null where there is one.
@@ -239,6 +283,23 @@ static Value headGroup(OpBuilder &b, Location loc, SdpaOp op) {
   return arith::MaxUIOp::create(b, loc, group, one);
 }
 
+/// The sink of each row's head: lse of rows that see no key.
+static Value broadcastSinks(SdpaOp op, Value destination, OpBuilder &b) {
+  Location loc = op.getLoc();
+  int64_t rank = op.getLse().getType().getRank();
+  if (rank == 1) {
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value sink = tensor::ExtractOp::create(b, loc, op.getSinks(), zero);
+    return linalg::FillOp::create(b, loc, sink, destination).getResult(0);
+  }
+  SmallVector<int64_t> added;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != rank - 2)
+      added.push_back(dim);
+  return linalg::BroadcastOp::create(b, loc, op.getSinks(), destination, added)
+      .getResult()[0];
+}
+
 /// Without keys every row is empty: out 0, lse -inf. (A view of a dimension of
 /// static size 0 does not verify, so there is nothing to tile either.)
 static SmallVector<Value> resultsWithoutKeys(SdpaOp op, ArrayRef<Value> empties,
@@ -252,7 +313,9 @@ static SmallVector<Value> resultsWithoutKeys(SdpaOp op, ArrayRef<Value> empties,
                       .getResult(0);
   };
   fill(op.getOut(), results[0], 0.0);
-  if (op.getLse())
+  if (op.getSinks() && op.getLse())
+    results[1] = broadcastSinks(op, results[1], b);
+  else if (op.getLse())
     fill(op.getLse(), results[1], -std::numeric_limits<double>::infinity());
   return results;
 }
@@ -280,6 +343,7 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
     return success();
   }
 
+  numberDocuments(op, rewriter);
   SdpaOp::Dims q = op.queryDims();
   auto size = [&](Value tensor, int dim) -> Value {
     if (dim < 0)
@@ -316,7 +380,7 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
                                       parts[i].offsets, parts[i].sizes,
                                       parts[i].kept));
   }
-  SmallVector<Value> results = computeItem(item, destinations, group);
+  SmallVector<Value> results = computeRows(item, destinations, group);
   rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [i, result] : llvm::enumerate(results)) {
     SmallVector<OpFoldResult> strides(parts[i].offsets.size(),

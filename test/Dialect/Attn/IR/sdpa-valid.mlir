@@ -97,3 +97,17 @@ func.func @sdpa_c12_weights(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v
       : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x5x3xf32>, tensor<2x4x?x6xf32>)
   return
 }
+
+func.func @sdpa_c13_sink_per_head(%q: tensor<4x5x8xf32>, %k: tensor<4x6x8xf32>, %t: tensor<4xf32>) {
+  %r = attn.sdpa %q, %k, %k scale 0.5 sinks %t : tensor<4xf32> : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+func.func @sdpa_c14_score_function(%q: tensor<4x5x8xf32>, %k: tensor<4x6x8xf32>, %t: tensor<4xf32>) {
+  %r = attn.sdpa %q, %k, %k scale 0.5 score_mod (%x: f32, %b, %h, %i, %j) with (%u = %t : tensor<4xf32>) {
+    %g = tensor.extract %u[%h] : tensor<4xf32>
+    %y = arith.mulf %x, %g : f32
+    attn.yield %y : f32
+  } : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
