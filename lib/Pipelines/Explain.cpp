@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "attn/Pipelines/Explain.h"
-#include "attn/Analysis/MaskBounds.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "ExplainFacts.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
-
-static std::string positionOf(Location location) {
-  auto at = location->findInstanceOf<FileLineColLoc>();
-  if (!at)
-    return "an unknown place";
-  return (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" +
-          Twine(at.getColumn()))
-      .str();
-}
 
 namespace {
 struct Collector : remark::detail::MLIRRemarkStreamerBase {
@@ -42,12 +26,6 @@ struct Collector : remark::detail::MLIRRemarkStreamerBase {
   }
 };
 
-/// Sizes of one attention: Sq and Skv as text, and as numbers where known.
-struct Length {
-  std::string text = "?";
-  std::optional<int64_t> value;
-};
-
 /// Explains the attentions of one function.
 class KernelExplainer {
 public:
@@ -60,13 +38,7 @@ public:
 private:
   void ports(StringRef heading, bool input);
   void attention(SdpaOp op);
-  void schedules(SdpaOp op, const Length &queries, const Length &keys);
-  void keyTiles(SdpaOp op, ScheduleAttr schedule, int64_t queryTile,
-                const Length &queries, const Length &keys);
   void projection(ProjectOp op);
-  void counts(const KeyRanges &ranges, const Length &queries,
-              const Length &keys);
-  Length length(Value tensor, int64_t dim);
 
   func::FuncOp function;
   const SymbolSizes &sizes;
@@ -111,82 +83,6 @@ void KernelExplainer::ports(StringRef heading, bool input) {
      << "\n";
 }
 
-/// A size of a tensor, read off the arguments that it comes from.
-Length KernelExplainer::length(Value tensor, int64_t dim) {
-  int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
-  while (auto result = dyn_cast<OpResult>(tensor)) {
-    OpBuilder builder(result.getOwner());
-    ReifiedRankedShapedTypeDims shapes;
-    if (!ShapedType::isDynamic(size) ||
-        failed(reifyResultShapes(builder, result.getOwner(), shapes)))
-      break;
-    OpFoldResult from = shapes[result.getResultNumber()][dim];
-    if (std::optional<int64_t> constant = getConstantIntValue(from)) {
-      size = *constant;
-      break;
-    }
-    auto source = cast<Value>(from).getDefiningOp<tensor::DimOp>();
-    if (!source || !source.getConstantIndex())
-      return {};
-    tensor = source.getSource();
-    dim = *source.getConstantIndex();
-    size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
-  }
-  if (!ShapedType::isDynamic(size))
-    return {std::to_string(size), size};
-  auto argument = dyn_cast<BlockArgument>(tensor);
-  if (!argument)
-    return {};
-  auto port = cast<DictionaryAttr>(
-      portsOf(function)[static_cast<size_t>(argument.getArgNumber())]);
-  size = cast<DenseI64ArrayAttr>(port.get("sizes"))[dim];
-  if (size >= 0)
-    return {std::to_string(size), size};
-  std::string symbol =
-      cast<StringAttr>(cast<ArrayAttr>(port.get("symbols"))[dim]).str();
-  for (const auto &[name, value] : sizes)
-    if (name == symbol)
-      return {symbol + " = " + std::to_string(value), value};
-  return {symbol, std::nullopt};
-}
-
-/// Tiles visited, on the edge and skipped, by asking for each.
-void KernelExplainer::counts(const KeyRanges &ranges, const Length &queries,
-                             const Length &keys) {
-  os << "    tiles     ";
-  for (const MaskContext::Symbol &symbol : ranges.context.symbols())
-    if (symbol.kind == MaskContext::SymbolKind::Operand ||
-        symbol.kind == MaskContext::SymbolKind::Free) {
-      os << "how many depends on " << symbol.name << " at run time\n";
-      return;
-    }
-  if (!queries.value || !keys.value) {
-    os << "how many depends on " << (queries.value ? keys : queries).text
-       << "; give it with --dim\n";
-    return;
-  }
-  int64_t queryTiles = llvm::divideCeil(*queries.value, ranges.tiles.query);
-  int64_t keyTiles = llvm::divideCeil(*keys.value, ranges.tiles.key);
-  int64_t visited = 0, edge = 0;
-  SmallVector<int64_t> values(ranges.context.numValues(), 0);
-  values[Variable::QueryLength] = *queries.value;
-  values[Variable::KeyLength] = *keys.value;
-  for (int64_t tile = 0; tile < queryTiles; ++tile) {
-    values[Variable::QueryBegin] = tile * ranges.tiles.query;
-    values[Variable::QueryEnd] =
-        std::min((tile + 1) * ranges.tiles.query, *queries.value);
-    for (int64_t kt = 0; kt < keyTiles; ++kt)
-      if (contains(ranges.context, ranges.visit, values, kt)) {
-        ++visited;
-        edge += contains(ranges.context, ranges.notFull, values, kt);
-      }
-  }
-  int64_t all = queryTiles * keyTiles;
-  os << all << " of " << ranges.tiles.query << " queries and "
-     << ranges.tiles.key << " keys: " << visited << " visited (" << edge
-     << " with the mask tested per pair), " << all - visited << " skipped\n";
-}
-
 /// `use` says which lengths the schedule is for.
 static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
                           const Twine &use = "") {
@@ -202,59 +98,63 @@ static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
      << " lanes\n";
 }
 
-/// The schedules with the lengths that each is for, then the tiles of those
-/// that the lengths leave.
-void KernelExplainer::schedules(SdpaOp op, const Length &queries,
-                                const Length &keys) {
+/// The schedules with the lengths that each is for.
+static void printSchedules(llvm::raw_ostream &os, SdpaOp op) {
   ScheduleAttr many = op.getScheduleAttr(), few = op.getDecodeScheduleAttr();
-  int64_t most = few ? mostDecodeQueries(op) : 0;
-  auto lengths = [&](StringRef kind, StringRef relation) {
-    return (kind +
-            (many && few ? " where Sq " + relation + " " + std::to_string(most)
-                         : std::string()) +
-            ": ")
-        .str();
+  auto use = [&](StringRef kind, StringRef relation) {
+    std::string text = kind.str();
+    if (many && few)
+      text +=
+          (" where Sq " + relation + " " + Twine(mostDecodeQueries(op))).str();
+    return text + ": ";
   };
   if (many)
-    printSchedule(os, many, few ? lengths("prefill", ">") : std::string());
+    printSchedule(os, many, few ? use("prefill", ">") : std::string());
   if (few)
-    printSchedule(os, few, lengths("decode", "<="));
-  bool known = queries.value.has_value();
-  if (many && !(few && known && *queries.value <= most))
-    keyTiles(op, many, many.getQueryTile(), queries, keys);
-  if (few && !(many && known && *queries.value > most))
-    keyTiles(op, few, most, queries, keys);
+    printSchedule(os, few, use("decode", "<="));
 }
 
-void KernelExplainer::keyTiles(SdpaOp op, ScheduleAttr schedule,
-                               int64_t queryTile, const Length &queries,
-                               const Length &keys) {
-  MaskContext context;
-  Formula formula = maskFormula(context, op.getMaskAttr());
-  BoundsOptions options;
-  options.ignoreRaggedTail = true;
-  KeyRanges ranges = analyzeMask(context, formula,
-                                 {queryTile, schedule.getKeyTile()}, options);
-  counts(ranges, queries, keys);
+static void printCounts(llvm::raw_ostream &os, const AttentionFacts &facts) {
+  os << "    tiles     ";
+  if (!facts.counts) {
+    os << "how many depends on " << facts.notCounted << "\n";
+    return;
+  }
+  const TileCounts &counts = *facts.counts;
+  os << counts.all << " of " << facts.ranges.tiles.query << " queries and "
+     << facts.ranges.tiles.key << " keys: " << counts.visited << " visited ("
+     << counts.edge << " with the mask tested per pair), "
+     << counts.all - counts.visited << " skipped\n";
+  if (!counts.testedPairs)
+    return;
+  os << "    pairs     " << counts.visiblePairs << " of "
+     << *facts.queries.value * *facts.keys.value << " visible, "
+     << counts.visitedPairs << " in visited tiles, of which "
+     << counts.emptyVisited << " are empty; "
+     << facts.flops(counts.visiblePairs) << " FLOPs per batch entry and head\n";
+}
+
+static void printTiles(llvm::raw_ostream &os, const AttentionFacts &facts) {
+  printCounts(os, facts);
   os << "    key tiles kt that the query rows [qlo, qhi) visit, and those that "
         "need the mask:\n";
   SmallVector<StringRef> lines;
-  std::string text = toString(ranges);
+  std::string text = toString(facts.ranges);
   StringRef(text).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : lines)
     os << "      " << line << "\n";
 }
 
 void KernelExplainer::attention(SdpaOp op) {
-  Length queries = length(op.getQuery(), op.queryDims().sequence);
-  Length keys = length(op.getKey(), op.keyDims().sequence);
-  MaskContext context;
-  Formula formula = maskFormula(context, op.getMaskAttr());
-  os << "\n  attention at " << positionOf(op.getLoc()) << "\n"
-     << "    lengths   Sq = " << queries.text << ", Skv = " << keys.text << "\n"
-     << "    mask      row q sees key k if "
-     << (op.getMaskAttr() ? context.toString(formula) : "always") << "\n";
-  schedules(op, queries, keys);
+  std::vector<AttentionFacts> all = factsOf(op, sizes);
+  const AttentionFacts &facts = all.front();
+  os << "\n  attention at " << facts.position << "\n"
+     << "    lengths   Sq = " << facts.queries.text
+     << ", Skv = " << facts.keys.text << "\n"
+     << "    mask      row q sees key k if " << facts.mask << "\n";
+  printSchedules(os, op);
+  for (const AttentionFacts &each : all)
+    printTiles(os, each);
 }
 
 void KernelExplainer::projection(ProjectOp op) {

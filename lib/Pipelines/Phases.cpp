@@ -61,6 +61,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createLowerPrologue());
   pm.addNestedPass<func::FuncOp>(createTileQueries());
   pm.addNestedPass<func::FuncOp>(createTileProjections());
   addCleanup(pm);
@@ -85,6 +86,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
 static void addVectors(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createCompactRows());
   pm.addPass(createConvertAttnToCPU());
+  pm.addPass(createApproximateMath());
   // Copies and fills that are no part of a kernel.
   pm.addPass(createLowerCopies());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

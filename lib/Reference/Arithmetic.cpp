@@ -158,6 +158,16 @@ static std::optional<double> floatUnary(Operation *op, double a) {
       .Case([&](math::SqrtOp) { return std::sqrt(a); })
       .Case([&](math::RsqrtOp) { return 1 / std::sqrt(a); })
       .Case([&](math::TanhOp) { return std::tanh(a); })
+      .Case([&](math::SinOp) { return std::sin(a); })
+      .Case([&](math::CosOp) { return std::cos(a); })
+      .Case([&](math::ErfOp) { return std::erf(a); })
+      .Case([&](math::ExpM1Op) { return std::expm1(a); })
+      .Case([&](math::Log1pOp) { return std::log1p(a); })
+      .Case([&](math::FloorOp) { return std::floor(a); })
+      .Case([&](math::CeilOp) { return std::ceil(a); })
+      .Case([&](math::TruncOp) { return std::trunc(a); })
+      .Case([&](math::RoundOp) { return std::round(a); })
+      .Case([&](math::RoundEvenOp) { return std::nearbyint(a); })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -174,6 +184,7 @@ static std::optional<double> floatBinary(Operation *op, double a, double b) {
       .Case([&](arith::MaxNumFOp) { return std::fmax(a, b); })
       .Case([&](arith::MinNumFOp) { return std::fmin(a, b); })
       .Case([&](math::PowFOp) { return std::pow(a, b); })
+      .Case([&](math::CopySignOp) { return std::copysign(a, b); })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -199,6 +210,9 @@ static std::optional<Number> comparisonOrCast(Operation *op, Type from, Type to,
           [&](auto) { return wrapped(to, asSigned(from, x[0].integer)); })
       .Case<arith::IndexCastUIOp, arith::ExtUIOp>(
           [&](auto) { return wrapped(to, asUnsigned(from, x[0].integer)); })
+      .Case([&](math::AbsIOp) {
+        return wrapped(to, std::llabs(asSigned(from, x[0].integer)));
+      })
       .Case([&](arith::SIToFPOp) {
         return Number::ofReal(asSigned(from, x[0].integer));
       })

@@ -97,14 +97,34 @@ static LogicalResult evaluateOp(Frame &frame, MaskOp op) {
   });
 }
 
+static LogicalResult evaluateOp(Frame &frame, MaskFnOp op) {
+  SmallVector<Datum> captures = frame.get(op.getCaptures());
+  bool good = true;
+  LogicalResult set =
+      changeScores(frame, op, [&](double score, ArrayRef<int64_t> pair) {
+        std::optional<bool> seen;
+        if (good)
+          seen = answerOf(frame, op.getPredicate().front(), pair, captures);
+        good = seen.has_value();
+        return seen.value_or(false) ? score : excluded;
+      });
+  return success(good && succeeded(set));
+}
+
 static LogicalResult evaluateOp(Frame &frame, SoftmaxOp op) {
   Tensor result = frame.tensor(op.getScores());
   HeadView s(frame.tensor(op.getScores()));
+  const Tensor *sinks = op.getSinks() ? &frame.tensor(op.getSinks()) : nullptr;
+  if (failed(
+          require(op, !sinks || sinks->size() == s.heads(), "a sink per head")))
+    return failure();
   forEachHead(s, [&](int64_t b, int64_t h) {
+    double sink = sinks ? sinks->elements[h].real : excluded;
     for (int64_t i = 0; i < s.rows(); ++i) {
-      double m = excluded, sum = 0;
+      double m = sink;
       for (int64_t j = 0; j < s.columns(); ++j)
         m = maximum(m, s(b, h, i, j));
+      double sum = sinkTerm(sink, m);
       for (int64_t j = 0; j < s.columns(); ++j)
         sum += exponential(s(b, h, i, j), m);
       for (int64_t j = 0; j < s.columns(); ++j) {
@@ -209,8 +229,8 @@ static LogicalResult evaluateOp(Frame &frame, MergeHeadsOp op) {
 
 Outcome attn::reference::evaluateGraphOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<ScoresOp, ScaleOp, BiasOp, MaskOp, SoftmaxOp, ContextOp, ProjectOp,
-            SplitHeadsOp, MergeHeadsOp>(
+      .Case<ScoresOp, ScaleOp, BiasOp, MaskOp, MaskFnOp, SoftmaxOp, ContextOp,
+            ProjectOp, SplitHeadsOp, MergeHeadsOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

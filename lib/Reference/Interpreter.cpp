@@ -99,7 +99,7 @@ LogicalResult Frame::evaluateOp(Operation *op) {
              << type;
   for (auto evaluateGroup :
        {evaluateArithmetic, evaluateTensorOp, evaluateControl, evaluateGraphOp,
-        evaluateSdpa, evaluateTileOp, evaluateLinalg})
+        evaluateScoreOp, evaluateSdpa, evaluateTileOp, evaluateLinalg})
     if (Outcome outcome = evaluateGroup(*this, op))
       return *outcome;
   return op->emitOpError("cannot be evaluated by the reference");

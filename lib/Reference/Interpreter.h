@@ -87,6 +87,7 @@ mlir::FailureOr<llvm::SmallVector<Datum>> call(mlir::func::FuncOp function,
 /// Each evaluates the ops of one group; nothing if `op` is none of them.
 using Outcome = std::optional<llvm::LogicalResult>;
 Outcome evaluateGraphOp(Frame &frame, mlir::Operation *op);
+Outcome evaluateScoreOp(Frame &frame, mlir::Operation *op);
 Outcome evaluateSdpa(Frame &frame, mlir::Operation *op);
 Outcome evaluateTileOp(Frame &frame, mlir::Operation *op);
 Outcome evaluateArithmetic(Frame &frame, mlir::Operation *op);

@@ -22,7 +22,16 @@ FailureOr<Mask> Mask::make(Frame &frame, Operation *op,
   result.mask = mask;
   result.operands = frame.get(operands);
   result.scoresShape.assign(scoresShape.begin(), scoresShape.end());
-  if (mask && failed(result.check(op, *mask)))
+  if (!mask)
+    return result;
+  if (failed(result.check(op, *mask)))
+    return failure();
+  WalkResult made = mask->walk([&](PredicateAttr term) {
+    return failed(result.makePredicate(frame, op, term))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (made.wasInterrupted())
     return failure();
   return result;
 }
@@ -51,6 +60,25 @@ int64_t Mask::liveKeys(ArrayRef<int64_t> pair) const {
   return shortest.value_or(scoresShape.back());
 }
 
+int64_t Mask::number(Attribute number, ArrayRef<int64_t> pair) const {
+  if (auto operand = dyn_cast<OperandAttr>(number))
+    return integer(operand.getPosition(), pair);
+  return cast<IntegerAttr>(number).getInt();
+}
+
+int64_t Mask::standsOn(PositionAttr position, ArrayRef<int64_t> pair) const {
+  int64_t q = pair[pair.size() - 2];
+  if (!position || position.getAlignment() == Alignment::TopLeft)
+    return q;
+  if (position.getAlignment() == Alignment::BottomRight)
+    return q + liveKeys(pair) - scoresShape[scoresShape.size() - 2];
+  return q + number(position.getOffset(), pair);
+}
+
+static int64_t floorDivide(int64_t a, int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
 bool Mask::sees(Attribute term, ArrayRef<int64_t> pair) const {
   int64_t q = pair[pair.size() - 2], k = pair.back();
   int64_t queries = scoresShape[scoresShape.size() - 2];
@@ -76,6 +104,32 @@ bool Mask::sees(Attribute term, ArrayRef<int64_t> pair) const {
         const Tensor &tensor = *asTensor(operands[allowed.getOperand()]);
         return tensor.elements[broadcastOffset(tensor, pair)].integer != 0;
       })
+      .Case([&](WindowAttr window) {
+        int64_t own = standsOn(window.getPosition(), pair);
+        return (!window.getLeft() ||
+                k >= own - number(window.getLeft(), pair)) &&
+               (!window.getRight() ||
+                k <= own + number(window.getRight(), pair));
+      })
+      .Case([&](PrefixAttr prefix) {
+        return k < number(prefix.getCount(), pair);
+      })
+      .Case([&](SinkAttr sink) { return k < sink.getCount(); })
+      .Case([&](ChunkedAttr chunked) {
+        return floorDivide(standsOn(chunked.getPosition(), pair),
+                           chunked.getSize()) == k / chunked.getSize();
+      })
+      .Case([&](DilatedAttr dilated) {
+        return (standsOn(dilated.getPosition(), pair) - k) %
+                   dilated.getStep() ==
+               0;
+      })
+      .Case([&](BlockAttr block) { return seesBlock(block, pair); })
+      .Case([&](TreeAttr tree) { return seesTree(tree, pair); })
+      .Case([&](DocumentAttr document) { return seesDocument(document, pair); })
+      .Case([&](PredicateAttr predicate) {
+        return seesPredicate(predicate, pair);
+      })
       .Case(
           [&](AllOfAttr all) { return llvm::all_of(all.getTerms(), seesTerm); })
       .Case(
@@ -84,28 +138,72 @@ bool Mask::sees(Attribute term, ArrayRef<int64_t> pair) const {
       .Default([](Attribute) { return false; }); // check() has refused it
 }
 
+LogicalResult Mask::checkInteger(Operation *op, int64_t position) const {
+  const Tensor *tensor = asTensor(operands[position]);
+  return require(op,
+                 !tensor || tensor->size() == 1 ||
+                     (tensor->rank() == 1 && scoresShape.size() > 2 &&
+                      tensor->size() == scoresShape.front()),
+                 "mask operand " + Twine(position) +
+                     " to hold one integer, or one per batch entry");
+}
+
+LogicalResult Mask::checkNumber(Operation *op, Attribute number) const {
+  auto operand = dyn_cast_or_null<OperandAttr>(number);
+  return operand ? checkInteger(op, operand.getPosition()) : success();
+}
+
+LogicalResult Mask::checkRow(Operation *op, OperandAttr operand,
+                             int64_t size) const {
+  const Tensor *tensor = asTensor(operands[operand.getPosition()]);
+  bool rows =
+      tensor && tensor->rank() == 2 && scoresShape.size() > 2 &&
+      (tensor->shape[0] == 1 || tensor->shape[0] == scoresShape.front());
+  return require(op,
+                 tensor && (tensor->rank() == 1 || rows) &&
+                     tensor->shape.back() == size,
+                 "mask operand " + Twine(operand.getPosition()) +
+                     " to have rows of " + Twine(size));
+}
+
 LogicalResult Mask::check(Operation *op, Attribute term) const {
   auto checkTerms = [&](ArrayRef<Attribute> terms) {
     return success(llvm::all_of(
         terms, [&](Attribute t) { return succeeded(check(op, t)); }));
   };
-  auto checkInteger = [&](int64_t position) -> LogicalResult {
-    const Tensor *tensor = asTensor(operands[position]);
-    return require(op,
-                   !tensor || tensor->size() == 1 ||
-                       (tensor->rank() == 1 && scoresShape.size() > 2 &&
-                        tensor->size() == scoresShape.front()),
-                   "mask operand " + Twine(position) +
-                       " to hold one integer, or one per batch entry");
+  auto checkPosition = [&](PositionAttr position) {
+    return position ? checkNumber(op, position.getOffset()) : success();
   };
+  int64_t rank = scoresShape.size();
   return TypeSwitch<Attribute, LogicalResult>(term)
       .Case([&](CausalAttr causal) {
         return causal.getOperand() < 0 ? success()
-                                       : checkInteger(causal.getOperand());
+                                       : checkInteger(op, causal.getOperand());
       })
       .Case([&](KeyLengthAttr length) {
-        return checkInteger(length.getOperand());
+        return checkInteger(op, length.getOperand());
       })
+      .Case([&](WindowAttr window) {
+        return success(succeeded(checkNumber(op, window.getLeft())) &&
+                       succeeded(checkNumber(op, window.getRight())) &&
+                       succeeded(checkPosition(window.getPosition())));
+      })
+      .Case(
+          [&](PrefixAttr prefix) { return checkNumber(op, prefix.getCount()); })
+      .Case<ChunkedAttr, DilatedAttr>(
+          [&](auto other) { return checkPosition(other.getPosition()); })
+      .Case([&](TreeAttr tree) {
+        return checkRow(op, tree.getOperand(), tree.getTokens());
+      })
+      .Case([&](DocumentAttr document) {
+        if (document.getCumulative())
+          return success();
+        return success(
+            succeeded(
+                checkRow(op, document.getQueries(), scoresShape[rank - 2])) &&
+            succeeded(checkRow(op, document.getKeys(), scoresShape[rank - 1])));
+      })
+      .Case<SinkAttr, BlockAttr, PredicateAttr>([](auto) { return success(); })
       .Case([&](AllowedAttr allowed) {
         const Tensor *tensor = asTensor(operands[allowed.getOperand()]);
         return require(op, tensor && broadcasts(tensor->shape, scoresShape),

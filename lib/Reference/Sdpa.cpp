@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // attn.sdpa, row by row. Keys and values that a row does not see are not read.
 #include "Masks.h"
+#include "ScoreFunctions.h"
 #include "Steps.h"
 
 using namespace mlir;
@@ -16,6 +17,8 @@ public:
         k(frame.tensor(op.getKey()), op.getKeyLayout()),
         v(frame.tensor(op.getValue()), op.getValueLayout()),
         bias(op.getBias() ? &frame.tensor(op.getBias()) : nullptr),
+        sinks(op.getSinks() ? &frame.tensor(op.getSinks()) : nullptr),
+        function(frame, op, op.getCaptures()),
         rank(frame.tensor(op.getQuery()).rank()) {}
 
   LogicalResult evaluate();
@@ -23,7 +26,7 @@ public:
 private:
   LogicalResult check();
   LogicalResult makeResults();
-  void evaluateRow(int64_t b, int64_t h, int64_t i);
+  LogicalResult evaluateRow(int64_t b, int64_t h, int64_t i);
 
   /// The shape (batch, heads, rows, columns) without the dimensions that
   /// tensors of this rank lack.
@@ -33,12 +36,14 @@ private:
   SmallVector<int64_t> scoresShape() const {
     return leading({q.batches(), q.heads(), q.rows(), k.rows()});
   }
-  double score(int64_t b, int64_t h, int64_t i, int64_t j, ScoresStage stage);
+  FailureOr<double> score(int64_t b, int64_t h, int64_t i, int64_t j,
+                          ScoresStage stage);
 
   Frame &frame;
   SdpaOp op;
   HeadView q, k, v;
-  const Tensor *bias;
+  const Tensor *bias, *sinks;
+  ScoreFunction function;
   int64_t rank;
   std::optional<Mask> mask;
   std::optional<Tensor> out, lse, weights, scores;
@@ -60,7 +65,9 @@ LogicalResult Sdpa::check() {
       failed(require(op, k.rows() == v.rows(),
                      "key and value to have the same length")) ||
       failed(require(op, !bias || broadcasts(bias->shape, shape),
-                     "the bias to broadcast to the scores")))
+                     "the bias to broadcast to the scores")) ||
+      failed(
+          require(op, !sinks || sinks->size() == q.heads(), "a sink per head")))
     return failure();
   FailureOr<Mask> made =
       Mask::make(frame, op, op.getMask(), op.getMaskOperands(), shape);
@@ -93,8 +100,8 @@ LogicalResult Sdpa::makeResults() {
       succeeded(make(scores, !!op.getScores(), pairs)));
 }
 
-double Sdpa::score(int64_t b, int64_t h, int64_t i, int64_t j,
-                   ScoresStage stage) {
+FailureOr<double> Sdpa::score(int64_t b, int64_t h, int64_t i, int64_t j,
+                              ScoresStage stage) {
   SmallVector<int64_t> pair = leading({b, h, i, j});
   if (stage == ScoresStage::Masked && !mask->sees(pair))
     return excluded;
@@ -105,18 +112,27 @@ double Sdpa::score(int64_t b, int64_t h, int64_t i, int64_t j,
   if (stage == ScoresStage::Raw)
     return result;
   result *= op.getScale().convertToDouble();
-  if (stage == ScoresStage::Scaled || !bias)
+  if (stage == ScoresStage::Scaled)
     return result;
-  return addBias(result, bias->elements[broadcastOffset(*bias, pair)].real);
+  FailureOr<double> modified = function(result, b, h, i, j);
+  if (failed(modified) || stage == ScoresStage::Modified || !bias)
+    return modified;
+  return addBias(*modified, bias->elements[broadcastOffset(*bias, pair)].real);
 }
 
-void Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
+LogicalResult Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
   std::vector<double> row(k.rows());
-  double m = excluded, sum = 0;
+  // A sink is one more score, which has no key.
+  double sink = sinks ? sinks->elements[h].real : excluded;
+  double m = sink, sum = 0;
   for (int64_t j = 0; j < k.rows(); ++j) {
-    row[j] = score(b, h, i, j, ScoresStage::Masked);
+    FailureOr<double> masked = score(b, h, i, j, ScoresStage::Masked);
+    if (failed(masked))
+      return failure();
+    row[j] = *masked;
     m = maximum(m, row[j]);
   }
+  sum += sinkTerm(sink, m);
   for (double s : row)
     sum += exponential(s, m);
 
@@ -141,9 +157,14 @@ void Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
     position.back() = j;
     if (weights)
       weights->at(position).real = row[j];
-    if (scores)
-      scores->at(position).real = score(b, h, i, j, *op.getScoresStage());
+    if (scores) {
+      FailureOr<double> staged = score(b, h, i, j, *op.getScoresStage());
+      if (failed(staged))
+        return failure();
+      scores->at(position).real = *staged;
+    }
   }
+  return success();
 }
 
 LogicalResult Sdpa::evaluate() {
@@ -152,7 +173,8 @@ LogicalResult Sdpa::evaluate() {
   for (int64_t b = 0; b < q.batches(); ++b)
     for (int64_t h = 0; h < q.heads(); ++h)
       for (int64_t i = 0; i < q.rows(); ++i)
-        evaluateRow(b, h, i);
+        if (failed(evaluateRow(b, h, i)))
+          return failure();
   unsigned next = 0;
   for (std::optional<Tensor> *result : {&out, &lse, &weights, &scores})
     if (*result &&

@@ -31,6 +31,12 @@ inline double exponential(double score, double m) {
   return score == excluded ? 0 : std::exp(score - m);
 }
 
+/// What a sink adds to the sum: 1 where it is the maximum, also if that is
+/// +inf.
+inline double sinkTerm(double sink, double m) {
+  return sink == m && sink != excluded ? 1 : exponential(sink, m);
+}
+
 /// factor * value, where a factor of 0 contributes nothing, even if the value
 /// is not finite.
 inline double weigh(double factor, double value) {

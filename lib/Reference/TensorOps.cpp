@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tensor dialect: shapes, slices and single elements.
 #include "Slices.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace attn;
 using namespace attn::reference;
 
 FailureOr<SmallVector<int64_t>>
@@ -88,13 +90,17 @@ static LogicalResult evaluateOp(Frame &frame, tensor::DimOp op) {
   return success();
 }
 
-/// Position of the element at `indices`.
+/// Position of the element at `indices`. A score function gets the nearest one,
+/// so that it needs no care with pairs that the mask excludes.
 static FailureOr<int64_t> elementOffset(Frame &frame, Operation *op,
                                         const Tensor &tensor,
                                         OperandRange indices) {
   SmallVector<int64_t> at;
+  bool nearest = isa_and_nonnull<AttnDialect>(op->getParentOp()->getDialect());
   for (auto [index, size] : llvm::zip_equal(indices, tensor.shape)) {
     at.push_back(frame.integer(index));
+    if (nearest && size > 0)
+      at.back() = std::clamp<int64_t>(at.back(), 0, size - 1);
     if (at.back() < 0 || at.back() >= size)
       return op->emitOpError()
              << "has index " << at.back() << " in a dimension of size " << size;

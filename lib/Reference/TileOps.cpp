@@ -2,6 +2,7 @@
 // What a kernel does with one tile. Indices of queries and keys are absolute
 // where a mask or bias sees them.
 #include "Masks.h"
+#include "ScoreFunctions.h"
 #include "Steps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -40,6 +41,10 @@ public:
       : frame(frame), op(op), state(frame.state(op.getState())),
         keys(frame.tensor(op.getKey())),
         bias(op.getBias() ? &frame.tensor(op.getBias()) : nullptr),
+        hasFunction(scoreFunctionOf(op)),
+        function(frame, op, op.getCaptures().drop_front(hasFunction ? 2 : 0)),
+        batch(hasFunction ? frame.integer(op.getCaptures()[0]) : 0),
+        head(hasFunction ? frame.integer(op.getCaptures()[1]) : 0),
         firstQuery(frame.integer(op.getQueryBegin())),
         numQueries(frame.integer(op.getQueryEnd()) - firstQuery),
         firstKey(frame.integer(op.getKeyBegin())) {}
@@ -79,15 +84,18 @@ public:
       sum += state.query[i * state.keyDim + d] * keys.at({j, d}).real;
     return sum;
   }
-  double biased(int64_t i, int64_t j) const {
-    if (!bias)
-      return scaled(i, j);
+  FailureOr<double> modified(int64_t i, int64_t j) const {
+    return function(scaled(i, j), batch, head, query(i), firstKey + j);
+  }
+  FailureOr<double> biased(int64_t i, int64_t j) const {
+    FailureOr<double> score = modified(i, j);
+    if (failed(score) || !bias)
+      return score;
     SmallVector<int64_t> pair{query(i), firstKey + j};
-    return addBias(scaled(i, j),
-                   bias->elements[broadcastOffset(*bias, pair)].real);
+    return addBias(*score, bias->elements[broadcastOffset(*bias, pair)].real);
   }
   /// Does not read the keys that the mask excludes.
-  double masked(int64_t i, int64_t j) const {
+  FailureOr<double> masked(int64_t i, int64_t j) const {
     return mask->sees({query(i), firstKey + j}) ? biased(i, j) : excluded;
   }
 
@@ -100,7 +108,9 @@ private:
   const State &state;
   const Tensor &keys;
   const Tensor *bias;
-  int64_t firstQuery, numQueries, firstKey;
+  bool hasFunction;
+  ScoreFunction function;
+  int64_t batch, head, firstQuery, numQueries, firstKey;
   std::optional<Mask> mask;
 };
 } // namespace
@@ -122,7 +132,10 @@ static LogicalResult evaluateOp(Frame &frame, OnlineOp op) {
     std::vector<double> scores(tile.numKeys());
     double m = next.maximum[i];
     for (int64_t j = 0; j < tile.numKeys(); ++j) {
-      scores[j] = tile.masked(i, j);
+      FailureOr<double> score = tile.masked(i, j);
+      if (failed(score))
+        return failure();
+      scores[j] = *score;
       m = maximum(m, scores[j]);
     }
     double a = rescale(next.maximum[i], m);
@@ -138,6 +151,23 @@ static LogicalResult evaluateOp(Frame &frame, OnlineOp op) {
         if (p != 0) // an excluded value is not read
           acc += p * values.at({j, d}).real;
       }
+    }
+  }
+  frame.set(op.getNext(), makeDatum(std::move(next)));
+  return success();
+}
+
+static LogicalResult evaluateOp(Frame &frame, AddSinkOp op) {
+  State next = frame.state(op.getState());
+  double sink = frame.scalar(op.getSink()).real;
+  for (int64_t i = 0; i < next.rows; ++i) {
+    double m = maximum(next.maximum[i], sink);
+    double a = rescale(next.maximum[i], m);
+    next.maximum[i] = m;
+    next.sum[i] = weigh(a, next.sum[i]) + sinkTerm(sink, m);
+    for (int64_t d = 0; d < next.valueDim; ++d) {
+      double &acc = next.context[i * next.valueDim + d];
+      acc = weigh(a, acc);
     }
   }
   frame.set(op.getNext(), makeDatum(std::move(next)));
@@ -250,13 +280,15 @@ static LogicalResult evaluateOp(Frame &frame, CombineOp op) {
 }
 
 /// The score as it is after the step `stage`.
-static double scoreAfter(const TileScores<WeighOp> &tile, WeighOp op, int64_t i,
-                         int64_t j) {
+static FailureOr<double> scoreAfter(const TileScores<WeighOp> &tile, WeighOp op,
+                                    int64_t i, int64_t j) {
   switch (*op.getStage()) {
   case ScoresStage::Raw: // the state has the scaled query only
     return tile.scaled(i, j) / op.getScale().convertToDouble();
   case ScoresStage::Scaled:
     return tile.scaled(i, j);
+  case ScoresStage::Modified:
+    return tile.modified(i, j);
   case ScoresStage::Biased:
     return tile.biased(i, j);
   case ScoresStage::Masked:
@@ -281,12 +313,17 @@ static LogicalResult evaluateOp(Frame &frame, WeighOp op) {
     }
   for (int64_t i = 0; i < state.rows; ++i)
     for (int64_t j = 0; j < tile.numKeys(); ++j) {
+      FailureOr<double> masked = tile.masked(i, j);
+      FailureOr<double> staged =
+          op.getScores() ? scoreAfter(tile, op, i, j) : masked;
+      if (failed(masked) || failed(staged))
+        return failure();
       if (op.getWeights()) {
-        double p = exponential(tile.masked(i, j), state.maximum[i]);
+        double p = exponential(*masked, state.maximum[i]);
         results.front().at({i, j}).real = p == 0 ? 0 : p / state.sum[i];
       }
       if (op.getScores())
-        results.back().at({i, j}).real = scoreAfter(tile, op, i, j);
+        results.back().at({i, j}).real = *staged;
     }
   return setResults(frame, op, results);
 }
@@ -325,8 +362,8 @@ static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
 
 Outcome attn::reference::evaluateTileOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<InitStateOp, OnlineOp, MergeOp, FinalizeOp, SaveStateOp, CombineOp,
-            WeighOp, ProjectTileOp>(
+      .Case<InitStateOp, OnlineOp, AddSinkOp, MergeOp, FinalizeOp, SaveStateOp,
+            CombineOp, WeighOp, ProjectTileOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

@@ -3,7 +3,10 @@
 
 #include "NamedMasks.h"
 #include "RandomMask.h"
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <limits>
 
 using namespace attn;
 using namespace attn::test;
@@ -101,6 +104,29 @@ static bool checkForms() {
                   mask.name, toString(ranges));
   }
   return good;
+}
+
+/// Each in less than 5 ms. The best of several runs: the machine may be busy.
+static bool checkTime() {
+  using Clock = std::chrono::steady_clock;
+  double slowest = 0;
+  for (const NamedMask &mask : namedMasks()) {
+    double best = std::numeric_limits<double>::max();
+    for (int run = 0; run < 5; ++run) {
+      Clock::time_point start = Clock::now();
+      MaskContext context;
+      analyzeMask(context, mask.make(context), {64, 64}, {true, true});
+      std::chrono::duration<double, std::milli> time = Clock::now() - start;
+      best = std::min(best, time.count());
+    }
+    slowest = std::max(slowest, best);
+  }
+  std::printf("named masks: %.2f ms at most\n", slowest);
+#ifdef NDEBUG
+  return check(slowest < 5, "named masks", "take too long");
+#else
+  return true; // without optimization
+#endif
 }
 
 static bool prints(const MaskContext &context, const Formula &formula,
@@ -202,6 +228,7 @@ static bool checkRowOption() {
 
 bool test::checkNamedMasks() {
   bool good = checkForms();
+  good &= checkTime();
   good &= checkPrinting();
   good &= checkNeverVisible();
   good &= checkRowOption();

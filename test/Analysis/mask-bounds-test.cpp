@@ -228,8 +228,8 @@ static func::FuncOp emitPredicateFunction(OpBuilder &builder, Location loc,
       symbols.set(id, arguments[i]);
   Value sees = emitPredicate(
       builder, loc, context, formula, arguments[0], arguments[1], symbols,
-      [&](unsigned operand, Value q, Value k) {
-        return makeOp(builder, loc, "test.opaque", {q, k}, builder.getI1Type())
+      [&](const FormulaNode &, ValueRange pair) {
+        return makeOp(builder, loc, "test.opaque", pair, builder.getI1Type())
             ->getResult(0);
       });
   func::ReturnOp::create(builder, loc, sees);

@@ -19,6 +19,8 @@ class NotBuilt(Exception):
 
 def mask_text(tree, case, operands):
     (word, value), = tree.items()
+    while word == "and" and any("and" in t for t in value):  # one conjunction: its terms know of each other
+        value = [inner for t in value for inner in t.get("and", [t])]
     if word in ("and", "or"):
         return "(" + f" {word} ".join(mask_text(t, case, operands) for t in value) + ")"
     if word == "causal":
@@ -32,13 +34,98 @@ def mask_text(tree, case, operands):
     if word == "mask":
         operands.append(value)
         return f"%{value} : tensor<{'x'.join(map(str, case['inputs'][value]['shape']))}xi1>"
+    if word == "window":
+        return f"window(left = {value['left']}, right = {value['right']}, {value['align']})"
+    if word == "prefix":
+        if isinstance(value, int):
+            return f"prefix({value})"
+        operands.append(value)
+        return f"prefix(%{value} : tensor<{case['b']}xi32>)"
+    if word == "chunked":
+        return f"chunked({value})"
+    if word == "same":
+        operands.extend(value)
+        row = lambda name: f"%{name} : tensor<{'x'.join(map(str, case['inputs'][name]['shape']))}xi32>"
+        return f"document({', '.join(map(row, dict.fromkeys(value)))})"
     raise NotBuilt(f"the mask term {word}")
 
 
+# The score functions of the cases, as ops on %s, %h, %q and %k; TABLE stands for the captured tensor's type.
+FUNCTIONS = {
+    "score - 0.125 * |q - k| * (h + 1)": """
+      %d = arith.subi %q, %k : index
+      %i = arith.index_cast %d : index to i32
+      %a = math.absi %i : i32
+      %f = arith.sitofp %a : i32 to f32
+      %one = arith.constant 1 : index
+      %n = arith.addi %h, %one : index
+      %j = arith.index_cast %n : index to i32
+      %m = arith.sitofp %j : i32 to f32
+      %c = arith.constant -0.125 : f32
+      %x = arith.mulf %f, %c : f32
+      %y = arith.mulf %x, %m : f32
+      %mod = arith.addf SCORE, %y : f32""",
+    "score + table[h, q - k + 14]": """
+      %d = arith.subi %q, %k : index
+      %c = arith.constant 14 : index
+      %i = arith.addi %d, %c : index
+      %x = tensor.extract %table[%h, %i] : TABLE
+      %mod = arith.addf SCORE, %x : f32""",
+    "score * |score| * 0.5": """
+      %a = math.absf SCORE : f32
+      %x = arith.mulf SCORE, %a : f32
+      %c = arith.constant 0.5 : f32
+      %mod = arith.mulf %x, %c : f32""",
+    "score * gain[h]": """
+      %g = tensor.extract %gain[%h] : TABLE
+      %mod = arith.mulf SCORE, %g : f32""",
+}
+CAPTURES = {"score + table[h, q - k + 14]": "table", "score * gain[h]": "gain"}
+
+
+def score_function(case, types, operands):
+    """Softcap, score function and ALiBi of the case as one region, and what it captures."""
+    body, score, captures = "", "%s", []
+    if case.get("softcap"):
+        body += f"""
+      %cap = arith.constant {case['softcap']!r} : f32
+      %s0 = arith.divf %s, %cap : f32
+      %s1 = math.tanh %s0 : f32
+      %capped = arith.mulf %s1, %cap : f32"""
+        score = "%capped"
+    if case.get("score_mod"):
+        name = CAPTURES.get(case["score_mod"])
+        captures += [name] if name else []
+        body += FUNCTIONS[case["score_mod"]].replace("SCORE", score).replace("TABLE", types.get(name, ""))
+        score = "%mod"
+    if case.get("alibi"):
+        captures.append(case["alibi"]["slopes"])
+        start = f"%start = arith.constant {case['skv'] - case['sq'] if case['alibi']['align'] == 'bottom_right' else 0} : index"
+        if "kv_len" in case["inputs"]:
+            captures.append("kv_len")
+            start = f"""%l = tensor.extract %kv_len[%b] : {types['kv_len']}
+      %live = arith.index_cast %l : i32 to index
+      %sq = arith.constant {case['sq']} : index
+      %start = arith.subi %live, %sq : index"""
+        body += f"""
+      {start}
+      %d0 = arith.subi %k, %q : index
+      %d1 = arith.subi %d0, %start : index
+      %d2 = arith.index_cast %d1 : index to i64
+      %d3 = arith.sitofp %d2 : i64 to f32
+      %slope = tensor.extract %slopes[%h] : {types['slopes']}
+      %far = arith.mulf %slope, %d3 : f32
+      %alibi = arith.addf {score}, %far : f32"""
+        score = "%alibi"
+    if not body:
+        return ""
+    operands.extend(captures)
+    bound = ", ".join(f"%{n} = %{n} : {types[n]}" for n in captures)
+    return (f" score_mod (%s: f32, %b, %h, %q, %k){f' with ({bound})' if bound else ''} {{{body}\n"
+            f"      attn.yield {score} : f32\n  }}")
+
+
 def specification(case):
-    for feature in ("alibi", "softcap", "score_mod"):
-        if case.get(feature):
-            raise NotBuilt(feature)
     narrow = case["dtype"]
     wide = elements.statistics(narrow)
     tensor = lambda shape, of=narrow: f"tensor<{''.join(f'{n}x' for n in shape)}{of}>"
@@ -54,9 +141,11 @@ def specification(case):
         names.append("bias")
     if case.get("mask"):
         where = " where " + mask_text(case["mask"], case, operands)
+    elements = {"bool": "i1", "int32": "i32", "float32": "f32", "f32": "f32"}
+    types = {name: f"tensor<{'x'.join(map(str, i['shape']))}x{elements.get(i['dtype'])}>" for name, i in inputs.items()}
+    function = score_function(case, types, operands)
     for name in dict.fromkeys(operands):
-        element = "i1" if inputs[name]["dtype"] == "bool" else "i32"
-        arguments.append(f"%{name}: tensor<{'x'.join(map(str, inputs[name]['shape']))}x{element}>")
+        arguments.append(f"%{name}: {types[name]}")
         names.append(name)
     layout = ""
     if case["layout"] == "bshd":
@@ -65,7 +154,7 @@ def specification(case):
     types = [tensor(out), tensor(lse, wide), tensor([*lse, case["skv"]], wide)][:len(wanted)]
     results = ", ".join(f"%{n}" for n in wanted)
     text = (f"func.func @kernel({', '.join(arguments)}) -> ({', '.join(types)}) {{\n"
-            f"  {results} = attn.sdpa %q, %k, %v{bias} scale {case['scale']!r}{where}"
+            f"  {results} = attn.sdpa %q, %k, %v{bias} scale {case['scale']!r}{function}{where}"
             f" returning({', '.join(wanted)}){layout} : ({q}, {k}, {v}) -> ({', '.join(types)})\n"
             f"  return {results} : {', '.join(types)}\n}}\n")
     shapes = [out, lse, [*lse, case["skv"]]]

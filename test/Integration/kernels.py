@@ -127,21 +127,28 @@ def visible(mask, shape, operands):
     return seen
 
 
-def attention(q, k, v, scale, seen, bias=None):
-    """Attention by its definition, in f64: out, lse, weights, scaled scores."""
+def attention(q, k, v, scale, seen, bias=None, modify=None, sinks=None):
+    """Attention by its definition, in f64: out, lse, weights, scaled scores. `modify(s, b, h, q, k)` is the score
+    function on arrays, `sinks` one more score per head."""
     q, k, v = (elements.numbers(x) for x in (q, k, v))
     group = q.shape[1] // k.shape[1]
     k, v = np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)
     with np.errstate(all="ignore"):
         scores = np.einsum("bhqd,bhkd->bhqk", q, k) * scale
-        final = scores if bias is None else scores + bias.astype(np.float64)
+        final = scores
+        if modify is not None:
+            final = modify(scores, *np.meshgrid(*map(np.arange, scores.shape), indexing="ij", sparse=True))
+        final = final if bias is None else final + bias.astype(np.float64)
         final = np.where(seen, final, -np.inf)
         if bias is not None:
             final = np.where(np.broadcast_to(bias == -np.inf, final.shape), -np.inf, final)
         top = np.max(final, axis=-1, keepdims=True, initial=-np.inf)
+        sink = np.full(final.shape[1], -np.inf) if sinks is None else sinks.astype(np.float64)
+        sink = sink[:, None, None]
+        top = np.maximum(top, sink)
         shift = np.where(top == -np.inf, 0, top)
         weights = np.where(final == -np.inf, 0, np.exp(final - shift))
-        total = weights.sum(-1, keepdims=True)
+        total = weights.sum(-1, keepdims=True) + np.where(sink == -np.inf, 0, np.where(sink == shift, 1, np.exp(sink - shift)))
         weights = np.where(total == 0, 0, weights / np.where(total == 0, 1, total))
         products = np.where(weights[..., None] == 0, 0, weights[..., None] * v[:, :, None])
         lse = np.where(total[..., 0] == 0, -np.inf, np.log(np.where(total == 0, 1, total))[..., 0] + shift[..., 0])

@@ -13,10 +13,10 @@
 // RUN: not attn-reference %t.absent.mlir 2>&1 | FileCheck %s --check-prefix=ABSENT
 // What cannot be evaluated is an error at the op, in one line.
 
-// UNKNOWN: errors.mlir:[[@LINE+3]]:8: error: 'math.sin' op cannot be evaluated by the reference
+// UNKNOWN: errors.mlir:[[@LINE+3]]:8: error: 'math.atan' op cannot be evaluated by the reference
 func.func @unknown() -> f32 {
   %x = arith.constant 1.0 : f32
-  %y = math.sin %x : f32
+  %y = math.atan %x : f32
   return %y : f32
 }
 

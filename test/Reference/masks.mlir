@@ -68,3 +68,47 @@ func.func @combined() -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
   %c = attn.mask %s where causal(top_left) or %last : tensor<3xi1> : tensor<2x3xf32>
   return %a, %b, %c : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// Terms with numbers: a window of the past, one that counts from the last key, a
+// prefix, chunks, every second key.
+// CHECK-LABEL: @numbers
+// CHECK-NEXT{LITERAL}: [[1, -inf, -inf, -inf], [1, 1, -inf, -inf], [-inf, 1, 1, -inf]]
+// CHECK-NEXT{LITERAL}: [[-inf, 1, 1, 1], [-inf, -inf, 1, 1], [-inf, -inf, -inf, 1]]
+// CHECK-NEXT{LITERAL}: [[1, 1, -inf, -inf], [1, 1, -inf, -inf], [1, 1, 1, -inf]]
+// CHECK-NEXT{LITERAL}: [[1, 1, -inf, -inf], [1, 1, -inf, -inf], [-inf, -inf, 1, 1]]
+// CHECK-NEXT{LITERAL}: [[-inf, 1, -inf, 1], [1, -inf, 1, -inf], [-inf, 1, -inf, 1]]
+func.func @numbers() -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  %s = arith.constant dense<1.0> : tensor<3x4xf32>
+  %n = arith.constant dense<2> : tensor<i32>
+  %a = attn.mask %s where window(left = 1, right = 0) : tensor<3x4xf32>
+  %b = attn.mask %s where window(left = 0, bottom_right) : tensor<3x4xf32>
+  %c = attn.mask %s where prefix(%n : tensor<i32>) or causal(top_left) and sink(3) : tensor<3x4xf32>
+  %d = attn.mask %s where chunked(2) : tensor<3x4xf32>
+  %e = attn.mask %s where dilated(2, offset = 1) : tensor<3x4xf32>
+  return %a, %b, %c, %d, %e : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// Terms with tables: a bitmap of blocks, a tree of 2 draft tokens behind 2 keys,
+// documents by number and by where they begin, and a predicate.
+// CHECK-LABEL: @tables
+// CHECK-NEXT{LITERAL}: [[-inf, -inf, 1, 1], [-inf, -inf, 1, 1], [1, 1, -inf, -inf]]
+// CHECK-NEXT{LITERAL}: [[1, 1, -inf, -inf], [1, 1, 1, -inf], [1, 1, 1, 1]]
+// CHECK-NEXT{LITERAL}: [[1, -inf, -inf, -inf], [1, -inf, -inf, -inf], [-inf, 1, 1, -inf]]
+// CHECK-NEXT{LITERAL}: [[-inf, -inf, -inf, -inf], [-inf, 1, 1, -inf], [-inf, 1, 1, -inf]]
+// CHECK-NEXT{LITERAL}: [[1, -inf, -inf, -inf], [-inf, 1, -inf, -inf], [-inf, -inf, 1, -inf]]
+func.func @tables() -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  %s = arith.constant dense<1.0> : tensor<3x4xf32>
+  %tree = arith.constant dense<[1, 3]> : tensor<2xi32>
+  %rows = arith.constant dense<[0, 0, 7]> : tensor<3xi32>
+  %keys = arith.constant dense<[0, 7, 7, 8]> : tensor<4xi32>
+  %starts = arith.constant dense<[1, 3, 3]> : tensor<3xi64>
+  %a = attn.mask %s where block(2, 2, bits = [[0, 1], [1, 0]]) : tensor<3x4xf32>
+  %b = attn.mask %s where tree(2, %tree : tensor<2xi32>) : tensor<3x4xf32>
+  %c = attn.mask %s where document(%rows : tensor<3xi32>, %keys : tensor<4xi32>) : tensor<3x4xf32>
+  %d = attn.mask %s where document(cumulative %starts : tensor<3xi64>) : tensor<3x4xf32>
+  %e = attn.mask_fn %s (%x, %y, %q, %k) {
+    %same = arith.cmpi eq, %q, %k : index
+    attn.yield %same : i1
+  } : tensor<3x4xf32>
+  return %a, %b, %c, %d, %e : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+}

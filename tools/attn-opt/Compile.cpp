@@ -178,6 +178,14 @@ ExitStatus Compiler::dump(size_t index, const Phase &phase) {
 void Compiler::explain(const Phase &phase) {
   if (!options.explain)
     return;
+  if (options.explainAsJson) {
+    if (phase.name == "scheduled")
+      llvm::outs() << llvm::formatv(
+          "{0:2}\n", llvm::json::Value(llvm::json::Object{
+                         {"remarks", llvm::json::Array(remarks)},
+                         {"functions", kernelsAsJson(*module, options.dims)}}));
+    return;
+  }
   if (phase.name == "scheduled") {
     for (const std::string &remark : remarks)
       llvm::outs() << remark << "\n";

@@ -87,8 +87,8 @@ struct CommandLine {
   cl::opt<std::string> dumpPhasesTo{
       "dump-phases-to", cl::value_desc("folder"), cl::cat(look),
       cl::desc("Write every phase to a file of its own")};
-  cl::opt<bool> explain{
-      "explain", cl::cat(look),
+  cl::opt<std::string> explain{
+      "explain", cl::ValueOptional, cl::value_desc("json"), cl::cat(look),
       cl::desc("Say what was fused and what was not, which tiles are skipped, "
                "and the sizes that were chosen")};
   cl::list<std::string> dims{
@@ -154,12 +154,16 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.compileFrom = line.compileFrom;
   options.compileTo = line.compileTo;
   options.dumpPhasesTo = line.dumpPhasesTo;
-  options.explain = line.explain;
+  options.explain = line.explain.getNumOccurrences() > 0;
+  options.explainAsJson = line.explain == "json";
   options.time = line.time;
   options.listPhases = line.listPhases;
   std::vector<std::string> dims(line.dims.begin(), line.dims.end());
   if (!readEmit(line.emit, options, status) || !readDims(dims, options))
     return false;
+  if (!line.explain.empty() && !options.explainAsJson)
+    return complain("--explain expects nothing or json, but got '" +
+                    line.explain + "'");
   for (const std::string &phase : {options.compileFrom, options.compileTo})
     if (!phase.empty() && !attn::findPhase(phase))
       return complain("unknown phase '" + phase + "'; expects one of " +

@@ -19,7 +19,7 @@ struct Options {
   std::string target, tilesOf, entry;
   bool genericOps = false;
   std::string compileFrom, compileTo, dumpPhasesTo;
-  bool explain = false, time = false, listPhases = false;
+  bool explain = false, explainAsJson = false, time = false, listPhases = false;
   std::vector<std::pair<std::string, int64_t>> dims;
 };
 

@@ -58,6 +58,18 @@ def LowerVectorMath : Pass<"attn-lower-vector-math", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def ApproximateMath : Pass<"attn-approximate-math", "::mlir::ModuleOp"> {
+  let summary = "Math ops of score functions become arithmetic";
+  let description = [{
+    Hyperbolic tangents, exponentials, logarithms, powers, roundings and the like
+    become polynomials and plain arithmetic on scalars and vectors of f32, without
+    a call of the C library.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def OutlineParallel : Pass<"attn-outline-parallel", "::mlir::ModuleOp"> {
   let summary = "Parallel loops become calls of the caller's parallel_for";
   let description = [{

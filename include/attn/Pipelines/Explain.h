@@ -4,6 +4,7 @@
 #define ATTN_PIPELINES_EXPLAIN_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,10 @@ mlir::LogicalResult collectRemarks(mlir::MLIRContext &context,
 
 /// Functions, masks, key tiles and schedules; `module` is in phase `scheduled`.
 std::string explainKernels(mlir::ModuleOp module, const SymbolSizes &sizes);
+
+/// The same of the attentions, as an array of functions.
+llvm::json::Value kernelsAsJson(mlir::ModuleOp module,
+                                const SymbolSizes &sizes);
 
 /// Bytes of work space; `module` is in phase `parallel`.
 std::string explainWorkspace(mlir::ModuleOp module);

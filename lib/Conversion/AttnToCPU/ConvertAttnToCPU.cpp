@@ -19,6 +19,7 @@
 #include "DecodeKernels.h"
 #include "Kernels.h"
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -51,7 +52,8 @@ public:
     Attribute key =
         ArrayAttr::get(op->getContext(),
                        {StringAttr::get(op->getContext(), owner + "." + name),
-                        op->getAttrDictionary(), TypeAttr::get(type)});
+                        op->getAttrDictionary(), TypeAttr::get(type),
+                        StringAttr::get(op->getContext(), regionText(op))});
     func::FuncOp &kernel = kernels[key];
     if (kernel)
       return kernel;
@@ -72,6 +74,16 @@ public:
   }
 
 private:
+  /// The ops in the op's regions, which see nothing from outside.
+  static std::string regionText(Operation *op) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        stream << inner << "\n";
+    return text;
+  }
+
   DenseMap<Attribute, func::FuncOp> kernels;
   std::map<std::string, unsigned> names;
 };
@@ -103,6 +115,9 @@ template <typename Op> TileOperands tileOperands(Op op, ValueRange arguments) {
   auto [first, count] = op.getODSOperandIndexAndLength(next + 6);
   for (unsigned i = 0; i < count; ++i)
     tile.maskOperands.push_back(arguments[first + i]);
+  auto [firstCapture, captures] = op.getODSOperandIndexAndLength(next + 7);
+  tile.captures = arguments.slice(firstCapture, captures);
+  tile.function = scoreFunctionOf(op);
   return tile;
 }
 
@@ -154,7 +169,7 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = edge ? op.getMaskAttr() : Attribute();
-          bool strict = edge || op.getBias();
+          bool strict = edge || op.getBias() || tile.function;
           if (isDecode)
             emitDecodeOnline(k, decode, tile, a[2], type, op.getHeads(),
                              strict);
@@ -240,6 +255,26 @@ struct ConvertCombine : ConvertTileOp<CombineOp> {
   }
 };
 
+struct ConvertAddSink : ConvertTileOp<AddSinkOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(AddSinkOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StateLayout layout(op.getNext().getType(), op.getSchedule(),
+                       library.extras);
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "add_sink", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitAddSink(k, layout, a[0], a[1]);
+        },
+        op.getSchedule(), layout.element);
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.replaceOp(op, operands[0]);
+    return success();
+  }
+};
+
 struct ConvertFinalize : ConvertTileOp<FinalizeOp> {
   using ConvertTileOp::ConvertTileOp;
   LogicalResult
@@ -319,12 +354,10 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
 
 /// Raises the library's number of extras to what `op` needs.
 template <typename Op> void countExtras(KernelLibrary &library, Op op) {
-  auto isPacked = [](Value matrix) {
-    return matrix && isa<MemRefType>(matrix.getType()) &&
-           matrixKind(matrix) != MatrixKind::Row;
-  };
-  int64_t count =
-      isPacked(op.getBias()) + llvm::count_if(op.getMaskOperands(), isPacked);
+  Value bias = op.getBias();
+  int64_t count = packedMasks(op.getMaskAttr(), op.getMaskOperands()).size();
+  if (bias && isa<MemRefType>(bias.getType()))
+    count += matrixKind(bias) != MatrixKind::Row;
   library.extras = std::max(library.extras, count);
 }
 
@@ -357,9 +390,9 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
       return StateLayout(type, schedule, library.extras).memrefType();
     });
     RewritePatternSet patterns(context);
-    patterns.add<ConvertInitState, ConvertOnline, ConvertMerge, ConvertFinalize,
-                 ConvertSaveState, ConvertCombine, ConvertWeigh,
-                 ConvertProjectTile>(types, context, library);
+    patterns.add<ConvertInitState, ConvertOnline, ConvertAddSink, ConvertMerge,
+                 ConvertFinalize, ConvertSaveState, ConvertCombine,
+                 ConvertWeigh, ConvertProjectTile>(types, context, library);
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -131,6 +131,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
     }
     if (scores) {
       ScoreTile::Options stageOptions = options;
+      stageOptions.function = *stage >= ScoresStage::Modified;
       stageOptions.bias = *stage >= ScoresStage::Biased;
       stageOptions.mask = *stage >= ScoresStage::Masked;
       scoreTile.computeScores(p, scoreTile.allKeys(), stageOptions);

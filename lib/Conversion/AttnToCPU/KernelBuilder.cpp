@@ -228,38 +228,42 @@ static RegisterTile unflatten(ArrayRef<Value> flat, size_t vectors) {
   return tile;
 }
 
+/// One step: the smaller side is held in registers.
+void KernelBuilder::multiplyStep(Value k, RegisterTile &tile,
+                                 function_ref<Value(int64_t, Value)> scalar,
+                                 function_ref<Value(Value, int64_t)> vector) {
+  size_t count = tile.front().size();
+  Values held;
+  if (tile.size() <= count) { // hold the scalars, stream the vectors
+    for (size_t r = 0; r < tile.size(); ++r)
+      held.push_back(scalar(r, k));
+    for (size_t v = 0; v < count; ++v) {
+      Value streamed = vector(k, v);
+      for (size_t r = 0; r < tile.size(); ++r)
+        tile[r][v] = fma(held[r], streamed, tile[r][v]);
+    }
+    return;
+  }
+  for (size_t v = 0; v < count; ++v)
+    held.push_back(vector(k, v));
+  for (size_t r = 0; r < tile.size(); ++r) {
+    Value streamed = scalar(r, k);
+    for (size_t v = 0; v < count; ++v)
+      tile[r][v] = fma(streamed, held[v], tile[r][v]);
+  }
+}
+
 RegisterTile
 KernelBuilder::multiplySteps(Value lo, Value hi, int64_t unroll,
                              const RegisterTile &acc,
                              function_ref<Value(int64_t, Value)> scalar,
                              function_ref<Value(Value, int64_t)> vector) {
   size_t count = acc.front().size();
-  auto step = [&](Value k, RegisterTile &tile) {
-    if (tile.size() <= count) { // hold the scalars, stream the vectors
-      Values held;
-      for (size_t r = 0; r < tile.size(); ++r)
-        held.push_back(scalar(r, k));
-      for (size_t v = 0; v < count; ++v) {
-        Value streamed = vector(k, v);
-        for (size_t r = 0; r < tile.size(); ++r)
-          tile[r][v] = fma(held[r], streamed, tile[r][v]);
-      }
-      return;
-    }
-    Values held;
-    for (size_t v = 0; v < count; ++v)
-      held.push_back(vector(k, v));
-    for (size_t r = 0; r < tile.size(); ++r) {
-      Value streamed = scalar(r, k);
-      for (size_t v = 0; v < count; ++v)
-        tile[r][v] = fma(streamed, held[v], tile[r][v]);
-    }
-  };
   Values result =
       loop(lo, hi, unroll, flatten(acc), [&](Value k, ValueRange carried) {
         RegisterTile tile = unflatten(Values(carried), count);
         for (int64_t u = 0; u < unroll; ++u)
-          step(add(k, u), tile);
+          multiplyStep(add(k, u), tile, scalar, vector);
         return flatten(tile);
       });
   return unflatten(result, count);
@@ -278,7 +282,21 @@ KernelBuilder::multiply(Value lo, Value hi, RegisterTile acc,
     return multiplySteps(lo, hi, unroll, acc, scalar, vector);
   Value middle = add(lo, mul(div(sub(hi, lo), unroll), unroll));
   acc = multiplySteps(lo, middle, unroll, acc, scalar, vector);
-  return multiplySteps(middle, hi, 1, acc, scalar, vector);
+  if (unroll > 2)
+    return multiplySteps(middle, hi, 1, acc, scalar, vector);
+  // One step at most: without a loop it needs no register for a bound.
+  size_t vectorsPerRow = acc.front().size();
+  auto rest = scf::IfOp::create(
+      builder, loc, less(middle, hi),
+      [&](OpBuilder &, Location) {
+        RegisterTile next = acc;
+        multiplyStep(middle, next, scalar, vector);
+        scf::YieldOp::create(builder, loc, flatten(next));
+      },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(builder, loc, flatten(acc));
+      });
+  return unflatten(Values(rest.getResults()), vectorsPerRow);
 }
 
 // --- rows of row-major data ---

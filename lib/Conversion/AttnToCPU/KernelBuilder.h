@@ -111,6 +111,9 @@ private:
   Value narrow(Value value, Value memref);
   mlir::VectorType storedVector(Value memref);
 
+  void multiplyStep(Value k, RegisterTile &tile,
+                    llvm::function_ref<Value(int64_t, Value)> scalar,
+                    llvm::function_ref<Value(Value, int64_t)> vector);
   RegisterTile multiplySteps(Value lo, Value hi, int64_t unroll,
                              const RegisterTile &acc,
                              llvm::function_ref<Value(int64_t, Value)> scalar,

@@ -32,6 +32,13 @@ void emitOnline(KernelBuilder &k, const StateLayout &layout,
 void emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,
                Value from);
 
+/// Adds one score (of type f32) to the sums of a state's queries.
+void emitAddSink(KernelBuilder &k, const StateLayout &layout, Value state,
+                 Value sink);
+
+/// m where it is a number, 0 where no key was seen: differences stay defined.
+Value safeMaximum(KernelBuilder &k, Value maximum);
+
 /// Writes context / sum, and the logarithm of the sum if `lse` is not null.
 void emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
                   Value out, Value lse);

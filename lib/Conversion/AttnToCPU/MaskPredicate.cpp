@@ -2,7 +2,9 @@
 // The predicate of a mask on a vector of queries, from its formula. Most
 // literals are `q*a + rest >= 0` with a scalar rest: one comparison of a
 // broadcast with a constant vector.
+#include "ScoreFunction.h"
 #include "ScoreTile.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
 using namespace attn;
@@ -43,7 +45,10 @@ Value ScoreTile::evaluate(const Formula &f, Value query, Value key, Value p,
   case FormulaNode::Kind::Opaque: {
     // The key relative to the tile, as the packed rows are.
     Value local = k.sub(key, tile.keyBegin);
-    Value bits = opaqueVector(f->operand, p, local, v);
+    auto allowed =
+        dyn_cast<AllowedAttr>(Attribute::getFromOpaquePointer(f->term));
+    Value bits = allowed ? opaqueVector(allowed.getOperand(), p, local, v)
+                         : termVector(*f, query, key);
     if (!f->negated)
       return bits;
     Value ones = arith::ConstantOp::create(
@@ -54,16 +59,50 @@ Value ScoreTile::evaluate(const Formula &f, Value query, Value key, Value p,
   llvm_unreachable("all kinds handled");
 }
 
+/// What the literal's term emits for one pair, for one pair per lane.
+Value ScoreTile::termVector(const FormulaNode &literal, Value query,
+                            Value key) {
+  auto term =
+      cast<MaskTermInterface>(Attribute::getFromOpaquePointer(literal.term));
+  Block block; // is never part of the kernel
+  SmallVector<cpu::ScoreFunction::Lanes> lanes;
+  auto add = [&](Type type, const cpu::ScoreFunction::Lanes &value) {
+    block.addArgument(type, k.loc);
+    lanes.push_back(value);
+  };
+  for (Value operand : tile.maskOperands)
+    add(operand.getType(), {operand});
+  for (const Linear &argument : literal.arguments) {
+    if (ofLaneZero(argument))
+      add(k.builder.getIndexType(), {scalarValue(argument, query, key),
+                                     argument.coefficient(Variable::Query)});
+    else
+      add(k.builder.getIndexType(),
+          {Value(), 0, laneValues(argument, query, key)});
+  }
+  ValueRange arguments(block.getArguments());
+  PairPlace place{arguments.take_front(tile.maskOperands.size()), {}, {}, {}};
+  OpBuilder builder(k.builder.getContext());
+  builder.setInsertionPointToEnd(&block);
+  Value answer = term.emitOpaque(builder, k.loc, place,
+                                 arguments.drop_front(place.operands.size()));
+  return cpu::ScoreFunction(k, block).evaluate(lanes, answer);
+}
+
+/// Do lanes differ by the coefficient of the query only?
+bool ScoreTile::ofLaneZero(const Linear &linear) {
+  return llvm::all_of(linear.terms, [&](const auto &term) {
+    return !Variable::isDivision(term.first) ||
+           !maskContext.dependsOn(Linear::variable(term.first),
+                                  Variable::Query);
+  });
+}
+
 Value ScoreTile::compare(const Linear &linear, bool equality, Value query,
                          Value key) {
   auto predicate =
       equality ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge;
-  bool onlyDirect = true;
-  for (auto &[variable, coefficient] : linear.terms)
-    onlyDirect &=
-        !Variable::isDivision(variable) ||
-        !maskContext.dependsOn(Linear::variable(variable), Variable::Query);
-  if (!onlyDirect) {
+  if (!ofLaneZero(linear)) {
     Value values = laneValues(linear, query, key);
     auto type = cast<VectorType>(values.getType());
     Value zero = arith::ConstantOp::create(

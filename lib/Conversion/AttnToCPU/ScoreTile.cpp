@@ -2,6 +2,7 @@
 // Scores of a tile: S^T[key][query] = K[key, :] . Q^T[:, query], with K's
 // scalars broadcast straight from its row-major memory.
 #include "ScoreTile.h"
+#include "ScoreFunction.h"
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
@@ -18,6 +19,19 @@ MatrixKind cpu::matrixKind(Value matrix) {
   return type.getDimSize(1) == 1 ? MatrixKind::Column : MatrixKind::Matrix;
 }
 
+Values cpu::packedMasks(Attribute mask, ValueRange operands) {
+  Values packed;
+  for (Attribute term : leafTerms(mask)) {
+    auto allowed = dyn_cast<AllowedAttr>(term);
+    Value matrix = allowed ? operands[allowed.getOperand()] : Value();
+    if (matrix && isa<MemRefType>(matrix.getType()) &&
+        matrixKind(matrix) != MatrixKind::Row &&
+        !llvm::is_contained(packed, matrix))
+      packed.push_back(matrix);
+  }
+  return packed;
+}
+
 ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
                      const TileOperands &operands)
     : k(builder), layout(layout), tile(operands) {
@@ -27,10 +41,7 @@ ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
   formula = maskFormula(maskContext, tile.mask);
   if (tile.bias && matrixKind(tile.bias) != MatrixKind::Row)
     packed.push_back(tile.bias);
-  for (Value operand : tile.maskOperands)
-    if (isa<MemRefType>(operand.getType()) &&
-        matrixKind(operand) != MatrixKind::Row)
-      packed.push_back(operand);
+  llvm::append_range(packed, packedMasks(tile.mask, tile.maskOperands));
 }
 
 PanelKeys ScoreTile::allKeys() {
@@ -46,6 +57,9 @@ PanelKeys ScoreTile::visibleKeys(Value p) {
     return allKeys();
   BoundsOptions options;
   options.ignoreRaggedTail = true;
+  // Panels of a document's rows begin anywhere.
+  options.rowsInOneTile =
+      !llvm::any_of(leafTerms(tile.mask), llvm::IsaPred<DocumentAttr>);
   KeyRanges ranges =
       analyzeMask(maskContext, formula, {k.panel, k.rows}, options);
   SymbolValues symbols;
@@ -95,9 +109,7 @@ void ScoreTile::computeScores(Value p, const PanelKeys &keys,
 
 // --- bias and boolean masks ---
 
-/// Bias in units of log2. The lowest float is a bias and stays finite; -inf
-/// excludes.
-static Value biasInLog2(KernelBuilder &k, Value bias) {
+Value cpu::biasInLog2(KernelBuilder &k, Value bias) {
   Value scaled = k.mulf(bias, k.splat(1.4426950408889634));
   Value infinite = arith::CmpFOp::create(
       k.builder, k.loc, arith::CmpFPredicate::OEQ, bias, k.infinity());
@@ -220,6 +232,15 @@ Value ScoreTile::ofPair(Value matrix, Value p, Value key) {
                          oneKey ? k.index(0) : k.add(tile.keyBegin, key));
 }
 
+/// The score function knows nothing of units of log2.
+Value ScoreTile::applyFunction(Value score, Value p, Value key, int64_t v) {
+  cpu::ScoreFunction function(k, *tile.function, tile.captures);
+  Value natural = k.mulf(score, k.splat(0.6931471805599453));
+  Value query = k.add(firstQuery(p), v * k.lanes);
+  return biasInLog2(k,
+                    function.apply(natural, query, k.add(tile.keyBegin, key)));
+}
+
 Value ScoreTile::biasVector(Value p, Value key, int64_t v) {
   if (k.lanes == 1)
     return biasInLog2(k, ofPair(tile.bias, p, key));
@@ -257,6 +278,8 @@ Value ScoreTile::opaqueVector(unsigned operand, Value p, Value key, int64_t v) {
 Value ScoreTile::adjust(Value score, Value p, Value key, int64_t v,
                         const Options &options, bool careful) {
   Value excluded = k.infinity();
+  if (tile.function && options.function)
+    score = applyFunction(score, p, careful ? k.max(key, k.index(0)) : key, v);
   if (tile.bias && options.bias) {
     // A bias of -inf excludes, whatever the score is.
     Value bias = biasVector(p, key, v);

@@ -16,7 +16,9 @@ struct TileOperands {
   Value queryBegin, queryEnd, keyBegin, queryLength, keyLength;
   Value bias; // may be null
   llvm::SmallVector<Value> maskOperands;
-  mlir::Attribute mask; // null: every pair is visible
+  mlir::Attribute mask;             // null: every pair is visible
+  mlir::Region *function = nullptr; // null: scores stay as they are
+  mlir::ValueRange captures;        // batch entry, head, captured values
 };
 
 /// The keys of the tile that a panel looks at, relative to the tile's first:
@@ -47,7 +49,7 @@ public:
   PanelKeys allKeys();
 
   struct Options {
-    bool bias = true, mask = true, updateMaximum = true;
+    bool function = true, bias = true, mask = true, updateMaximum = true;
     /// The matrices whose rows behind this tile are prefetched; may be null.
     Value nextKey = {}, nextValue = {};
   };
@@ -65,10 +67,13 @@ private:
                   const PanelKeys &keys);
   void scoreBlock(Value p, Value block, const Options &options, bool careful);
   Value ofPair(Value matrix, Value p, Value key);
+  Value applyFunction(Value score, Value p, Value key, int64_t v);
   Value biasVector(Value p, Value key, int64_t v);
   Value visible(Value p, Value key, int64_t v);
   Value evaluate(const Formula &formula, Value query, Value key, Value p,
                  int64_t v);
+  Value termVector(const FormulaNode &literal, Value query, Value key);
+  bool ofLaneZero(const Linear &linear);
   Value compare(const Linear &linear, bool equality, Value query, Value key);
   Value scalarValue(const Linear &linear, Value query, Value key);
   Value laneValues(const Linear &linear, Value query, Value key);
@@ -85,6 +90,13 @@ private:
 /// How a matrix that broadcasts to (queries x keys) is read.
 enum class MatrixKind { Matrix, Row, Column };
 MatrixKind matrixKind(Value matrix);
+
+/// The boolean matrices among a mask's operands that are transposed per panel.
+Values packedMasks(mlir::Attribute mask, mlir::ValueRange operands);
+
+/// Bias in units of log2. The lowest float is a bias and stays finite; -inf
+/// excludes.
+Value biasInLog2(KernelBuilder &k, Value bias);
 
 } // namespace attn::cpu
 

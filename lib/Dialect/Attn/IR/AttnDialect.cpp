@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registration, and the syntax that several ops share.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/MaskProgram.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -95,11 +101,14 @@ static void printOptionalMask(OpAsmPrinter &printer, Operation *,
 }
 } // namespace attn
 
-// attn.sdpa %q, %k, %v [bias %b : type] scale 0.125 [where MASK]
-//   [returning(out, lse, ...)] attr-dict : (types) -> (types)
+// attn.sdpa %q, %k, %v [bias %b : type] scale 0.125 [score_mod FUNCTION]
+//   [where MASK] [sinks %s : type] [returning(out, lse, ...)]
+//   attr-dict : (types) -> (types)
 ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
-  SmallVector<OpAsmParser::UnresolvedOperand> inputs, bias, maskOperands;
-  SmallVector<Type> biasTypes, maskTypes;
+  SmallVector<OpAsmParser::UnresolvedOperand> inputs, bias, maskOperands,
+      captures, sinks;
+  SmallVector<Type> biasTypes, maskTypes, captureTypes, sinkTypes;
+  Region *scoreFunction = state.addRegion();
   if (parser.parseOperandList(inputs, /*requiredOperandCount=*/3))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("bias")))
@@ -111,12 +120,19 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   Properties &properties = state.getOrAddProperties<Properties>();
   properties.setScale(scale);
+  if (succeeded(parser.parseOptionalKeyword("score_mod")) &&
+      parseScoreFunction(parser, *scoreFunction, captures, captureTypes))
+    return failure();
   if (succeeded(parser.parseOptionalKeyword("where"))) {
     Attribute mask;
     if (attn::parseMask(parser, mask, maskOperands, maskTypes))
       return failure();
     properties.setMask(mask);
   }
+  if (succeeded(parser.parseOptionalKeyword("sinks")) &&
+      (parser.parseOperand(sinks.emplace_back()) ||
+       parser.parseColonType(sinkTypes.emplace_back())))
+    return failure();
   static constexpr StringRef names[] = {"out", "lse", "weights", "scores"};
   int32_t present[4] = {1, 0, 0, 0};
   if (succeeded(parser.parseOptionalKeyword("returning"))) {
@@ -164,7 +180,8 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
            << count << " results, but got " << type.getNumInputs() << " and "
            << type.getNumResults();
   llvm::copy(ArrayRef<int32_t>(
-                 {1, 1, 1, int32_t(bias.size()), int32_t(maskOperands.size())}),
+                 {1, 1, 1, int32_t(bias.size()), int32_t(maskOperands.size()),
+                  int32_t(captures.size()), int32_t(sinks.size())}),
              properties.operandSegmentSizes.begin());
   llvm::copy(present, properties.resultSegmentSizes.begin());
   state.addTypes(type.getResults());
@@ -172,7 +189,10 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.resolveOperands(inputs, type.getInputs(), typeLoc,
                              state.operands) ||
       parser.resolveOperands(bias, biasTypes, typeLoc, state.operands) ||
-      parser.resolveOperands(maskOperands, maskTypes, typeLoc, state.operands));
+      parser.resolveOperands(maskOperands, maskTypes, typeLoc,
+                             state.operands) ||
+      parser.resolveOperands(captures, captureTypes, typeLoc, state.operands) ||
+      parser.resolveOperands(sinks, sinkTypes, typeLoc, state.operands));
 }
 
 void SdpaOp::print(OpAsmPrinter &printer) {
@@ -181,10 +201,16 @@ void SdpaOp::print(OpAsmPrinter &printer) {
     printer << " bias " << getBias() << " : " << getBias().getType();
   printer << " scale ";
   printer.printFloat(getScale());
+  if (!getScoreFunction().empty()) {
+    printer << " score_mod ";
+    printScoreFunction(printer, *this, getScoreFunction(), getCaptures(), {});
+  }
   if (getMask()) {
     printer << " where ";
     attn::printMask(printer, *getMask(), getMaskOperands());
   }
+  if (getSinks())
+    printer << " sinks " << getSinks() << " : " << getSinks().getType();
   if (getNumResults() > 1)
     printer << " returning(out" << (getLse() ? ", lse" : "")
             << (getWeights() ? ", weights" : "")

@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of the graph ops. Numbers are those of docs/Spec.md.
+#include "Checks.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace attn;
-
-static bool compatible(int64_t a, int64_t b) {
-  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a == b;
-}
-
-/// The size as a reader knows it.
-static std::string sizeText(int64_t size) {
-  return ShapedType::isDynamic(size) ? "?" : std::to_string(size);
-}
-
-static LogicalResult expectRank(Operation *op, StringRef name,
-                                RankedTensorType type) {
-  if (type.getRank() < 2 || type.getRank() > 4)
-    return op->emitOpError()
-           << "expects " << name << " to have rank 2, 3 or 4, but got " << type;
-  return success();
-}
 
 static LogicalResult expectSameRank(Operation *op, StringRef first,
                                     RankedTensorType a, StringRef second,
@@ -33,28 +18,6 @@ static LogicalResult expectSameRank(Operation *op, StringRef first,
            << "expects " << first << " and " << second
            << " to have the same rank, but got " << a << " and " << b;
   return success();
-}
-
-static LogicalResult expectSize(Operation *op, const Twine &what, int64_t a,
-                                int64_t b) {
-  if (!compatible(a, b))
-    return op->emitOpError() << "expects " << what << ", but got "
-                             << sizeText(a) << " and " << sizeText(b);
-  return success();
-}
-
-static LogicalResult expectElement(Operation *op, StringRef what, Type a,
-                                   Type b) {
-  if (a != b)
-    return op->emitOpError()
-           << "expects " << what << " to have the same element type, but got "
-           << a << " and " << b;
-  return success();
-}
-
-/// Type of the scores of queries of type `element`: f64 stays, all else is f32.
-static Type scoresElement(Type element) {
-  return element.isF64() ? element : Float32Type::get(element.getContext());
 }
 
 /// Query heads share key heads in groups.
@@ -140,7 +103,13 @@ LogicalResult MaskOp::verify() {
 }
 
 LogicalResult SoftmaxOp::verify() {
-  return expectRank(*this, "the scores", getScores().getType()); // C1
+  auto scores = getScores().getType();
+  if (failed(expectRank(*this, "the scores", scores))) // C1
+    return failure();
+  return getSinks() ? verifyPerHead(*this, "sinks", getSinks().getType(),
+                                    scores.getShape(),
+                                    scores.getElementType()) // C3
+                    : success();
 }
 
 LogicalResult ContextOp::verify() {
@@ -400,6 +369,12 @@ LogicalResult SdpaOp::verify() {
                               ArrayRef(shape).drop_back())) ||           // C12
       failed(verifyStatistics(*this, "weights", getWeights(), shape)) || // C12
       failed(verifyStatistics(*this, "scores", getScores(), shape)))     // C12
+    return failure();
+  if (getSinks() && failed(verifyPerHead(*this, "sinks", getSinks().getType(),
+                                         shape, element))) // C15
+    return failure();
+  if (failed(verifyScoreFunction(*this, getCaptures().getTypes(),
+                                 element))) // C16
     return failure();
   return verifySchedules(*this);
 }

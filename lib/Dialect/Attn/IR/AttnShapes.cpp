@@ -41,6 +41,9 @@ LogicalResult BiasOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
 LogicalResult MaskOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
   return sameShape(builder, getResult(), getScores(), shapes);
 }
+LogicalResult MaskFnOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
+  return sameShape(builder, getResult(), getScores(), shapes);
+}
 LogicalResult SoftmaxOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
   return sameShape(builder, getWeights(), getScores(), shapes);
 }

@@ -3,6 +3,7 @@
 // docs/SpecTiles.md.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 
 using namespace mlir;
 using namespace attn;
@@ -68,6 +69,22 @@ static LogicalResult expectKind(Operation *op, StateType state,
                            << stringifyKind(schedule.getKind());
 }
 
+/// The score function of a tile op, whose first captures are the batch entry
+/// and the head.
+template <typename TileOp>
+static LogicalResult verifyTileScoreFunction(TileOp op) {
+  OperandRange captures = op.getCaptures();
+  if (scoreFunctionOf(op)) {
+    if (captures.size() < 2 || !captures[0].getType().isIndex() ||
+        !captures[1].getType().isIndex())
+      return op.emitOpError("expects a score function of a batch entry and a "
+                            "head, both of type index");
+    captures = captures.drop_front(2);
+  }
+  return verifyScoreFunction(op, captures.getTypes(),
+                             op.getState().getType().getElement());
+}
+
 LogicalResult InitStateOp::verify() {
   auto state = getState().getType();
   auto query = cast<ShapedType>(getQuery().getType());
@@ -105,10 +122,20 @@ LogicalResult OnlineOp::verify() {
   if (getHeads() < 1) // C7
     return emitOpError() << "expects at least 1 head, but got "
                          << static_cast<int64_t>(getHeads());
-  return expectKind(*this, state, getSchedule()); // C8
+  if (failed(expectKind(*this, state, getSchedule()))) // C8
+    return failure();
+  return verifyTileScoreFunction(*this); // C9
 }
 void OnlineOp::getEffects(Effects &effects) {
   tileEffects(*this, MutableOperandRange(*this, 0, 0), effects);
+}
+
+LogicalResult AddSinkOp::verify() {
+  Type element = getState().getType().getElement();
+  if (getSink().getType() != element) // C2; C1 is the trait AllTypesMatch.
+    return emitOpError() << "expects a sink of the state's type " << element
+                         << ", but got " << getSink().getType();
+  return success();
 }
 
 LogicalResult FinalizeOp::verify() {
@@ -191,7 +218,9 @@ LogicalResult WeighOp::verify() {
        failed(expectMatrix(*this, "scores", getScores(), any)))) // C5
     return failure();
   // C6 is the destination-style interface.
-  return expectKind(*this, getState().getType(), getSchedule()); // C7
+  if (failed(expectKind(*this, getState().getType(), getSchedule()))) // C7
+    return failure();
+  return verifyTileScoreFunction(*this); // C8
 }
 MutableOperandRange WeighOp::getDpsInitsMutable() {
   unsigned count = (getWeights() ? 1 : 0) + (getScores() ? 1 : 0);

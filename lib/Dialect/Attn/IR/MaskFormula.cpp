@@ -120,6 +120,18 @@ Formula attn::opaque(unsigned operand, StringRef name, Formula may,
   auto node = makeNode(Kind::Opaque);
   node->operand = operand;
   node->name = name.str();
+  node->arguments = {Linear::query(), Linear::key()};
+  node->may = std::move(may);
+  node->mayNot = std::move(mayNot);
+  return node;
+}
+
+Formula attn::opaque(const void *term, StringRef name,
+                     ArrayRef<Linear> arguments, Formula may, Formula mayNot) {
+  auto node = makeNode(Kind::Opaque);
+  node->term = term;
+  node->name = name.str();
+  node->arguments = arguments.vec();
   node->may = std::move(may);
   node->mayNot = std::move(mayNot);
   return node;

@@ -11,8 +11,12 @@ using namespace attn;
 
 /// The keywords that begin a term. A new term adds its line here.
 static const std::pair<StringRef, MaskTermParser> termParsers[] = {
-    {"causal", parseCausal},
-    {"key_length", parseKeyLength},
+    {"block", parseBlock},         {"causal", parseCausal},
+    {"chunked", parseChunked},     {"dilated", parseDilated},
+    {"document", parseDocument},   {"key_length", parseKeyLength},
+    {"predicate", parsePredicate}, {"prefix", parsePrefix},
+    {"sink", parseSink},           {"tree", parseTree},
+    {"window", parseWindow},
 };
 
 FailureOr<unsigned> MaskOperandParser::parseOperand(Type ifAbsent) {
@@ -108,8 +112,8 @@ void attn::printMask(OpAsmPrinter &printer, Attribute mask,
 
 Attribute attn::conjoinMasks(Attribute first, unsigned firstOperands,
                              Attribute second) {
-  Attribute moved =
-      cast<MaskTermInterface>(second).shiftOperands(firstOperands);
+  Attribute moved = cast<MaskTermInterface>(second).mapOperands(
+      [&](unsigned position) { return position + firstOperands; });
   SmallVector<Attribute> terms;
   for (Attribute mask : {first, moved}) {
     if (auto all = dyn_cast<AllOfAttr>(mask))
@@ -120,30 +124,48 @@ Attribute attn::conjoinMasks(Attribute first, unsigned firstOperands,
   return AllOfAttr::get(first.getContext(), terms);
 }
 
+static SmallVector<Attribute> innerTerms(Attribute mask) {
+  if (auto all = dyn_cast<AllOfAttr>(mask))
+    return llvm::to_vector(all.getTerms());
+  if (auto any = dyn_cast<AnyOfAttr>(mask))
+    return llvm::to_vector(any.getTerms());
+  if (auto negation = dyn_cast<NotAttr>(mask))
+    return {negation.getTerm()};
+  return {};
+}
+
+SmallVector<Attribute> attn::leafTerms(Attribute mask) {
+  SmallVector<Attribute> leaves;
+  if (!mask)
+    return leaves;
+  SmallVector<Attribute> inner = innerTerms(mask);
+  if (inner.empty())
+    leaves.push_back(mask);
+  for (Attribute term : inner)
+    llvm::append_range(leaves, leafTerms(term));
+  return leaves;
+}
+
 /// The first attribute in `mask` that is no term; null if there is none.
 static Attribute findNonTerm(Attribute mask) {
   if (!mask || !isa<MaskTermInterface>(mask))
     return mask;
-  SmallVector<Attribute> inner;
-  if (auto all = dyn_cast<AllOfAttr>(mask))
-    llvm::append_range(inner, all.getTerms());
-  else if (auto any = dyn_cast<AnyOfAttr>(mask))
-    llvm::append_range(inner, any.getTerms());
-  else if (auto negation = dyn_cast<NotAttr>(mask))
-    inner.push_back(negation.getTerm());
-  for (Attribute term : inner)
+  for (Attribute term : innerTerms(mask))
     if (Attribute found = findNonTerm(term))
       return found;
   return {};
 }
 
 static bool countsFromLastKey(Attribute mask) {
+  auto isBottomRight = [](auto term) {
+    return term.getAlignment() == Alignment::BottomRight
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
   return mask
-      .walk([](CausalAttr term) {
-        return term.getAlignment() == Alignment::BottomRight
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
+      .walk([&](CausalAttr causal) { return isBottomRight(causal); },
+            [&](PositionAttr position) { return isBottomRight(position); },
+            [](TreeAttr) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 
@@ -175,9 +197,8 @@ LogicalResult attn::verifyMask(function_ref<InFlightDiagnostic()> emitError,
   if (!llvm::all_of(used, [](bool b) { return b; })) // C2
     return emitError() << "expects every mask operand to be read by a term";
   if (countsFromLastKey(mask) && countKeyLengths(mask) > 1) // C8
-    return emitError() << "expects at most one key_length beside "
-                          "causal(bottom_right), which counts from the last "
-                          "live key";
+    return emitError() << "expects at most one key_length beside a term that "
+                          "counts from the last live key";
   return term.verifyOperands(emitError, operandTypes, scoresShape);
 }
 

@@ -2,6 +2,7 @@
 // Reads the steps of one attention; which orders are refused and why stands at
 // the head of FuseAttention.cpp.
 #include "AttentionChain.h"
+#include "ScoreSteps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "llvm/Support/Threading.h"
 #include <cmath>
@@ -27,7 +28,8 @@ static std::optional<Refusal> findSteps(Chain &chain) {
                                 originOf(context.getWeights()) +
                                 ", not from attn.softmax"};
   Value scores = chain.softmax.getScores();
-  while (isa_and_nonnull<ScaleOp, MaskOp, BiasOp>(scores.getDefiningOp())) {
+  while (isa_and_nonnull<ScaleOp, MaskOp, BiasOp>(scores.getDefiningOp()) ||
+         isScoreStep(scores.getDefiningOp())) {
     chain.steps.push_back(scores.getDefiningOp());
     scores = scores.getDefiningOp()->getOperand(0);
   }
@@ -71,9 +73,24 @@ static std::optional<Refusal> applyMask(MaskOp op, Chain &chain) {
   return std::nullopt;
 }
 
+/// A score function sees scaled scores, before bias and mask.
+static std::optional<Refusal> applyFunction(Operation *step, Chain &chain) {
+  if (chain.mask)
+    return Refusal{step, nameOf(step) + " stands after attn.mask and would see "
+                                        "excluded pairs; mask after"};
+  if (chain.bias)
+    return Refusal{step, nameOf(step) +
+                             " stands after attn.bias, but attn.sdpa "
+                             "adds the bias after it"};
+  chain.functions.push_back(step);
+  return std::nullopt;
+}
+
 static std::optional<Refusal> applyStep(Operation *step, Chain &chain) {
   if (auto mask = dyn_cast<MaskOp>(step))
     return applyMask(mask, chain);
+  if (isScoreStep(step))
+    return applyFunction(step, chain);
   if (auto bias = dyn_cast<BiasOp>(step)) {
     if (chain.bias)
       return Refusal{step, "attn.bias is the second one; add the two biases "
@@ -85,6 +102,10 @@ static std::optional<Refusal> applyStep(Operation *step, Chain &chain) {
   if (chain.bias)
     return Refusal{step, "attn.scale stands after attn.bias and would scale "
                          "the bias too; scale before"};
+  if (!chain.functions.empty())
+    return Refusal{step, "attn.scale stands after " +
+                             nameOf(chain.functions.back()) +
+                             ", but attn.sdpa scales before it"};
   if (chain.mask && factor < 0)
     return Refusal{step, "attn.scale by a negative factor stands after "
                          "attn.mask and would turn -inf into +inf; mask after"};
@@ -145,11 +166,12 @@ std::optional<Refusal> attn::readChain(ContextOp context, Chain &chain) {
     return refusal;
   chain.query = peelScales(chain.scores.getQuery(), chain);
   chain.key = peelScales(chain.scores.getKey(), chain);
-  chain.levels.push_back({chain.scores.getScores(), 1, false, 0});
+  chain.levels.push_back({chain.scores.getScores(), 1, 0, false, 0});
   for (Operation *step : chain.steps) {
     if (std::optional<Refusal> refusal = applyStep(step, chain))
       return refusal;
     chain.levels.push_back({step->getResult(0), chain.factor,
+                            chain.functions.size(),
                             static_cast<bool>(chain.bias), chain.masks});
   }
   double scale = chain.factor * chain.operandFactor;

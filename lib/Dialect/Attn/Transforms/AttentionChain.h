@@ -19,6 +19,7 @@ struct Refusal {
 struct Level {
   mlir::Value scores;
   double factor;
+  size_t functions;
   bool biased;
   unsigned masks;
 };
@@ -28,8 +29,10 @@ struct Chain {
   ContextOp context;
   SoftmaxOp softmax;
   ScoresOp scores;
-  /// scale, mask and bias in program order.
+  /// All between scores and softmax in program order.
   llvm::SmallVector<mlir::Operation *> steps;
+  /// Those of them that make the score function (ScoreSteps.h).
+  llvm::SmallVector<mlir::Operation *> functions;
   /// Of scores, then of each step.
   llvm::SmallVector<Level> levels;
   /// Scales of query and key, which are `query` and `key` without them.

@@ -64,22 +64,6 @@ Value AttentionItem::broadcastMatrix(Value tensor) {
   return slice(tensor, offsets, sizes, {rank - 2, rank - 1});
 }
 
-Value AttentionItem::maskOperand(Value operand) {
-  auto type = cast<RankedTensorType>(operand.getType());
-  if (type.getElementType().isInteger(1))
-    return broadcastMatrix(operand);
-  SmallVector<Value> at;
-  if (type.getRank() == 1) {
-    Value leading = op.queryDims().batch >= 0 ? batch : head;
-    at.push_back(type.getDimSize(0) == 1
-                     ? arith::ConstantIndexOp::create(builder, loc, 0)
-                     : leading);
-  }
-  Value scalar = tensor::ExtractOp::create(builder, loc, operand, at);
-  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                    scalar);
-}
-
 ResultPart attn::resultPart(AttentionItem &item, unsigned result) {
   SdpaOp op = item.op;
   Value value = op->getResult(result);

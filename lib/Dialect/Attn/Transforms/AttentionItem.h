@@ -34,8 +34,6 @@ struct AttentionItem {
                                           OpFoldResult count);
   /// The matrix of this head of a tensor that broadcasts to the scores.
   Value broadcastMatrix(Value tensor);
-  /// A per-batch integer as an index; a boolean mask as this head's matrix.
-  Value maskOperand(Value operand);
 };
 
 /// Offsets and sizes of an item's part of a result, in the result's dimensions.

@@ -2,6 +2,7 @@
 // How one-shot bufferization sees the tile ops: tiles of tensors become views,
 // destinations are written in place, states are left alone.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -11,6 +12,30 @@
 using namespace mlir;
 using namespace mlir::bufferization;
 using namespace attn;
+
+/// Moves the score function of `from` to `to`, whose captures are buffers.
+static void moveScoreFunction(RewriterBase &rewriter, Operation *from,
+                              Operation *to) {
+  Region *function = scoreFunctionOf(from);
+  if (!function)
+    return;
+  Region &region = to->getRegion(0);
+  rewriter.inlineRegionBefore(*function, region, region.begin());
+  auto captures = isa<OnlineOp>(to) ? cast<OnlineOp>(to).getCaptures()
+                                    : cast<WeighOp>(to).getCaptures();
+  for (auto [argument, capture] :
+       llvm::zip_equal(region.getArguments().drop_front(FirstCapture),
+                       captures.drop_front(2))) {
+    argument.setType(capture.getType());
+    // Reads of the tensor are bufferized by now: they load from a buffer made
+    // of it, whose type may say less than that of the captured one.
+    for (Operation *user : llvm::make_early_inc_range(argument.getUsers()))
+      if (auto buffer = dyn_cast<ToBufferOp>(user)) {
+        rewriter.replaceAllUsesWith(buffer->getResult(0), argument);
+        rewriter.eraseOp(buffer);
+      }
+  }
+}
 
 /// The same op on buffers. Results that were tensors become their destinations'
 /// buffers; the others stay.
@@ -35,7 +60,10 @@ static LogicalResult onBuffers(Operation *op, RewriterBase &rewriter,
       types.push_back(result.getType());
   OperationState newState(op->getLoc(), op->getName(), operands, types,
                           op->getAttrs());
+  for (unsigned i = 0; i < op->getNumRegions(); ++i)
+    newState.addRegion();
   Operation *newOp = rewriter.create(newState);
+  moveScoreFunction(rewriter, op, newOp);
   SmallVector<Value> results;
   unsigned kept = 0;
   for (OpResult result : op->getResults()) {

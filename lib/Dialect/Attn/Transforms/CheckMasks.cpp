@@ -3,7 +3,8 @@
 //
 //   attn.sdpa .. where causal(top_left) and not causal(offset = 2)
 //   ^ error: 'attn.sdpa' op has a mask that admits no pair of query and key,
-//     because these terms contradict each other: causal(top_left), not ..
+//     because these terms contradict each other: causal (k <= q); not causal
+//     (k >= q + 3)
 //
 // Such a mask is a mistake of its author. The terms that are named are those
 // without which the rest of the conjunction admits pairs.
@@ -29,7 +30,24 @@ static bool admitsNothing(Attribute mask) {
   return isNeverVisible(context, formula);
 }
 
-/// The formulas of the terms that the contradiction cannot do without.
+/// `window`, `not causal`, `and`.
+static std::string nameOf(Attribute term) {
+  if (auto negation = dyn_cast<NotAttr>(term))
+    return "not " + nameOf(negation.getTerm());
+  if (isa<AllOfAttr>(term))
+    return "and";
+  if (isa<AnyOfAttr>(term))
+    return "or";
+  return term.getAbstractAttribute().getName().split('.').second.str();
+}
+
+static std::string describe(Attribute term) {
+  MaskContext context;
+  Formula formula = maskFormula(context, term);
+  return nameOf(term) + " (" + context.toString(formula) + ")";
+}
+
+/// The terms that the contradiction cannot do without.
 static SmallVector<std::string> culprits(AllOfAttr mask) {
   SmallVector<std::string> texts;
   for (size_t i = 0; i < mask.getTerms().size(); ++i) {
@@ -37,9 +55,7 @@ static SmallVector<std::string> culprits(AllOfAttr mask) {
     rest.erase(rest.begin() + i);
     if (admitsNothing(AllOfAttr::get(mask.getContext(), rest)))
       continue;
-    MaskContext context;
-    Formula term = maskFormula(context, mask.getTerms()[i]);
-    texts.push_back(context.toString(term));
+    texts.push_back(describe(mask.getTerms()[i]));
   }
   return texts;
 }
@@ -52,12 +68,14 @@ struct CheckMasks : attn::impl::CheckMasksBase<CheckMasks> {
         return WalkResult::advance();
       InFlightDiagnostic error =
           op.emitOpError("has a mask that admits no pair of query and key");
-      if (auto all = dyn_cast<AllOfAttr>(*op.getMask())) {
-        SmallVector<std::string> terms = culprits(all);
-        if (!terms.empty())
-          error << ", because these terms contradict each other: "
-                << llvm::join(terms, "; ");
-      }
+      SmallVector<std::string> terms;
+      if (auto all = dyn_cast<AllOfAttr>(*op.getMask()))
+        terms = culprits(all);
+      if (terms.size() > 1)
+        error << ", because these terms contradict each other: "
+              << llvm::join(terms, "; ");
+      else
+        error << ": " << (terms.empty() ? describe(*op.getMask()) : terms[0]);
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

@@ -18,6 +18,8 @@
 // that exist by now.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -66,12 +68,40 @@ static LogicalResult expectHead(SdpaOp op, StringRef name,
   return success();
 }
 
+/// Ops of score functions that the kernels have vector code for.
+static LogicalResult expectVectorOp(SdpaOp op, Operation &inner) {
+  StringRef name = inner.getName().getStringRef();
+  bool isMath = inner.getName().getDialectNamespace() == "math";
+  bool isCode =
+      isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+          math::CosOp, math::ErfOp, math::Exp2Op, math::ExpM1Op, math::ExpOp,
+          math::FloorOp, math::FmaOp, math::Log1pOp, math::Log2Op, math::LogOp,
+          math::PowFOp, math::RoundEvenOp, math::RoundOp, math::RsqrtOp,
+          math::SinOp, math::SqrtOp, math::TanhOp, math::TruncOp>(inner);
+  if ((isMath && !isCode) || isa<arith::RemFOp>(inner))
+    return op.emitOpError()
+           << "expects a score function that this target has vector code for, "
+              "but it has '"
+           << name << "'";
+  for (Type type : inner.getResultTypes())
+    if (isa<FloatType>(type) && !type.isF32())
+      return op.emitOpError() << "expects floats of f32 in a score function on "
+                                 "this target, but '"
+                              << name << "' gives " << type;
+  return success();
+}
+
 static LogicalResult check(SdpaOp op) {
   // The types of all other operands and results follow from these.
   if (failed(expectHead(op, "query", op.getQuery(), op.queryDims())) ||
       failed(expectHead(op, "key", op.getKey(), op.keyDims())))
     return failure();
-  return expectHead(op, "value", op.getValue(), op.valueDims());
+  if (failed(expectHead(op, "value", op.getValue(), op.valueDims())))
+    return failure();
+  for (Operation &inner : op.getScoreFunction().getOps())
+    if (failed(expectVectorOp(op, inner)))
+      return failure();
+  return success();
 }
 
 static LogicalResult check(ProjectOp op) {
@@ -82,7 +112,8 @@ static LogicalResult check(ProjectOp op) {
 }
 
 static bool isStep(Operation *op) {
-  return isa<ScoresOp, ScaleOp, BiasOp, MaskOp, SoftmaxOp, ContextOp>(op);
+  return isa<ScoresOp, ScaleOp, SoftcapOp, ScoreModOp, AlibiOp, BiasOp, MaskOp,
+             SoftmaxOp, ContextOp>(op);
 }
 
 /// Whether a context that is left depends on `op`; it is reported instead.

@@ -11,6 +11,7 @@
 // projection counts 2 * rows * inputs * outputs.
 //
 // Before: the fused level. After: every public function has its @NAME.flops.
+#include "ItemMask.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -51,16 +52,6 @@ struct PairCounter {
     return loop.getResult(0);
   }
 
-  /// The element of a tensor that broadcasts to the scores.
-  Value element(Value tensor, ArrayRef<Value> pair) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    SmallVector<Value> at;
-    for (auto [dim, i] :
-         llvm::zip(type.getShape(), pair.take_back(type.getRank())))
-      at.push_back(dim == 1 ? index(0) : i);
-    return tensor::ExtractOp::create(b, loc, tensor, at);
-  }
-
   /// Visible pairs of all batch entries and heads.
   Value count() {
     SdpaOp::Dims q = op.queryDims(), k = op.keyDims();
@@ -73,52 +64,40 @@ struct PairCounter {
     };
     if (!op.getMask())
       return times(times(batches, heads), times(queries, keys));
-    MaskContext context;
-    Formula formula = maskFormula(context, op.getMaskAttr());
-    SymbolValues symbols;
-    symbols.set(Variable::QueryLength, queries);
-    symbols.set(Variable::KeyLength, keys);
     return sum(batches, index(0), [&](Value batch, Value total) {
       return sum(heads, total, [&](Value head, Value perBatch) {
-        setOperands(context, symbols, batch, head);
-        return sum(queries, perBatch, [&](Value query, Value perHead) {
-          return sum(keys, perHead, [&](Value key, Value pairs) -> Value {
-            SmallVector<Value> pair;
-            if (q.batch >= 0)
-              pair.push_back(batch);
-            if (q.head >= 0)
-              pair.push_back(head);
-            pair.append({query, key});
-            Value visible = emitPredicate(
-                b, loc, context, formula, query, key, symbols,
-                [&](unsigned operand, Value, Value) {
-                  return element(op.getMaskOperands()[operand], pair);
-                });
-            Value one =
-                arith::IndexCastUIOp::create(b, loc, b.getIndexType(), visible);
-            return arith::AddIOp::create(b, loc, pairs, one);
-          });
-        });
+        return countOfItem(batch, head, queries, keys, perBatch);
       });
     });
   }
 
-  void setOperands(const MaskContext &context, SymbolValues &symbols,
-                   Value batch, Value head) {
-    for (auto [i, symbol] : llvm::enumerate(context.symbols())) {
-      if (symbol.kind != MaskContext::SymbolKind::Operand)
-        continue;
-      Value operand = op.getMaskOperands()[symbol.operand];
-      auto type = cast<RankedTensorType>(operand.getType());
-      SmallVector<Value> at;
-      if (type.getRank() == 1)
-        at.push_back(type.getDimSize(0) == 1     ? index(0)
-                     : op.queryDims().batch >= 0 ? batch
-                                                 : head);
-      Value scalar = tensor::ExtractOp::create(b, loc, operand, at);
-      symbols.set(Variable::FirstSymbol + i,
-                  arith::IndexCastOp::create(b, loc, b.getIndexType(), scalar));
-    }
+  /// `total` and the visible pairs of one batch entry and head.
+  Value countOfItem(Value batch, Value head, Value queries, Value keys,
+                    Value total) {
+    auto whole = [](Value tensor) { return tensor; };
+    ItemMask item = maskOfItem(b, loc, {op, batch, head, {}, {}, {}}, whole);
+    MaskContext context;
+    Formula formula = maskFormula(context, item.mask);
+    SymbolValues symbols;
+    symbols.set(Variable::QueryLength, queries);
+    symbols.set(Variable::KeyLength, keys);
+    for (auto [i, symbol] : llvm::enumerate(context.symbols()))
+      if (symbol.kind == MaskContext::SymbolKind::Operand)
+        symbols.set(Variable::FirstSymbol + i, item.operands[symbol.operand]);
+    PairPlace place{item.operands, batch, head, /*leading=*/{}};
+    auto opaque = [&](const FormulaNode &literal, ValueRange arguments) {
+      auto term = Attribute::getFromOpaquePointer(literal.term);
+      return cast<MaskTermInterface>(term).emitOpaque(b, loc, place, arguments);
+    };
+    return sum(queries, total, [&](Value query, Value perHead) {
+      return sum(keys, perHead, [&](Value key, Value pairs) -> Value {
+        Value visible = emitPredicate(b, loc, context, formula, query, key,
+                                      symbols, opaque);
+        Value one =
+            arith::IndexCastUIOp::create(b, loc, b.getIndexType(), visible);
+        return arith::AddIOp::create(b, loc, pairs, one);
+      });
+    });
   }
 };
 } // namespace

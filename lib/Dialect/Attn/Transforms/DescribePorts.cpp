@@ -18,6 +18,7 @@
 // numbers of query and key heads that are both unknown; attn-check-target
 // refuses them.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -103,11 +104,20 @@ private:
   }
   /// `small` broadcasts to `large` from the right: its sizes are 1 or equal.
   void broadcast(Value small, Value large);
-  void maskOperands(OperandRange operands, Value scores, int64_t batch);
+  void alongScores(Value value, int64_t dims, int64_t shift,
+                   ArrayRef<Dim> scores);
+  void maskOperands(Attribute mask, OperandRange operands,
+                    ArrayRef<Dim> scores);
   void visit(ScoresOp op);
   void visit(ContextOp op);
   void visit(ProjectOp op);
   void visit(SdpaOp op);
+  void perHead(Value numbers, Value scores);
+  void visitDetails(SoftmaxOp op) { perHead(op.getSinks(), op.getScores()); }
+  void visitDetails(AlibiOp op);
+  void visitDetails(RopeOp op);
+  void visitDetails(RmsNormOp op);
+  void visitDetails(Operation *) {}
   void heads(Value joined, Value split);
 
   SizeClasses &classes;
@@ -156,6 +166,34 @@ void Requirements::visit(ProjectOp op) {
     same(op.getBias(), 0, w, 1);
 }
 
+/// One number per head, if there are any.
+void Requirements::perHead(Value numbers, Value scores) {
+  if (numbers)
+    same(numbers, 0, scores, rank(scores) - 3);
+}
+
+void Requirements::visitDetails(AlibiOp op) {
+  perHead(op.getSlopes(), op.getScores());
+  if (op.getOffset())
+    alongScores(op.getOffset(), rank(op.getOffset()), 0,
+                Dim{op.getScores(), 0});
+}
+
+void Requirements::visitDetails(RopeOp op) {
+  Value x = op.getInput(), positions = op.getPositions();
+  same(op.getCos(), 0, op.getSin(), 0);
+  if (!positions)
+    return;
+  same(positions, rank(positions) - 1, x, rank(x) - 2);
+  if (rank(positions) == 2)
+    same(positions, 0, x, 0);
+}
+
+void Requirements::visitDetails(RmsNormOp op) {
+  if (op.getWeight())
+    same(op.getWeight(), 0, op.getInput(), rank(op.getInput()) - 1);
+}
+
 /// joined (.., S, H*D) and split (.., H, S, D): H and D are static.
 void Requirements::heads(Value joined, Value split) {
   int64_t r = rank(split);
@@ -164,14 +202,58 @@ void Requirements::heads(Value joined, Value split) {
     same(joined, 0, split, 0);
 }
 
-/// Integers have one element per batch entry; tensors of i1 broadcast.
-void Requirements::maskOperands(OperandRange operands, Value batchOf,
-                                int64_t batch) {
-  for (Value operand : operands) {
-    auto type = cast<RankedTensorType>(operand.getType());
-    if (!type.getElementType().isInteger(1) && type.getRank() == 1 &&
-        type.getDimSize(0) != 1)
-      same(operand, 0, batchOf, batch);
+/// The first `dims` sizes of `value` are 1 or those of the scores, `shift`
+/// dimensions further to the right.
+void Requirements::alongScores(Value value, int64_t dims, int64_t shift,
+                               ArrayRef<Dim> scores) {
+  auto type = cast<RankedTensorType>(value.getType());
+  for (int64_t i = 0; i < dims; ++i)
+    if (type.getDimSize(i) != 1)
+      classes.unify(op, {value, i}, scores[i + shift]);
+}
+
+void Requirements::maskOperands(Attribute mask, OperandRange operands,
+                                ArrayRef<Dim> scores) {
+  int64_t scoresRank = static_cast<int64_t>(scores.size());
+  /// A row per query or key, or several by the leading dimension.
+  auto row = [&](Value tensor, std::optional<Dim> size) {
+    int64_t last = rank(tensor) - 1;
+    alongScores(tensor, last, 0, scores);
+    if (size)
+      classes.unify(op, {tensor, last}, *size);
+  };
+  for (Attribute leaf : leafTerms(mask)) {
+    auto each = [&](auto visit) {
+      for (unsigned position : cast<MaskTermInterface>(leaf).operandPositions())
+        visit(operands[position]);
+    };
+    auto given = [&](OperandAttr operand) {
+      return operands[operand.getPosition()];
+    };
+    llvm::TypeSwitch<Attribute>(leaf)
+        .Case([&](AllowedAttr) {
+          each([&](Value v) {
+            alongScores(v, rank(v), scoresRank - rank(v), scores);
+          });
+        })
+        .Case([&](BlockAttr) {
+          each([&](Value v) {
+            alongScores(v, rank(v) - 2, scoresRank - rank(v), scores);
+          });
+        })
+        .Case([&](TreeAttr tree) { row(given(tree.getOperand()), {}); })
+        .Case([&](DocumentAttr document) {
+          if (document.getCumulative()) {
+            same(given(document.getQueries()), 0, given(document.getKeys()), 0);
+            return;
+          }
+          row(given(document.getQueries()), scores[scoresRank - 2]);
+          row(given(document.getKeys()), scores[scoresRank - 1]);
+        })
+        .Case([](PredicateAttr) {}) // reads where it likes
+        .Default([&](Attribute) {   // one integer per batch entry
+          each([&](Value v) { alongScores(v, rank(v), 0, scores); });
+        });
   }
 }
 
@@ -196,23 +278,14 @@ void Requirements::visit(SdpaOp op) {
     if (dim >= 0)
       scores.push_back({query, dim});
   scores.push_back({key, k.sequence});
-  auto alongScores = [&](Value value, int64_t shift) {
-    auto type = cast<RankedTensorType>(value.getType());
-    for (int64_t i = 0; i < type.getRank(); ++i)
-      if (type.getDimSize(i) != 1)
-        classes.unify(op, {value, i}, scores[i + shift]);
-  };
   int64_t scoresRank = static_cast<int64_t>(scores.size());
   if (op.getBias())
-    alongScores(op.getBias(), scoresRank - rank(op.getBias()));
+    alongScores(op.getBias(), rank(op.getBias()),
+                scoresRank - rank(op.getBias()), scores);
   for (Value result : {op.getLse(), op.getWeights(), op.getScores()})
     if (result)
-      alongScores(result, 0);
-  for (Value operand : op.getMaskOperands())
-    if (cast<RankedTensorType>(operand.getType()).getElementType().isInteger(1))
-      alongScores(operand, scoresRank - rank(operand));
-  maskOperands(op.getMaskOperands(), scores.front().first,
-               scores.front().second);
+      alongScores(result, rank(result), 0, scores);
+  maskOperands(op.getMaskAttr(), op.getMaskOperands(), scores);
 }
 
 void Requirements::collect(Operation *operation) {
@@ -220,8 +293,10 @@ void Requirements::collect(Operation *operation) {
   llvm::TypeSwitch<Operation *>(op)
       .Case<ScoresOp, ContextOp, ProjectOp, SdpaOp>(
           [&](auto graphOp) { visit(graphOp); })
-      .Case<ScaleOp, SoftmaxOp>([&](auto step) {
+      .Case<ScaleOp, SoftmaxOp, SoftcapOp, ScoreModOp, AlibiOp, RopeOp,
+            RmsNormOp>([&](auto step) {
         sameShape(step->getOperand(0), step->getResult(0));
+        visitDetails(step);
       })
       .Case([&](BiasOp bias) {
         sameShape(bias.getScores(), bias.getResult());
@@ -229,12 +304,10 @@ void Requirements::collect(Operation *operation) {
       })
       .Case([&](MaskOp mask) {
         sameShape(mask.getScores(), mask.getResult());
-        for (Value operand : mask.getMaskOperands())
-          if (cast<RankedTensorType>(operand.getType())
-                  .getElementType()
-                  .isInteger(1))
-            broadcast(operand, mask.getScores());
-        maskOperands(mask.getMaskOperands(), mask.getScores(), 0);
+        SmallVector<Dim> scores;
+        for (int64_t i = 0; i < rank(mask.getScores()); ++i)
+          scores.push_back({mask.getScores(), i});
+        maskOperands(mask.getMask(), mask.getMaskOperands(), scores);
       })
       .Case([&](SplitHeadsOp split) {
         heads(split.getInput(), split.getResult());

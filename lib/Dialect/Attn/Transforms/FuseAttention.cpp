@@ -11,9 +11,12 @@
 //   %o = attn.sdpa %q, %k, %v scale 0.125 where causal(top_left)
 //
 // It starts at every attn.context and reads upwards: softmax, then any order of
-// scale, mask and bias, then scores, then scales of the query and of the key.
-// attn.sdpa has one fixed order, scale then bias then mask; an order that means
-// something else is refused:
+// scale, softcap, score_mod, alibi, mask and bias, then scores, then scales of
+// the query and of the key. attn.sdpa has one fixed order: scale, score
+// function (softcap, score_mod and alibi become one, in the order in which they
+// stand), bias, mask. An order that means something else is refused:
+//   - scale after a part of the score function;
+//   - a part of the score function after mask or bias;
 //   - scale after bias, since it scales the bias too;
 //   - a negative scale after a mask, since it makes -inf into +inf;
 //   - a second bias (add the two before);
@@ -25,8 +28,9 @@
 //
 // Scores or weights with a use outside the steps become results of the
 // attn.sdpa. It has one `scores` result, at one of the stages raw, scaled,
-// biased or masked; where a use needs anything else, nothing is fused. A
-// softmax that several contexts read is computed once for each of them.
+// modified, biased or masked; where a use needs anything else, nothing is
+// fused. A softmax that several contexts read is computed once for each of
+// them.
 //
 // First every context is decided, then all are rewritten: whether a value has a
 // use outside depends on what else is fused, so refusals are repeated until
@@ -40,6 +44,7 @@
 // attn.split_heads and its input (attn-normalize moves it). Statistics in f32
 // also where the scale stood on a query of f16: the fused form rounds less.
 #include "AttentionChain.h"
+#include "ScoreSteps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -76,12 +81,15 @@ static std::optional<ScoresStage> stageOf(const Level &level,
                                           const Chain &chain) {
   bool scaled = level.factor == chain.factor;
   bool biased = level.biased == static_cast<bool>(chain.bias);
+  bool modified = level.functions == chain.functions.size();
   if (level.masks)
-    return scaled && biased && level.masks == chain.masks
+    return scaled && modified && biased && level.masks == chain.masks
                ? std::optional(ScoresStage::Masked)
                : std::nullopt;
   if (level.biased)
     return ScoresStage::Biased;
+  if (level.functions)
+    return modified ? std::optional(ScoresStage::Modified) : std::nullopt;
   if (level.factor == 1 && (chain.factor != 1 || chain.operandFactor == 1))
     return ScoresStage::Raw;
   return scaled ? std::optional(ScoresStage::Scaled) : std::nullopt;
@@ -112,6 +120,9 @@ static SmallVector<Value> operandsOf(Chain &chain, const Plan &plan) {
                    chain.context.getValue()});
   if (chain.bias)
     operands.push_back(chain.bias);
+  if (chain.softmax.getSinks())
+    operands.push_back(chain.softmax.getSinks());
+  llvm::append_range(operands, operandsOfScoreSteps(chain.functions));
   return operands;
 }
 
@@ -182,8 +193,8 @@ static std::optional<Refusal> decide(Chain &chain, Plan &plan,
     if (!plan.stage)
       return Refusal{op, "the result of " + nameOf(op) +
                              " has other uses, but attn.sdpa applies scale, "
-                             "bias and mask in this order and never has these "
-                             "scores"};
+                             "score function, bias and mask in this order and "
+                             "never has these scores"};
     plan.returned = level.scores;
     llvm::append_range(users, outside);
   }
@@ -224,13 +235,17 @@ static void fuse(Chain &chain, const Plan &plan,
   auto layout = LayoutAttr::get(mlir, Layout::HeadMajor);
   auto stage =
       plan.stage ? ScoresStageAttr::get(mlir, *plan.stage) : ScoresStageAttr();
+  SmallVector<Value> captures =
+      captureScoreSteps(rewriter, chain.functions, chain.query, chain.key);
   auto sdpa = SdpaOp::create(
       rewriter, context.getLoc(), context.getType(), /*lse=*/Type(), weights,
       scores, keep ? chain.scores.getQuery() : chain.query,
       keep ? chain.scores.getKey() : chain.key, context.getValue(), chain.bias,
-      chain.maskOperands, rewriter.getF64FloatAttr(scale), chain.mask, layout,
-      layout, layout, layout, stage, /*schedule=*/ScheduleAttr(),
+      chain.maskOperands, captures, chain.softmax.getSinks(),
+      rewriter.getF64FloatAttr(scale), chain.mask, layout, layout, layout,
+      layout, stage, /*schedule=*/ScheduleAttr(),
       /*decode_schedule=*/ScheduleAttr());
+  buildScoreFunction(sdpa, chain.functions);
   rewriter.replaceAllUsesWith(context.getOut(), sdpa.getOut());
   auto outside = [&](OpOperand &use) { return isOutside(use, fused); };
   if (plan.weights)

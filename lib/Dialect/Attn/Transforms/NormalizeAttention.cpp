@@ -19,12 +19,16 @@
 // looks for it; the canonical forms of the attn ops then merge scale with scale
 // and mask with mask.
 //
+// An attn.mask_fn becomes an attn.mask with the term `predicate`
+// (NormalizeMasks.cpp).
+//
 // After: no product or quotient of a float tensor with a finite constant other
 // than 0 whose reciprocal is finite too where it is a divisor.
 //
 // Not handled: a constant divided by a tensor; factors that differ per element
 // (those are no scale); constants that only fold after inlining or
 // canonicalization, which therefore should run before.
+#include "NormalizeMasks.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -120,6 +124,7 @@ struct NormalizeAttention
       if (isa<arith::MulFOp, arith::DivFOp>(op))
         scaleFromArith(op, rewriter);
     });
+    normalizeMasks(getOperation(), rewriter);
     RewritePatternSet patterns(&getContext());
     patterns.add<MoveScaleBelowSplit>(&getContext());
     ScaleOp::getCanonicalizationPatterns(patterns, &getContext());

@@ -18,6 +18,7 @@
 // keys and values are read once. The size of a part does not depend on batch,
 // heads or threads: neither does any bit of the result.
 #include "AttentionItem.h"
+#include "ItemMask.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -121,16 +122,15 @@ Value DecodeBuilder::groupState(AttentionItem &item, Value split) {
   Value value =
       item.headMatrix(op.getValue(), op.valueDims(), kvHead, first, count);
   Value bias = op.getBias() ? item.broadcastMatrix(op.getBias()) : Value();
-  SmallVector<Value> maskOperands;
-  for (Value operand : op.getMaskOperands())
-    maskOperands.push_back(item.maskOperand(operand));
-  Attribute mask = op.getMaskAttr();
+  auto [mask, maskOperands] = maskOfItem(
+      b, loc, {op, item.batch, item.head, zero, queryLength, keyLength},
+      [&](Value tensor) { return item.broadcastMatrix(tensor); });
   TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
                                     schedule);
   return OnlineOp::create(b, loc, stateType, state, key, value, zero,
                           queryLength, first, queryLength, keyLength, bias,
-                          maskOperands, mask,
+                          maskOperands, /*captures=*/ValueRange(), mask,
                           TileModeAttr::get(b.getContext(), mode), schedule,
                           b.getI64IntegerAttr(packed));
 }

@@ -19,11 +19,14 @@
 //
 // An online op over a part of the keys (one that does not begin at key 0)
 // visits the tiles of that part; parts begin at a multiple of key_tile.
+// A tile in which a bitmap that must allow its pairs allows none is left out at
+// run time (SeenBlocks.cpp).
 //
 // An attn.weigh is cut into all tiles: weights of excluded pairs are written
 // too, as 0.
 //
 // Before: online ops over all keys. After: no tile has more than key_tile keys.
+#include "SeenBlocks.h"
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
@@ -75,6 +78,23 @@ static std::pair<Value, Value> keysOfTile(OpBuilder &b, Location loc,
   return {first, arith::MinUIOp::create(b, loc, left, keyTile)};
 }
 
+/// The online op on the keys [first, first + count); the first of its key
+/// operand is key_begin.
+static Value cutOnline(OpBuilder &b, Location loc, OnlineOp op, Value state,
+                       Value first, Value count, bool edge) {
+  Value row = first;
+  if (!isZeroInteger(op.getKeyBegin()))
+    row = arith::SubIOp::create(b, loc, first, op.getKeyBegin());
+  IRMapping mapping;
+  mapping.map(op.getState(), state);
+  mapping.map(op.getKey(), extractRows(b, loc, op.getKey(), row, count));
+  mapping.map(op.getValue(), extractRows(b, loc, op.getValue(), row, count));
+  auto next = cast<OnlineOp>(b.clone(*op, mapping));
+  next.getKeyBeginMutable().assign(first);
+  next.setMode(edge ? TileMode::Edge : TileMode::Full);
+  return next.getNext();
+}
+
 static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
@@ -102,17 +122,20 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   auto body = [&](OpBuilder &b, Location l, Value tile, bool edge,
                   ValueRange state) -> SmallVector<Value> {
     auto [first, count] = keysOfTile(b, l, tile, keyTile, op.getKeyLength());
-    Value row =
-        part ? arith::SubIOp::create(b, l, first, op.getKeyBegin()).getResult()
-             : first;
-    IRMapping mapping;
-    mapping.map(op.getState(), state.front());
-    mapping.map(op.getKey(), extractRows(b, l, op.getKey(), row, count));
-    mapping.map(op.getValue(), extractRows(b, l, op.getValue(), row, count));
-    auto next = cast<OnlineOp>(b.clone(*op, mapping));
-    next.getKeyBeginMutable().assign(first);
-    next.setMode(edge ? TileMode::Edge : TileMode::Full);
-    return {next.getNext()};
+    Value seen = emitSeenBlocks(b, l, op, first, count);
+    if (!seen)
+      return {cutOnline(b, l, op, state.front(), first, count, edge)};
+    auto choice = scf::IfOp::create(
+        b, l, seen,
+        [&, first = first, count = count](OpBuilder &then, Location) {
+          scf::YieldOp::create(
+              then, l,
+              cutOnline(then, l, op, state.front(), first, count, edge));
+        },
+        [&](OpBuilder &otherwise, Location) {
+          scf::YieldOp::create(otherwise, l, state.front());
+        });
+    return {choice.getResult(0)};
   };
   SmallVector<Value> next =
       emitKeyLoops(rewriter, loc, ranges, symbols, op.getState(), body, part);

@@ -12,6 +12,9 @@
 //            scf.forall.in_parallel { tensor.parallel_insert_slice %r .. }
 //          }
 //
+// Where rows see their own document only, an item goes through its documents
+// one after the other (DocumentRows.cpp).
+//
 // The online op still sees all keys; attn-tile-keys cuts them. Tiles are taken
 // from the last to the first, because with causal masks the last ones have the
 // most work, and a parallel loop should end with short items. Heads of a group
@@ -24,6 +27,10 @@
 //
 // Before: every sdpa has a schedule. After: no sdpa is left.
 #include "AttentionItem.h"
+#include "DocumentRows.h"
+#include "ItemMask.h"
+#include "NumberDocuments.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,6 +38,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include <limits>
 
@@ -41,6 +49,36 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+
+/// Operands of the score function of a tile op.
+static SmallVector<Value> capturesOf(AttentionItem &item) {
+  SmallVector<Value> captures;
+  if (scoreFunctionOf(item.op)) {
+    captures.append({item.batch, item.head});
+    llvm::append_range(captures, item.op.getCaptures());
+  }
+  return captures;
+}
+
+static void copyScoreFunction(SdpaOp from, Operation *to) {
+  IRMapping mapping;
+  if (Region *function = scoreFunctionOf(from))
+    function->cloneInto(&to->getRegion(0), mapping);
+}
+
+/// The state with this head's sink, if there are sinks.
+static Value addSink(AttentionItem &item, OnlineOp online,
+                     ScheduleAttr schedule) {
+  SdpaOp op = item.op;
+  Value state = online.getNext();
+  if (!op.getSinks())
+    return state;
+  // Without a dimension of heads, the item's head is 0.
+  Value sink = tensor::ExtractOp::create(item.builder, item.loc, op.getSinks(),
+                                         item.head);
+  return AddSinkOp::create(item.builder, item.loc, state.getType(), state, sink,
+                           schedule);
+}
 
 /// The op's results for one item, in the order of the results.
 static SmallVector<Value>
@@ -65,21 +103,23 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
   Value value =
       item.headMatrix(op.getValue(), op.valueDims(), kvHead, zero, keys);
   Value bias = op.getBias() ? item.broadcastMatrix(op.getBias()) : Value();
-  SmallVector<Value> maskOperands;
-  for (Value operand : op.getMaskOperands())
-    maskOperands.push_back(item.maskOperand(operand));
-  Attribute mask = op.getMaskAttr();
-  TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value end = arith::AddIOp::create(b, loc, item.begin, item.rows);
+  auto [mask, maskOperands] = maskOfItem(
+      b, loc, {op, item.batch, item.head, item.begin, end, item.keyLength},
+      [&](Value tensor) { return item.broadcastMatrix(tensor); });
+  TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value first = arith::ConstantIndexOp::create(b, loc, 0);
 
+  SmallVector<Value> captures = capturesOf(item);
   Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
                                     schedule);
-  state = OnlineOp::create(b, loc, stateType, state, key, value, item.begin,
-                           end, first, item.queryLength, item.keyLength, bias,
-                           maskOperands, mask,
-                           TileModeAttr::get(b.getContext(), mode), schedule,
-                           /*heads=*/b.getI64IntegerAttr(1));
+  auto online = OnlineOp::create(
+      b, loc, stateType, state, key, value, item.begin, end, first,
+      item.queryLength, item.keyLength, bias, maskOperands, captures, mask,
+      TileModeAttr::get(b.getContext(), mode), schedule,
+      /*heads=*/b.getI64IntegerAttr(1));
+  copyScoreFunction(op, online);
+  state = addSink(item, online, schedule);
   SmallVector<Type> types{destinations[0].getType()};
   Value lse = op.getLse() ? destinations[1] : Value();
   if (lse)
@@ -94,10 +134,48 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
   Value scores = op.getScores() ? matrices.back() : Value();
   auto weigh = WeighOp::create(
       b, loc, ValueRange(matrices).getTypes(), state, key, item.begin, end,
-      first, item.queryLength, item.keyLength, bias, maskOperands, weights,
-      scores, op.getScaleAttr(), mask, op.getScoresStageAttr(), schedule);
+      first, item.queryLength, item.keyLength, bias, maskOperands, captures,
+      weights, scores, op.getScaleAttr(), mask, op.getScoresStageAttr(),
+      schedule, /*score_functionCount=*/scoreFunctionOf(op) ? 1 : 0);
+  copyScoreFunction(op, weigh);
   llvm::append_range(results, weigh.getResults());
   return results;
+}
+
+/// The same, document by document where rows see their own document only.
+static SmallVector<Value>
+computeRows(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
+  OpBuilder &b = item.builder;
+  Value numbers = documentNumbers(b, item.loc,
+                                  {item.op, item.batch, item.head, {}, {}, {}});
+  if (!numbers)
+    return computeItem(item, destinations, group);
+  Value end = arith::AddIOp::create(b, item.loc, item.begin, item.rows);
+  return emitPerDocument(b, item.loc, numbers, item.begin, end, destinations,
+                         [&](Value from, Value to, ArrayRef<Value> into) {
+                           AttentionItem rows = item;
+                           rows.begin = from;
+                           rows.rows =
+                               arith::SubIOp::create(b, item.loc, to, from);
+                           return computeItem(rows, into, group);
+                         });
+}
+
+/// The sink of each row's head: lse of rows that see no key.
+static Value broadcastSinks(SdpaOp op, Value destination, OpBuilder &b) {
+  Location loc = op.getLoc();
+  int64_t rank = op.getLse().getType().getRank();
+  if (rank == 1) {
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value sink = tensor::ExtractOp::create(b, loc, op.getSinks(), zero);
+    return linalg::FillOp::create(b, loc, sink, destination).getResult(0);
+  }
+  SmallVector<int64_t> added;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != rank - 2)
+      added.push_back(dim);
+  return linalg::BroadcastOp::create(b, loc, op.getSinks(), destination, added)
+      .getResult()[0];
 }
 
 /// Without keys every row is empty: out 0, lse -inf. (A view of a dimension of
@@ -113,7 +191,9 @@ static SmallVector<Value> resultsWithoutKeys(SdpaOp op, ArrayRef<Value> empties,
                       .getResult(0);
   };
   fill(op.getOut(), results[0], 0.0);
-  if (op.getLse())
+  if (op.getSinks() && op.getLse())
+    results[1] = broadcastSinks(op, results[1], b);
+  else if (op.getLse())
     fill(op.getLse(), results[1], -std::numeric_limits<double>::infinity());
   return results;
 }
@@ -129,6 +209,7 @@ static SmallVector<Value> tileByQueries(SdpaOp op, IRRewriter &rewriter,
                                         Value batches,
                                         ArrayRef<Value> destinations) {
   Location loc = op.getLoc();
+  numberDocuments(op, rewriter);
   SdpaOp::Dims q = op.queryDims();
   Value queryLength = sizeOf(rewriter, loc, op.getQuery(), q.sequence);
   Value keyLength = sizeOf(rewriter, loc, op.getKey(), op.keyDims().sequence);
@@ -160,7 +241,7 @@ static SmallVector<Value> tileByQueries(SdpaOp op, IRRewriter &rewriter,
     ofItem.push_back(item.slice(forall.getRegionIterArgs()[i], parts[i].offsets,
                                 parts[i].sizes, parts[i].kept));
   }
-  SmallVector<Value> results = computeItem(item, ofItem, group);
+  SmallVector<Value> results = computeRows(item, ofItem, group);
   rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [i, result] : llvm::enumerate(results)) {
     SmallVector<OpFoldResult> strides(parts[i].offsets.size(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
 using namespace attn;
@@ -20,10 +21,15 @@ static bool sameIntegerForAllHeads(SdpaOp op, Value operand) {
 }
 
 int64_t attn::packedHeads(SdpaOp op) {
-  if (op.getWeights() || op.getScores())
+  SmallVector<Attribute> terms = leafTerms(op.getMaskAttr());
+  if (op.getWeights() || op.getScores() || op.getSinks() ||
+      !op.getScoreFunction().empty() ||
+      llvm::any_of(terms, llvm::IsaPred<DocumentAttr>))
     return 0;
   if (op.queryDims().head < 0)
     return 1;
+  if (llvm::any_of(terms, llvm::IsaPred<PredicateAttr>))
+    return 1; // may look at the head
   for (Value operand : op.getMaskOperands()) {
     auto type = cast<RankedTensorType>(operand.getType());
     if (type.getElementType().isInteger(1)

@@ -41,7 +41,10 @@ bool attn::usesSymbol(const KeyRanges &ranges, int variable) {
 
 bool attn::usesSymbol(const MaskContext &context, const Formula &formula,
                       int variable) {
-  return context.dependsOn(formula->linear, variable) ||
+  auto uses = [&](const Linear &linear) {
+    return context.dependsOn(linear, variable);
+  };
+  return uses(formula->linear) || llvm::any_of(formula->arguments, uses) ||
          llvm::any_of(formula->children, [&](const Formula &child) {
            return usesSymbol(context, child, variable);
          });
@@ -479,10 +482,10 @@ static Value emitFormula(ScalarEmitter &emitter, const Formula &formula,
     return result;
   }
   case Kind::Opaque: {
-    Value value =
-        opaque(formula->operand,
-               emitter.symbols.lookup(emitter.context, Variable::Query),
-               emitter.symbols.lookup(emitter.context, Variable::Key));
+    SmallVector<Value> arguments;
+    for (const Linear &argument : formula->arguments)
+      arguments.push_back(emitter.linear(argument));
+    Value value = opaque(*formula, arguments);
     return formula->negated
                ? emitter.binary<arith::XOrIOp>(value, boolean(true))
                : value;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the parser says of a mask that it does not understand.
 func.func @unknown_term(%s: tensor<5x6xf32>) {
-  // expected-error@+1 {{unknown mask term 'sliding', expects causal, key_length or a boolean operand}}
+  // expected-error@+1 {{unknown mask term 'sliding', expects block, causal, chunked, dilated, document, key_length, predicate, prefix, sink, tree, window or a boolean operand}}
   %r = attn.mask %s where sliding(4) : tensor<5x6xf32>
   return
 }
@@ -132,5 +132,37 @@ func.func @not_without_term(%s: tensor<5x6xf32>) {
 func.func @operand_of_other_type(%s: tensor<5x6xf32>, %n: tensor<i64>) { // expected-note {{prior use here}}
   // expected-error@+1 {{use of value '%n' expects different type than prior uses: 'tensor<i32>' vs 'tensor<i64>'}}
   %r = attn.mask %s where key_length(%n : tensor<i32>) : tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @window_without_side(%s: tensor<5x6xf32>) {
+  // expected-error@+1 {{expects left or right after 'window('}}
+  %r = attn.mask %s where window(3, 4) : tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @position_unknown(%s: tensor<5x6xf32>) {
+  // expected-error@+1 {{expects top_left, bottom_right or offset, but got 'middle'}}
+  %r = attn.mask %s where chunked(4, middle) : tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @bit_of_two(%s: tensor<5x6xf32>) {
+  // expected-error@+1 {{expects bits of 0 or 1, but got 2}}
+  %r = attn.mask %s where block(2, 2, bits = [[1, 2]]) : tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @rows_of_two_lengths(%s: tensor<5x6xf32>) {
+  // expected-error@+1 {{expects rows of 2 bits, but got 1}}
+  %r = attn.mask %s where block(2, 2, bits = [[1, 0], [1]]) : tensor<5x6xf32>
   return
 }

@@ -76,3 +76,83 @@ func.func @mask_c7_same_result_type(%s: tensor<2x4x5x6xf32>) {
   %r = "attn.mask"(%s) <{mask = #attn.causal<top_left>}> : (tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
   return
 }
+
+func.func @mask_c3_window_operands(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>, %m1: tensor<i64>) {
+  %r = attn.mask %s where window(left = %m0 : tensor<2xi32>, right = %m1 : tensor<i64>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c3_prefix_operand(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>) {
+  %r = attn.mask %s where prefix(%m0 : tensor<2xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c3_offset_of_a_window(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>) {
+  %r = attn.mask %s where window(left = 3, offset = %m0 : tensor<2xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c6_chunked_offset(%s: tensor<2x4x5x6xf32>) {
+  %r = attn.mask %s where chunked(4, offset = -3) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c8_tree_and_one_length(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>, %m1: tensor<3xi32>) {
+  %r = attn.mask %s where tree(3, %m1 : tensor<3xi32>) and key_length(%m0 : tensor<2xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c9_one_side(%s: tensor<2x4x5x6xf32>) {
+  %r = attn.mask %s where window(left = 0) and window(right = 7) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c10_smallest(%s: tensor<2x4x5x6xf32>) {
+  %r = attn.mask %s where prefix(1) or sink(1) or chunked(1) or dilated(1) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c11_bits(%s: tensor<2x4x5x6xf32>) {
+  %r = attn.mask %s where block(2, 3, bits = [[1, 0], [0, 1], [1, 1]]) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c11_matrix(%s: tensor<2x4x5x6xf32>, %m0: tensor<?x?xi1>) {
+  %r = attn.mask %s where block(2, 3, %m0 : tensor<?x?xi1>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c11_matrix_per_head(%s: tensor<2x4x5x6xf32>, %m0: tensor<1x4x3x2xi1>) {
+  %r = attn.mask %s where block(2, 3, %m0 : tensor<1x4x3x2xi1>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c12_row(%s: tensor<2x4x5x6xf32>, %m0: tensor<3xi64>) {
+  %r = attn.mask %s where tree(3, %m0 : tensor<3xi64>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c12_row_per_batch_entry(%s: tensor<2x4x5x6xf32>, %m0: tensor<2x5xi32>) {
+  %r = attn.mask %s where tree(5, %m0 : tensor<2x5xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c13_queries_and_keys(%s: tensor<2x4x5x6xf32>, %m0: tensor<5xi32>, %m1: tensor<6xi32>) {
+  %r = attn.mask %s where document(%m0 : tensor<5xi32>, %m1 : tensor<6xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c13_row_per_batch_entry(%s: tensor<2x4x5x5xf32>, %m0: tensor<2x5xi64>) {
+  %r = attn.mask %s where document(%m0 : tensor<2x5xi64>) : tensor<2x4x5x5xf32>
+  return
+}
+
+func.func @mask_c13_cumulative(%s: tensor<2x4x5x6xf32>, %m0: tensor<?xi32>) {
+  %r = attn.mask %s where document(cumulative %m0 : tensor<?xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c14_table(%s: tensor<2x4x5x6xf32>, %m0: tensor<4xi32>) {
+  %r = attn.mask %s where predicate(#attn.program<inputs = [tensor<4xi32>], <"tensor.extract", [4, 1], {}, i32>, <"arith.cmpi", [5, 5], {predicate = 0 : i64}, i1>>, %m0 : tensor<4xi32>) : tensor<2x4x5x6xf32>
+  return
+}

@@ -5,7 +5,7 @@
 
 func.func @online_c1_other_state(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   // expected-error@+1 {{failed to verify that all of {state, next} have same type}}
-  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0>}>
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index) -> !attn.state<8 x 4 x 8, f32>
   return
 }
@@ -71,7 +71,7 @@ func.func @online_c4_boolean_of_rank_4(%s: !attn.state<16 x 4 x 8, f32>, %k: mem
 
 func.func @online_c4_operand_without_mask(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   // expected-error@+1 {{expects a mask where there are mask operands}}
-  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 1>}>
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, index) -> !attn.state<16 x 4 x 8, f32>
   return
 }
@@ -95,6 +95,33 @@ func.func @online_c6_bias_of_rank_3(%s: !attn.state<16 x 4 x 8, f32>, %k: memref
   // expected-error@+1 {{expects the bias to have at most rank 2, but got 'memref<1x5x6xf32>'}}
   %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<1x5x6xf32> mode edge {schedule = #s}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c9_side_effect(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %t: memref<4xf32>) {
+  // expected-error@+1 {{expects a score function without side effects, but it has 'memref.store'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i score_mod (%x: f32, %b, %h, %q, %j) of %i, %i with (%u = %t : memref<4xf32>) {
+    memref.store %x, %u[%h] : memref<4xf32>
+    attn.yield %x : f32
+  } mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c9_batch_entry_of_other_type(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %n: i32, %t: memref<4xf32>) {
+  // expected-error@+1 {{expects a score function of a batch entry and a head, both of type index}}
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %n, %n) <{mode = #attn<tile_mode edge>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 2>}> ({
+  ^bb0(%x: f32, %b: index, %h: index, %q: index, %j: index):
+    "attn.yield"(%x) : (f32) -> ()
+  }) : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, i32, i32) -> !attn.state<16 x 4 x 8, f32>
   return
 }
 

@@ -46,6 +46,15 @@ func.func @online_c6_bias_row(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf
   return
 }
 
+func.func @online_c9_captured_buffer(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %t: memref<4xf32>) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i score_mod (%x: f32, %b, %h, %q, %j) of %i, %i with (%u = %t : memref<4xf32>) {
+    %g = memref.load %u[%h] : memref<4xf32>
+    attn.yield %x : f32
+  } mode edge {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
 func.func @online_c7_eight_heads(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #d, heads = 8 : i64}
       : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32>, memref<?x8xf32>

@@ -220,7 +220,7 @@ func.func @sdpa_c10_mask_operand_of_other_batch(%q: tensor<2x4x5x8xf32>, %k: ten
 
 func.func @sdpa_c10_operand_without_mask(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>, %n: tensor<i32>) {
   // expected-error@+1 {{expects a mask where there are mask operands}}
-  %r = "attn.sdpa"(%q, %k, %v, %n) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}>
+  %r = "attn.sdpa"(%q, %k, %v, %n) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> ({})
       : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>, tensor<i32>) -> tensor<5x3xf32>
   return
 }
@@ -285,6 +285,33 @@ func.func @sdpa_c12_scores_of_other_rank(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2
   // expected-error@+1 {{expects scores to have type 'tensor<2x4x5x6xf32>', but got 'tensor<5x6xf32>'}}
   %r0, %r1 = attn.sdpa %q, %k, %v scale 0.5 returning(out, scores) {scores_stage = #attn<scores_stage raw>}
       : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x5x3xf32>, tensor<5x6xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_c15_sinks_of_rank_2(%q: tensor<4x5x8xf32>, %k: tensor<4x6x8xf32>, %t: tensor<4x1xf32>) {
+  // expected-error@+1 {{expects sinks to have type 'tensor<4xf32>', but got 'tensor<4x1xf32>'}}
+  %r = attn.sdpa %q, %k, %k scale 0.5 sinks %t : tensor<4x1xf32> : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c16_score_function_with_side_effect(%q: tensor<4x5x8xf32>, %k: tensor<4x6x8xf32>) {
+  // expected-error@+1 {{expects a score function without side effects, but it has 'vector.print'}}
+  %r = attn.sdpa %q, %k, %k scale 0.5 score_mod (%x: f32, %b, %h, %i, %j) {
+    vector.print %x : f32
+    attn.yield %x : f32
+  } : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c16_captured_by_nothing(%q: tensor<4x5x8xf32>, %k: tensor<4x6x8xf32>, %t: tensor<4xf32>) {
+  // expected-error@+1 {{expects a score function where values are captured}}
+  %r = "attn.sdpa"(%q, %k, %k, %t) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> ({}) : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>, tensor<4xf32>) -> tensor<4x5x8xf32>
   return
 }
 

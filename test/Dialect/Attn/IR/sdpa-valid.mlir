@@ -98,6 +98,20 @@ func.func @sdpa_c12_weights(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v
   return
 }
 
+func.func @sdpa_c15_sink_per_head(%q: tensor<4x5x8xf32>, %k: tensor<4x6x8xf32>, %t: tensor<4xf32>) {
+  %r = attn.sdpa %q, %k, %k scale 0.5 sinks %t : tensor<4xf32> : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+func.func @sdpa_c16_score_function(%q: tensor<4x5x8xf32>, %k: tensor<4x6x8xf32>, %t: tensor<4xf32>) {
+  %r = attn.sdpa %q, %k, %k scale 0.5 score_mod (%x: f32, %b, %h, %i, %j) with (%u = %t : tensor<4xf32>) {
+    %g = tensor.extract %u[%h] : tensor<4xf32>
+    %y = arith.mulf %x, %g : f32
+    attn.yield %y : f32
+  } : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
 func.func @sdpa_c13_both_kinds(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>) {
   %r = attn.sdpa %q, %k, %v scale 0.5 {decode_schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 2, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>, schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>}
       : (tensor<2x4x1x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> tensor<2x4x1x3xf32>

@@ -21,3 +21,8 @@ func.func @softmax_c2_same_result_type(%s: tensor<5x6xf32>) {
   %r = "attn.softmax"(%s) : (tensor<5x6xf32>) -> tensor<5x6xf32>
   return
 }
+
+func.func @softmax_c3_sink_per_head(%s: tensor<4x5x6xf32>, %t: tensor<4xf32>) {
+  %r = attn.softmax %s sinks %t : tensor<4xf32> : tensor<4x5x6xf32>
+  return
+}

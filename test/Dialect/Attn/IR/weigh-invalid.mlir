@@ -89,6 +89,20 @@ func.func @weigh_c6_result_of_memref(%s: !attn.state<16 x 4 x 8, f32>, %k: memre
 
 // -----
 
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @weigh_c8_side_effect(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %i: index, %t: memref<4xf32>, %w: memref<?x?xf32>) {
+  // expected-error@+1 {{expects a score function without side effects, but it has 'memref.store'}}
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 score_mod (%x: f32, %b, %h, %q, %j) of %i, %i with (%u = %t : memref<4xf32>) {
+    memref.store %x, %u[%h] : memref<4xf32>
+    attn.yield %x : f32
+  } weights %w : memref<?x?xf32> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>
+  return
+}
+
+// -----
+
 #d = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 func.func @weigh_c7_other_kind(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %i: index, %w: memref<?x?xf32>) {

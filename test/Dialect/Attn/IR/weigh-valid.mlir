@@ -40,6 +40,15 @@ func.func @weigh_c6_result_per_tensor(%s: !attn.state<16 x 4 x 8, f32>, %k: memr
   return
 }
 
+func.func @weigh_c8_captured_buffer(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %i: index, %t: memref<4xf32>, %w: memref<?x?xf32>) {
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 score_mod (%x: f32, %b, %h, %q, %j) of %i, %i with (%u = %t : memref<4xf32>) {
+    %g = memref.load %u[%h] : memref<4xf32>
+    attn.yield %x : f32
+  } weights %w : memref<?x?xf32> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>
+  return
+}
+
 func.func @weigh_c7_decode(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: memref<?x4xf32>, %i: index, %w: memref<?x?xf32>) {
   attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #d}
       : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32>

@@ -61,3 +61,39 @@ func.func @two_biases(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf
   %o = attn.context %w, %v : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
   return %o : tensor<2x5xf32>
 }
+
+// -----
+
+func.func @softcap_after_mask(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {
+  %s = attn.scores %q, %k : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %m = attn.mask %s where causal(top_left) : tensor<2x3xf32>
+  // expected-remark @below {{not fused: attn.softcap stands after attn.mask}}
+  %t = attn.softcap %m at 2.0 : tensor<2x3xf32>
+  %w = attn.softmax %t : tensor<2x3xf32>
+  %o = attn.context %w, %v : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+  return %o : tensor<2x5xf32>
+}
+
+// -----
+
+func.func @alibi_after_bias(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %b: tensor<1x3xf32>, %p: tensor<1xf32>) -> tensor<2x5xf32> {
+  %s = attn.scores %q, %k : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %x = attn.bias %s, %b : tensor<2x3xf32>, tensor<1x3xf32>
+  // expected-remark @below {{not fused: attn.alibi stands after attn.bias}}
+  %t = attn.alibi %x, %p aligned top_left : tensor<2x3xf32>, tensor<1xf32>
+  %w = attn.softmax %t : tensor<2x3xf32>
+  %o = attn.context %w, %v : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+  return %o : tensor<2x5xf32>
+}
+
+// -----
+
+func.func @scale_after_softcap(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {
+  %s = attn.scores %q, %k : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %m = attn.softcap %s at 2.0 : tensor<2x3xf32>
+  // expected-remark @below {{not fused: attn.scale stands after attn.softcap}}
+  %t = attn.scale %m by 0.5 : tensor<2x3xf32>
+  %w = attn.softmax %t : tensor<2x3xf32>
+  %o = attn.context %w, %v : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+  return %o : tensor<2x5xf32>
+}

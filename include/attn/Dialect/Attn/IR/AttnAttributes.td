@@ -36,8 +36,9 @@ def Attn_ScoresStageEnum : I32EnumAttr<"ScoresStage",
     "which step's scores the `scores` result holds",
     [I32EnumAttrCase<"Raw", 0, "raw">,
      I32EnumAttrCase<"Scaled", 1, "scaled">,
-     I32EnumAttrCase<"Biased", 2, "biased">,
-     I32EnumAttrCase<"Masked", 3, "masked">]> {
+     I32EnumAttrCase<"Modified", 2, "modified">,
+     I32EnumAttrCase<"Biased", 3, "biased">,
+     I32EnumAttrCase<"Masked", 4, "masked">]> {
   let cppNamespace = "::attn";
   let genSpecializedAttr = 0;
 }
@@ -55,11 +56,16 @@ def Attn_TileModeAttr : EnumAttr<Attn_Dialect, Attn_TileModeEnum, "tile_mode">;
 
 // --- mask terms: one C++ file each in lib/Dialect/Attn/IR/Masks ---
 
-class Attn_MaskTerm<string name, string attrMnemonic>
+// `overridden`: methods of the interface that do without their default.
+class Attn_MaskTerm<string name, string attrMnemonic,
+                    list<string> overridden = []>
     : Attn_Attr<name, attrMnemonic,
-                [DeclareAttrInterfaceMethods<Attn_MaskTermInterface>]>;
+                [DeclareAttrInterfaceMethods<Attn_MaskTermInterface,
+                                             overridden>]>;
 
-def Attn_CausalAttr : Attn_MaskTerm<"Causal", "causal"> {
+defvar namesOperands = ["operandPositions", "mapOperands"];
+
+def Attn_CausalAttr : Attn_MaskTerm<"Causal", "causal", namesOperands> {
   let summary = "keys up to the query's own position";
   let description = [{
     Query row q sees key k if `k <= q + start`. `start` is 0 for `top_left`,
@@ -73,7 +79,7 @@ def Attn_CausalAttr : Attn_MaskTerm<"Causal", "causal"> {
   let assemblyFormat = "`<` $alignment (`,` struct($offset, $operand)^)? `>`";
 }
 
-def Attn_KeyLengthAttr : Attn_MaskTerm<"KeyLength", "key_length"> {
+def Attn_KeyLengthAttr : Attn_MaskTerm<"KeyLength", "key_length", namesOperands> {
   let summary = "keys below a length per batch entry";
   let description = [{
     Key k is visible if `k < length[b]`; the length is a mask operand (one
@@ -83,7 +89,8 @@ def Attn_KeyLengthAttr : Attn_MaskTerm<"KeyLength", "key_length"> {
   let assemblyFormat = "`<` $operand `>`";
 }
 
-def Attn_AllowedAttr : Attn_MaskTerm<"Allowed", "allowed"> {
+def Attn_AllowedAttr : Attn_MaskTerm<"Allowed", "allowed",
+    ["operandPositions", "mapOperands", "emitOpaque"]> {
   let summary = "pairs that a boolean tensor allows";
   let description = [{
     Pair (q, k) is visible if the mask operand, an i1 tensor that broadcasts to
@@ -93,19 +100,179 @@ def Attn_AllowedAttr : Attn_MaskTerm<"Allowed", "allowed"> {
   let assemblyFormat = "`<` $operand `>`";
 }
 
-def Attn_AllOfAttr : Attn_MaskTerm<"AllOf", "all_of"> {
+def Attn_OperandAttr : Attn_Attr<"Operand", "operand"> {
+  let summary = "a mask operand, by position";
+  let parameters = (ins "int64_t":$position);
+  let assemblyFormat = "`<` $position `>`";
+}
+
+def Attn_PositionAttr : Attn_Attr<"Position", "position"> {
+  let summary = "the key that query 0 stands on";
+  let description = [{
+    As for `causal`: key 0, the number of live keys minus the number of queries,
+    or `offset`, an i64 or an `#attn.operand`.
+  }];
+  let parameters = (ins EnumParameter<Attn_Alignment>:$alignment,
+                        OptionalParameter<"::mlir::Attribute">:$offset);
+  let assemblyFormat = "`<` $alignment (`,` $offset^)? `>`";
+}
+
+// A number of a term is an i64 or an #attn.operand.
+
+def Attn_WindowAttr : Attn_MaskTerm<"Window", "window"> {
+  let summary = "keys near the query's own position";
+  let description = [{
+    With p the key that query row q stands on, key k is visible if
+    `p - left <= k <= p + right`. A side that is not given has no limit. Without
+    a position, row q stands on key q.
+  }];
+  let parameters = (ins OptionalParameter<"::mlir::Attribute">:$left,
+                        OptionalParameter<"::mlir::Attribute">:$right,
+                        OptionalParameter<"::attn::PositionAttr">:$position);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Attn_PrefixAttr : Attn_MaskTerm<"Prefix", "prefix"> {
+  let summary = "the first keys, for every query";
+  let description = [{
+    Key k is visible if `k < count`. Unlike `key_length` it says nothing about
+    which keys hold data.
+  }];
+  let parameters = (ins "::mlir::Attribute":$count);
+  let assemblyFormat = "`<` $count `>`";
+}
+
+def Attn_SinkAttr : Attn_MaskTerm<"Sink", "sink"> {
+  let summary = "the first keys, which every query keeps seeing";
+  let description = [{
+    Key k is visible if `k < count`: attention sinks of a streaming model,
+    written `sink(4) or window(left = 1023, right = 0)`.
+  }];
+  let parameters = (ins "int64_t":$count);
+  let assemblyFormat = "`<` $count `>`";
+}
+
+def Attn_ChunkedAttr : Attn_MaskTerm<"Chunked", "chunked"> {
+  let summary = "keys of the query's own chunk";
+  let description = [{
+    With p the key that query row q stands on, key k is visible if
+    `floor(p / size) == floor(k / size)`.
+  }];
+  let parameters = (ins "int64_t":$size,
+                        OptionalParameter<"::attn::PositionAttr">:$position);
+  let assemblyFormat = "`<` $size (`,` $position^)? `>`";
+}
+
+def Attn_DilatedAttr : Attn_MaskTerm<"Dilated", "dilated"> {
+  let summary = "keys at multiples of a distance";
+  let description = [{
+    With p the key that query row q stands on, key k is visible if p - k is a
+    multiple of `step`.
+  }];
+  let parameters = (ins "int64_t":$step,
+                        OptionalParameter<"::attn::PositionAttr">:$position);
+  let assemblyFormat = "`<` $step (`,` $position^)? `>`";
+}
+
+def Attn_BlockAttr : Attn_MaskTerm<"Block", "block", ["emitOpaque"]> {
+  let summary = "pairs in blocks that a bitmap allows";
+  let description = [{
+    Pair (q, k) is visible if the bitmap is true in row `floor(q / queries)` and
+    column `floor(k / keys)`; pairs outside of the bitmap are not. It is `bits`,
+    row by row with `columns` columns, or an operand: an i1 matrix, maybe one
+    per batch entry and head.
+  }];
+  let parameters = (ins "int64_t":$queries, "int64_t":$keys,
+                        OptionalParameter<"::mlir::DenseBoolArrayAttr">:$bits,
+                        DefaultValuedParameter<"int64_t", "0">:$columns,
+                        OptionalParameter<"::attn::OperandAttr">:$operand);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Attn_TreeAttr : Attn_MaskTerm<"Tree", "tree", ["emitOpaque"]> {
+  let summary = "draft tokens that see their ancestors";
+  let description = [{
+    The last `tokens` live keys and the last `tokens` queries are draft tokens.
+    Every query sees the keys in front of them; draft i sees draft j if bit j of
+    element i of the operand is set (i32 or i64; one row of elements, or one per
+    batch entry).
+  }];
+  let parameters = (ins "int64_t":$tokens, "::attn::OperandAttr":$operand);
+  let assemblyFormat = "`<` $tokens `,` $operand `>`";
+}
+
+def Attn_DocumentAttr : Attn_MaskTerm<"Document", "document", ["emitOpaque"]> {
+  let summary = "keys of the query's own document";
+  let description = [{
+    Query row q and key k belong to documents; k is visible if both are the
+    same. `queries` and `keys` hold the number of each row's and key's document.
+    If `cumulative`, they hold where each document begins and the last ends;
+    `attn-tile-queries` turns that into numbers. In a tile op `bounds` are three
+    index operands: the keys [begin, end) hold all keys that some row of the
+    query tile sees, and the keys [begin, full end) are seen by every row.
+  }];
+  let parameters = (ins "::attn::OperandAttr":$queries,
+                        "::attn::OperandAttr":$keys,
+                        DefaultValuedParameter<"bool", "false">:$cumulative,
+                        OptionalArrayRefParameter<"::attn::OperandAttr">:$bounds);
+  let assemblyFormat = [{
+    `<` $queries `,` $keys (`cumulative` $cumulative^)?
+    (`bounds` `[` $bounds^ `]`)? `>`
+  }];
+}
+
+def Attn_StepAttr : Attn_Attr<"Step", "step"> {
+  let summary = "one op of a program";
+  let description = [{
+    Op `name` on the values with these numbers, see `#attn.program`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name,
+                        "::mlir::DenseI64ArrayAttr":$operands,
+                        "::mlir::DictionaryAttr":$attributes,
+                        "::mlir::Type":$type);
+  let assemblyFormat = "`<` $name `,` $operands `,` $attributes `,` $type `>`";
+}
+
+def Attn_ProgramAttr : Attn_Attr<"Program", "program"> {
+  let summary = "the region of an attn.mask_fn, as a value";
+  let description = [{
+    Values are numbered: batch entry, head, query row, key, then the captured
+    `inputs`, then the result of each step. The last step gives the answer, an
+    i1. As an attribute it can stand in a mask, and every pass carries it.
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::Type">:$inputs,
+                        ArrayRefParameter<"::attn::StepAttr">:$steps);
+  let assemblyFormat = [{
+    `<` (`inputs` `=` `[` $inputs^ `]` `,`)? $steps `>`
+  }];
+}
+
+def Attn_PredicateAttr : Attn_MaskTerm<"Predicate", "predicate",
+                                       ["emitOpaque"]> {
+  let summary = "pairs for which a program answers true";
+  let description = [{
+    What `attn-normalize` makes of an `attn.mask_fn`. Operands are the captured
+    tensors; in a tile op also integers, given as index, that are the same for
+    all pairs of the item.
+  }];
+  let parameters = (ins "::attn::ProgramAttr":$program,
+                        OptionalArrayRefParameter<"::attn::OperandAttr">:$operands);
+  let assemblyFormat = "`<` $program (`,` `[` $operands^ `]`)? `>`";
+}
+
+def Attn_AllOfAttr : Attn_MaskTerm<"AllOf", "all_of", namesOperands> {
   let summary = "pairs that every term sees";
   let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$terms);
   let assemblyFormat = "`<` $terms `>`";
 }
 
-def Attn_AnyOfAttr : Attn_MaskTerm<"AnyOf", "any_of"> {
+def Attn_AnyOfAttr : Attn_MaskTerm<"AnyOf", "any_of", namesOperands> {
   let summary = "pairs that some term sees";
   let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$terms);
   let assemblyFormat = "`<` $terms `>`";
 }
 
-def Attn_NotAttr : Attn_MaskTerm<"Not", "not"> {
+def Attn_NotAttr : Attn_MaskTerm<"Not", "not", namesOperands> {
   let summary = "pairs that the term does not see";
   let parameters = (ins "::mlir::Attribute":$term);
   let assemblyFormat = "`<` $term `>`";

@@ -18,6 +18,10 @@ def Attn_Dialect : Dialect {
     `docs/Spec.md` defines every op; its constraint numbers stand beside the
     checks here.
   }];
+  // What terms emit to read their operands, and what predicates are made of.
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::tensor::TensorDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }

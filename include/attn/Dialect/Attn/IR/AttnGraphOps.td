@@ -91,11 +91,16 @@ def Attn_MaskOp : Attn_GraphOp<"mask", [
   let hasCanonicalizer = 1;
 }
 
-def Attn_SoftmaxOp : Attn_GraphOp<"softmax", [SameOperandsAndResultType]> {
+def Attn_SoftmaxOp : Attn_GraphOp<"softmax", [
+    AllTypesMatch<["scores", "weights"]>]> {
   let summary = "weights from scores, along the keys";
   let description = [{
     `weights[.., i, j] = exp(s_ij - m_i) / sum_j exp(s_ij - m_i)` with
     `m_i = max_j s_ij`. A row whose scores are all -inf gives weights of 0.
+
+    A sink is one more score per head, which takes part in the maximum and in the
+    sum but has no key: `sinks` has one element per head. Sinks of 0 give the
+    softmax whose denominator has 1 more ("off by one").
 
     ```mlir
     func.func @softmax(%scores: tensor<2x3xf32>) -> tensor<2x3xf32> {
@@ -104,9 +109,12 @@ def Attn_SoftmaxOp : Attn_GraphOp<"softmax", [SameOperandsAndResultType]> {
     }
     ```
   }];
-  let arguments = (ins Attn_FloatTensor:$scores);
+  let arguments = (ins Attn_FloatTensor:$scores,
+                       Optional<Attn_FloatTensor>:$sinks);
   let results = (outs Attn_FloatTensor:$weights);
-  let assemblyFormat = "$scores attr-dict `:` type($scores)";
+  let assemblyFormat = [{
+    $scores (`sinks` $sinks^ `:` type($sinks))? attr-dict `:` type($scores)
+  }];
 }
 
 def Attn_ContextOp : Attn_GraphOp<"context"> {
@@ -191,11 +199,12 @@ def Attn_MergeHeadsOp : Attn_GraphOp<"merge_heads"> {
 }
 
 def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
-    AttrSizedResultSegments]> {
+    AttrSizedResultSegments, IsolatedFromAbove]> {
   let summary = "scaled dot-product attention";
   let description = [{
-    `out = context(softmax(mask(scale * scores(query, key) + bias)), value)`, in
-    this order. Optional results: `lse`, the natural logarithm of each row's sum
+    `out = context(softmax(mask(f(scale * scores(query, key)) + bias)), value)`,
+    in this order. f is the region behind `score_mod`, as of `attn.score_mod`, and
+    `sinks` are those of `attn.softmax`. Optional results: `lse`, the natural logarithm of each row's sum
     of exponentials (-inf for a row that sees no key), `weights`, and `scores` as
     they are after the step that `scores_stage` names. `returning` lists the
     results that are there, in the order out, lse, weights, scores.
@@ -218,8 +227,8 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
   }];
   let arguments = (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key,
     Attn_FloatTensor:$value, Optional<Attn_FloatTensor>:$bias,
-    Variadic<AnyRankedTensor>:$mask_operands,
-    F64Attr:$scale, OptionalAttr<AnyAttr>:$mask,
+    Variadic<AnyRankedTensor>:$mask_operands, Variadic<AnyType>:$captures,
+    Optional<Attn_FloatTensor>:$sinks, F64Attr:$scale, OptionalAttr<AnyAttr>:$mask,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$query_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$key_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$value_layout,
@@ -229,6 +238,7 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     OptionalAttr<Attn_ScheduleAttr>:$decode_schedule);
   let results = (outs Attn_FloatTensor:$out, Optional<Attn_FloatTensor>:$lse,
     Optional<Attn_FloatTensor>:$weights, Optional<Attn_FloatTensor>:$scores);
+  let regions = (region AnyRegion:$score_function);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     /// Dimension numbers of `type` under `layout`; -1 where the rank has none.

@@ -21,9 +21,29 @@ def Attn_MaskTermInterface : AttrInterface<"MaskTermInterface"> {
       "void", "printTerm",
       (ins "::mlir::OpAsmPrinter &":$printer, "::mlir::OperandRange":$operands)>,
     InterfaceMethod<"Positions of the mask operands that the term reads.",
-      "::llvm::SmallVector<unsigned>", "operandPositions", (ins)>,
-    InterfaceMethod<"The same term with every operand position moved by `by`.",
-      "::mlir::Attribute", "shiftOperands", (ins "unsigned":$by)>,
+      "::llvm::SmallVector<unsigned>", "operandPositions", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::attn::operandPositionsIn($_attr);
+      }]>,
+    InterfaceMethod<"The same term with every operand position replaced.",
+      "::mlir::Attribute", "mapOperands",
+      (ins "::llvm::function_ref<unsigned(unsigned)>":$map),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::attn::mapOperandsIn($_attr, map);
+      }]>,
+    InterfaceMethod<[{
+        Emits the answer of an opaque literal of this term's formula, an i1, for
+        one pair. `arguments` are the literal's arguments. Null for terms whose
+        formula has no such literal.
+      }],
+      "::mlir::Value", "emitOpaque",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+           "const ::attn::PairPlace &":$place,
+           "::mlir::ValueRange":$arguments),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        (void)builder, (void)loc, (void)place, (void)arguments;
+        return ::mlir::Value();
+      }]>,
     InterfaceMethod<
       "Checks the types of the operands against the scores' shape.",
       "::llvm::LogicalResult", "verifyOperands",

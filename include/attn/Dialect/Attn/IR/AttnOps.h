@@ -4,11 +4,13 @@
 #define ATTN_DIALECT_ATTN_IR_ATTNOPS_H
 
 #include "attn/Dialect/Attn/IR/MaskFormula.h"
+#include "attn/Dialect/Attn/IR/MaskOperands.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -4,6 +4,7 @@
 
 include "attn/Dialect/Attn/IR/AttnAttributes.td"
 include "attn/Dialect/Attn/IR/AttnTypes.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -24,6 +25,8 @@ def Attn_FloatTensor : RankedTensorOf<[AnyFloat]>;
 def Attn_Shaped : AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef]>;
 
 include "attn/Dialect/Attn/IR/AttnGraphOps.td"
+include "attn/Dialect/Attn/IR/AttnScoreOps.td"
+include "attn/Dialect/Attn/IR/AttnMaskOps.td"
 include "attn/Dialect/Attn/IR/AttnTileOps.td"
 
 #endif

@@ -19,13 +19,13 @@ def Attn_InitStateOp : Attn_Op<"init_state", [
   let hasVerifier = 1;
 }
 
-def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments,
+def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments, IsolatedFromAbove,
     AllTypesMatch<["state", "next"]>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "one step of online softmax";
   let description = [{
     Lets the queries of a state see one tile of keys. With s = scores of the
-    tile (+ bias), -inf where the mask excludes:
+    tile, through the score function, (+ bias), -inf where the mask excludes:
     `m' = max(m, max s)`, `p = exp(s - m')`, `a = exp(m - m')`,
     `l' = a*l + sum p`, `acc' = a*acc + p*value`; m' = -inf counts as 0 inside
     the differences (Milakov and Gimelshein 2018; Dao 2023). Associative over
@@ -38,18 +38,23 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments,
     `query_begin + r mod (query_end - query_begin)`. `bias` and i1 mask operands are the (queries x keys)
     matrix of this head, or a row or column of it that broadcasts; integer mask
     operands are scalars. In mode `full` every pair is visible and the mask is
-    not looked at.
+    not looked at. A score function is that of `attn.score_mod`; the batch entry
+    and the head stand behind `of`, captured tensors are whole.
   }];
   let arguments = (ins Attn_StateType:$state, Attn_Shaped:$key,
     Attn_Shaped:$value, Index:$query_begin, Index:$query_end, Index:$key_begin,
     Index:$query_length, Index:$key_length,
     Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
+    Variadic<AnyType>:$captures,
     OptionalAttr<AnyAttr>:$mask, Attn_TileModeAttr:$mode,
     Attn_ScheduleAttr:$schedule, DefaultValuedAttr<I64Attr, "1">:$heads);
+  let regions = (region AnyRegion:$score_function);
   let results = (outs Attn_StateType:$next);
   let assemblyFormat = [{
     $state `,` $key `,` $value `rows` $query_begin `to` $query_end `keys` `from` $key_begin
-    `lengths` $query_length `,` $key_length (`bias` $bias^ `:` type($bias))?
+    `lengths` $query_length `,` $key_length
+    (`score_mod` custom<TileScoreFunction>($score_function, $captures, type($captures))^)?
+    (`bias` $bias^ `:` type($bias))?
     (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
     `mode` $mode attr-dict `:` type($state) `,` type($key) `,` type($value)
   }];
@@ -68,6 +73,22 @@ def Attn_MergeOp : Attn_Op<"merge", [Pure, SameOperandsAndResultType]> {
   let results = (outs Attn_StateType:$merged);
   let assemblyFormat =
       "$first `,` $second attr-dict `:` type($first)";
+}
+
+def Attn_AddSinkOp : Attn_Op<"add_sink", [Pure,
+    AllTypesMatch<["state", "next"]>]> {
+  let summary = "one more score in the denominator";
+  let description = [{
+    `m' = max(m, sink)`, `l' = a*l + exp(sink - m')`, `acc' = a*acc` with
+    `a = exp(m - m')`: as if the queries had seen a key of score `sink` and of
+    value 0. Once per state, after all merges.
+  }];
+  let arguments = (ins Attn_StateType:$state, AnyFloat:$sink,
+                       Attn_ScheduleAttr:$schedule);
+  let results = (outs Attn_StateType:$next);
+  let assemblyFormat =
+      "$state `,` $sink attr-dict `:` type($state) `,` type($sink)";
+  let hasVerifier = 1;
 }
 
 def Attn_FinalizeOp : Attn_Op<"finalize", [
@@ -134,7 +155,7 @@ def Attn_CombineOp : Attn_Op<"combine", [
   let hasVerifier = 1;
 }
 
-def Attn_WeighOp : Attn_Op<"weigh", [AttrSizedOperandSegments,
+def Attn_WeighOp : Attn_Op<"weigh", [AttrSizedOperandSegments, IsolatedFromAbove,
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "weights and scores of one tile of keys";
@@ -148,13 +169,18 @@ def Attn_WeighOp : Attn_Op<"weigh", [AttrSizedOperandSegments,
     Index:$query_begin, Index:$query_end, Index:$key_begin,
     Index:$query_length, Index:$key_length,
     Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
+    Variadic<AnyType>:$captures,
     Optional<Attn_Shaped>:$weights, Optional<Attn_Shaped>:$scores,
     F64Attr:$scale, OptionalAttr<AnyAttr>:$mask,
     OptionalAttr<Attn_ScoresStageAttr>:$stage, Attn_ScheduleAttr:$schedule);
+  // Variadic, because upstream's mlir::clone of a destination-style op does not
+  // survive an empty region.
+  let regions = (region VariadicRegion<AnyRegion>:$score_function);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $state `,` $key `rows` $query_begin `to` $query_end `keys` `from` $key_begin
     `lengths` $query_length `,` $key_length `scale` custom<Factor>($scale)
+    (`score_mod` custom<TileScoreFunction>($score_function, $captures, type($captures))^)?
     (`bias` $bias^ `:` type($bias))?
     (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
     (`weights` $weights^ `:` type($weights))?

@@ -103,8 +103,10 @@ struct FormulaNode {
   /// Opaque: the literal x, or not x if `negated`.  `may` holds wherever this
   /// literal may be true, `mayNot` wherever it may be false; both may use
   /// run-time symbols.  truth(true) is always correct.
-  unsigned operand = 0; ///< Opaque: which operand of the mask x reads.
-  std::string name;     ///< Opaque: for printing.
+  unsigned operand = 0;          ///< Opaque: which operand of the mask x reads.
+  std::string name;              ///< Opaque: for printing.
+  std::vector<Linear> arguments; ///< Opaque: what x is a function of.
+  const void *term = nullptr;    ///< Opaque: whoever answers x, see opaque().
   bool negated = false;
   Formula may, mayNot;
 };
@@ -120,6 +122,11 @@ Formula anyOf(llvm::ArrayRef<Formula> formulas);            // or
 Formula negate(const Formula &formula);                     // not
 Formula opaque(unsigned operand, llvm::StringRef name,
                Formula may = truth(true), Formula mayNot = truth(true));
+/// A literal that the mask term `term` (an opaque pointer of an attribute)
+/// answers, given `arguments` (q and k above).
+Formula opaque(const void *term, llvm::StringRef name,
+               llvm::ArrayRef<Linear> arguments, Formula may = truth(true),
+               Formula mayNot = truth(true));
 
 /// Answers an opaque literal (not negated) for one pair.
 using OpaqueCallback =

@@ -24,8 +24,68 @@ struct MaskOperandParser {
 /// Parses what follows a term's keyword. A null attribute is a failure that has
 /// been reported.
 using MaskTermParser = mlir::Attribute (*)(MaskOperandParser &);
+mlir::Attribute parseBlock(MaskOperandParser &);
 mlir::Attribute parseCausal(MaskOperandParser &);
+mlir::Attribute parseChunked(MaskOperandParser &);
+mlir::Attribute parseDilated(MaskOperandParser &);
+mlir::Attribute parseDocument(MaskOperandParser &);
 mlir::Attribute parseKeyLength(MaskOperandParser &);
+mlir::Attribute parsePredicate(MaskOperandParser &);
+mlir::Attribute parsePrefix(MaskOperandParser &);
+mlir::Attribute parseSink(MaskOperandParser &);
+mlir::Attribute parseTree(MaskOperandParser &);
+mlir::Attribute parseWindow(MaskOperandParser &);
+
+/// A number of a term: an i64, or an #attn.operand that holds one integer, or
+/// one per batch entry. Null where it was not given.
+mlir::Attribute parseNumber(MaskOperandParser &mask);
+void printNumber(mlir::OpAsmPrinter &printer, mlir::Attribute number,
+                 mlir::OperandRange operands);
+Linear numberValue(MaskContext &context, mlir::Attribute number,
+                   llvm::StringRef name);
+/// `lowest`: of a constant.
+llvm::LogicalResult
+verifyNumber(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+             llvm::StringRef term, mlir::Attribute number, int64_t lowest,
+             mlir::TypeRange types, llvm::ArrayRef<int64_t> scoresShape);
+
+/// The position that a term may end with: `, bottom_right)` or `)` and so on.
+/// Null is top_left. `afterComma`: the comma has been read.
+mlir::FailureOr<PositionAttr> parsePositionAndParen(MaskOperandParser &mask,
+                                                    bool afterComma = false);
+void printPosition(mlir::OpAsmPrinter &printer, PositionAttr position,
+                   mlir::OperandRange operands);
+/// The key that query row q stands on.
+Linear standsOn(MaskContext &context, PositionAttr position);
+llvm::LogicalResult
+verifyPosition(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+               llvm::StringRef term, PositionAttr position,
+               mlir::TypeRange types, llvm::ArrayRef<int64_t> scoresShape);
+
+/// `%x : type` of an operand of a term.
+OperandAttr parseTermOperand(MaskOperandParser &mask);
+void printTermOperand(mlir::OpAsmPrinter &printer, OperandAttr operand,
+                      mlir::OperandRange operands);
+
+/// Checks an operand of integers with a row per query, per key, ..: rank 1, or
+/// rank 2 with one row per entry of the scores' leading dimension. `size` may
+/// be unknown.
+llvm::LogicalResult
+verifyIntegerRow(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                 llvm::StringRef term, mlir::Type type, int64_t size,
+                 llvm::ArrayRef<int64_t> scoresShape);
+
+/// Element of a tensor or memref.
+mlir::Value loadElement(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value shaped, mlir::ValueRange at);
+/// Element `at` of a row of integers, maybe one of several by
+/// PairPlace::leading, as an index.
+mlir::Value loadFromRow(mlir::OpBuilder &builder, mlir::Location loc,
+                        const PairPlace &place, OperandAttr operand,
+                        mlir::Value at);
+
+/// The terms that `mask` is made of: those that hold no other.
+llvm::SmallVector<mlir::Attribute> leafTerms(mlir::Attribute mask);
 
 mlir::ParseResult
 parseMask(mlir::OpAsmParser &parser, mlir::Attribute &mask,

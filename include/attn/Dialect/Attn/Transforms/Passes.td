@@ -99,6 +99,17 @@ def AssignSchedule : Pass<"attn-assign-schedule"> {
   ];
 }
 
+def LowerPrologue : Pass<"attn-lower-prologue"> {
+  let summary = "Rotate and normalise queries and keys before the attention";
+  let description = [{
+    `attn.rope` and `attn.rms_norm` become a parallel loop over batch, head and
+    tiles of rows.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def TileQueries : Pass<"attn-tile-queries"> {
   let summary = "One parallel item per tile of queries";
   let description = [{

@@ -106,9 +106,10 @@ std::pair<mlir::Value, mlir::Value> emitHull(mlir::OpBuilder &builder,
                                              const KeyRanges &ranges,
                                              const SymbolValues &symbols);
 
-/// Reads an opaque literal (not negated) for one pair, as an i1.
+/// Reads an opaque literal (not negated), as an i1; gets the values of its
+/// arguments.
 using OpaqueEmitter = llvm::function_ref<mlir::Value(
-    unsigned operand, mlir::Value q, mlir::Value k)>;
+    const FormulaNode &literal, mlir::ValueRange arguments)>;
 
 /// Does row q see key k?  An i1.  The part that does not depend on k is
 /// computed apart from the part that does, so that it can leave a loop over k.

@@ -3,12 +3,27 @@
 // knows nothing of its content, so its tiles are tested pair by pair.
 // docs/Spec.md, "boolean operand".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace attn;
 
 Formula AllowedAttr::formula(MaskContext &) const {
-  return opaque(getOperand(), "allowed");
+  return opaque(getAsOpaquePointer(), "allowed",
+                {Linear::query(), Linear::key()});
+}
+
+Value AllowedAttr::emitOpaque(OpBuilder &b, Location loc,
+                              const PairPlace &place,
+                              ValueRange arguments) const {
+  Value matrix = place.operands[getOperand()];
+  auto type = cast<ShapedType>(matrix.getType());
+  Value pair[] = {place.batch, place.head, arguments[0], arguments[1]};
+  SmallVector<Value> at;
+  for (auto [size, index] :
+       llvm::zip(type.getShape(), ArrayRef(pair).take_back(type.getRank())))
+    at.push_back(size == 1 ? arith::ConstantIndexOp::create(b, loc, 0) : index);
+  return loadElement(b, loc, matrix, at);
 }
 
 void AllowedAttr::printTerm(OpAsmPrinter &printer,
@@ -21,8 +36,8 @@ SmallVector<unsigned> AllowedAttr::operandPositions() const {
   return {static_cast<unsigned>(getOperand())};
 }
 
-Attribute AllowedAttr::shiftOperands(unsigned by) const {
-  return get(getContext(), getOperand() + by);
+Attribute AllowedAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
+  return get(getContext(), map(getOperand()));
 }
 
 LogicalResult

@@ -71,10 +71,10 @@ SmallVector<unsigned> CausalAttr::operandPositions() const {
   return {static_cast<unsigned>(getOperand())};
 }
 
-Attribute CausalAttr::shiftOperands(unsigned by) const {
+Attribute CausalAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
   if (getOperand() < 0)
     return *this;
-  return get(getContext(), getAlignment(), getOffset(), getOperand() + by);
+  return get(getContext(), getAlignment(), getOffset(), map(getOperand()));
 }
 
 LogicalResult

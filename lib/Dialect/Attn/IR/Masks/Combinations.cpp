@@ -24,9 +24,10 @@ static SmallVector<unsigned> positions(ArrayRef<Attribute> terms) {
   return all;
 }
 
-static SmallVector<Attribute> shifted(ArrayRef<Attribute> terms, unsigned by) {
+static SmallVector<Attribute> mapped(ArrayRef<Attribute> terms,
+                                     function_ref<unsigned(unsigned)> map) {
   return llvm::map_to_vector(
-      terms, [&](Attribute t) { return term(t).shiftOperands(by); });
+      terms, [&](Attribute t) { return term(t).mapOperands(map); });
 }
 
 static LogicalResult verifyAll(ArrayRef<Attribute> terms,
@@ -62,8 +63,8 @@ void AllOfAttr::printTerm(OpAsmPrinter &printer, OperandRange operands) const {
 SmallVector<unsigned> AllOfAttr::operandPositions() const {
   return positions(getTerms());
 }
-Attribute AllOfAttr::shiftOperands(unsigned by) const {
-  return get(getContext(), shifted(getTerms(), by));
+Attribute AllOfAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
+  return get(getContext(), mapped(getTerms(), map));
 }
 LogicalResult
 AllOfAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
@@ -80,8 +81,8 @@ void AnyOfAttr::printTerm(OpAsmPrinter &printer, OperandRange operands) const {
 SmallVector<unsigned> AnyOfAttr::operandPositions() const {
   return positions(getTerms());
 }
-Attribute AnyOfAttr::shiftOperands(unsigned by) const {
-  return get(getContext(), shifted(getTerms(), by));
+Attribute AnyOfAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
+  return get(getContext(), mapped(getTerms(), map));
 }
 LogicalResult
 AnyOfAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
@@ -99,8 +100,8 @@ void NotAttr::printTerm(OpAsmPrinter &printer, OperandRange operands) const {
 SmallVector<unsigned> NotAttr::operandPositions() const {
   return positions(getTerm());
 }
-Attribute NotAttr::shiftOperands(unsigned by) const {
-  return get(getContext(), term(getTerm()).shiftOperands(by));
+Attribute NotAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
+  return get(getContext(), term(getTerm()).mapOperands(map));
 }
 LogicalResult
 NotAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,

@@ -31,8 +31,9 @@ SmallVector<unsigned> KeyLengthAttr::operandPositions() const {
   return {static_cast<unsigned>(getOperand())};
 }
 
-Attribute KeyLengthAttr::shiftOperands(unsigned by) const {
-  return get(getContext(), getOperand() + by);
+Attribute
+KeyLengthAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
+  return get(getContext(), map(getOperand()));
 }
 
 LogicalResult

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the verifiers of several graph ops ask.
+#ifndef ATTN_LIB_DIALECT_ATTN_IR_CHECKS_H
+#define ATTN_LIB_DIALECT_ATTN_IR_CHECKS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+
+namespace attn {
+
+inline bool compatible(int64_t a, int64_t b) {
+  return mlir::ShapedType::isDynamic(a) || mlir::ShapedType::isDynamic(b) ||
+         a == b;
+}
+
+/// The size as a reader knows it.
+inline std::string sizeText(int64_t size) {
+  return mlir::ShapedType::isDynamic(size) ? "?" : std::to_string(size);
+}
+
+inline llvm::LogicalResult expectRank(mlir::Operation *op, llvm::StringRef name,
+                                      mlir::RankedTensorType type) {
+  if (type.getRank() < 2 || type.getRank() > 4)
+    return op->emitOpError()
+           << "expects " << name << " to have rank 2, 3 or 4, but got " << type;
+  return mlir::success();
+}
+
+inline llvm::LogicalResult
+expectSize(mlir::Operation *op, const llvm::Twine &what, int64_t a, int64_t b) {
+  if (!compatible(a, b))
+    return op->emitOpError() << "expects " << what << ", but got "
+                             << sizeText(a) << " and " << sizeText(b);
+  return mlir::success();
+}
+
+inline llvm::LogicalResult expectElement(mlir::Operation *op,
+                                         llvm::StringRef what, mlir::Type a,
+                                         mlir::Type b) {
+  if (a != b)
+    return op->emitOpError()
+           << "expects " << what << " to have the same element type, but got "
+           << a << " and " << b;
+  return mlir::success();
+}
+
+/// Type of the scores of queries of type `element`: f64 stays, all else is f32.
+inline mlir::Type scoresElement(mlir::Type element) {
+  return element.isF64() ? element
+                         : mlir::Float32Type::get(element.getContext());
+}
+
+/// Checks a tensor with one number per head of `shape`, the shape of scores.
+llvm::LogicalResult verifyPerHead(mlir::Operation *op, llvm::StringRef name,
+                                  mlir::RankedTensorType type,
+                                  llvm::ArrayRef<int64_t> shape,
+                                  mlir::Type element);
+
+} // namespace attn
+
+#endif

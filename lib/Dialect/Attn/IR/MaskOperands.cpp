@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What terms have in common: numbers, positions, and operands that they read.
+#include "attn/Dialect/Attn/IR/MaskOperands.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+
+using namespace mlir;
+using namespace attn;
+
+SmallVector<unsigned> attn::operandPositionsIn(Attribute term) {
+  SmallVector<unsigned> positions;
+  term.walk([&](OperandAttr operand) {
+    positions.push_back(static_cast<unsigned>(operand.getPosition()));
+  });
+  return positions;
+}
+
+Attribute attn::mapOperandsIn(Attribute term,
+                              function_ref<unsigned(unsigned)> map) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](OperandAttr operand) -> std::optional<Attribute> {
+    return OperandAttr::get(operand.getContext(), map(operand.getPosition()));
+  });
+  return replacer.replace(term);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+OperandAttr attn::parseTermOperand(MaskOperandParser &mask) {
+  FailureOr<unsigned> position = mask.parseOperand();
+  return succeeded(position)
+             ? OperandAttr::get(mask.parser.getContext(), *position)
+             : OperandAttr();
+}
+
+void attn::printTermOperand(OpAsmPrinter &printer, OperandAttr operand,
+                            OperandRange operands) {
+  Value value = operands[operand.getPosition()];
+  printer << value << " : " << value.getType();
+}
+
+LogicalResult
+attn::verifyIntegerRow(function_ref<InFlightDiagnostic()> emitError,
+                       StringRef term, Type type, int64_t size,
+                       ArrayRef<int64_t> scoresShape) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  int64_t highest = scoresShape.size() > 2 ? 2 : 1;
+  if (!shaped || !shaped.hasRank() || shaped.getRank() < 1 ||
+      shaped.getRank() > highest ||
+      !(shaped.getElementType().isInteger(32) ||
+        shaped.getElementType().isInteger(64)))
+    return emitError()
+           << "expects the operand of " << term
+           << " to be a tensor of i32 or i64, of rank 1 or with one row per "
+              "batch entry, but got "
+           << type;
+  int64_t last = shaped.getShape().back();
+  if (!ShapedType::isDynamic(last) && !ShapedType::isDynamic(size) &&
+      last != size)
+    return emitError() << "expects the operand of " << term << " to have rows "
+                       << "of " << size << " elements, but got " << type;
+  if (shaped.getRank() == 2 &&
+      !broadcastsTo(shaped.getShape().take_front(1), scoresShape.take_front(1)))
+    return emitError() << "expects the operand of " << term
+                       << " to have one row per batch entry ("
+                       << scoresShape.front() << "), but got " << type;
+  return success();
+}
+
+Value attn::loadElement(OpBuilder &builder, Location loc, Value shaped,
+                        ValueRange at) {
+  if (isa<TensorType>(shaped.getType()))
+    return tensor::ExtractOp::create(builder, loc, shaped, at);
+  return memref::LoadOp::create(builder, loc, shaped, at);
+}
+
+Value attn::loadFromRow(OpBuilder &builder, Location loc,
+                        const PairPlace &place, OperandAttr operand, Value at) {
+  Value row = place.operands[operand.getPosition()];
+  auto type = cast<ShapedType>(row.getType());
+  SmallVector<Value> indices;
+  if (type.getRank() == 2)
+    indices.push_back(type.getDimSize(0) == 1
+                          ? arith::ConstantIndexOp::create(builder, loc, 0)
+                          : place.leading);
+  indices.push_back(at);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    loadElement(builder, loc, row, indices));
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+Attribute attn::parseNumber(MaskOperandParser &mask) {
+  int64_t constant;
+  OptionalParseResult parsed = mask.parser.parseOptionalInteger(constant);
+  if (!parsed.has_value())
+    return parseTermOperand(mask);
+  if (failed(*parsed))
+    return {};
+  return mask.parser.getBuilder().getI64IntegerAttr(constant);
+}
+
+void attn::printNumber(OpAsmPrinter &printer, Attribute number,
+                       OperandRange operands) {
+  if (auto operand = dyn_cast<OperandAttr>(number))
+    printTermOperand(printer, operand, operands);
+  else
+    printer << cast<IntegerAttr>(number).getInt();
+}
+
+Linear attn::numberValue(MaskContext &context, Attribute number,
+                         StringRef name) {
+  if (auto operand = dyn_cast<OperandAttr>(number))
+    return context.operandSymbol(operand.getPosition(), name);
+  return Linear(cast<IntegerAttr>(number).getInt());
+}
+
+LogicalResult attn::verifyNumber(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef term, Attribute number,
+                                 int64_t lowest, TypeRange types,
+                                 ArrayRef<int64_t> scoresShape) {
+  if (auto operand = dyn_cast<OperandAttr>(number))
+    return verifyPerBatchOperand(emitError, term, types[operand.getPosition()],
+                                 scoresShape);
+  auto constant = dyn_cast<IntegerAttr>(number);
+  if (!constant || !constant.getType().isInteger(64))
+    return emitError() << "expects a number of " << term
+                       << " to be an i64 or an operand, but got " << number;
+  if (constant.getInt() < lowest)
+    return emitError() << "expects " << term << " of at least " << lowest
+                       << ", but got " << constant.getInt();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+FailureOr<PositionAttr> attn::parsePositionAndParen(MaskOperandParser &mask,
+                                                    bool afterComma) {
+  OpAsmParser &parser = mask.parser;
+  if (!afterComma && failed(parser.parseOptionalComma())) {
+    if (parser.parseRParen())
+      return failure();
+    return PositionAttr();
+  }
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  std::optional<Alignment> alignment = symbolizeAlignment(word);
+  if (!alignment) {
+    parser.emitError(loc, "expects top_left, bottom_right or offset, but got '")
+        << word << "'";
+    return failure();
+  }
+  Attribute offset;
+  if (*alignment == Alignment::Offset)
+    if (parser.parseEqual() || !(offset = parseNumber(mask)))
+      return failure();
+  if (parser.parseRParen())
+    return failure();
+  // Null and top_left mean the same; null is the one form of it.
+  if (*alignment == Alignment::TopLeft)
+    return PositionAttr();
+  return PositionAttr::get(parser.getContext(), *alignment, offset);
+}
+
+void attn::printPosition(OpAsmPrinter &printer, PositionAttr position,
+                         OperandRange operands) {
+  if (!position)
+    return;
+  printer << ", " << stringifyAlignment(position.getAlignment());
+  if (position.getOffset()) {
+    printer << " = ";
+    printNumber(printer, position.getOffset(), operands);
+  }
+}
+
+Linear attn::standsOn(MaskContext &context, PositionAttr position) {
+  if (!position || position.getAlignment() == Alignment::TopLeft)
+    return Linear::query();
+  if (position.getAlignment() == Alignment::BottomRight)
+    return Linear::query() + context.liveKeys() - Linear::queryLength();
+  return Linear::query() + numberValue(context, position.getOffset(), "offset");
+}
+
+LogicalResult attn::verifyPosition(function_ref<InFlightDiagnostic()> emitError,
+                                   StringRef term, PositionAttr position,
+                                   TypeRange types,
+                                   ArrayRef<int64_t> scoresShape) {
+  if (!position)
+    return success();
+  bool isOffset = position.getAlignment() == Alignment::Offset;
+  if (isOffset != static_cast<bool>(position.getOffset())) // C6
+    return emitError() << "expects " << term
+                       << " to have an offset exactly with the alignment "
+                          "offset";
+  if (!isOffset)
+    return success();
+  return verifyNumber(emitError, (term + "(offset)").str(),
+                      position.getOffset(), std::numeric_limits<int64_t>::min(),
+                      types, scoresShape);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// document(%ids : type [, %key_ids : type]) and document(cumulative %starts
+// ..): keys of the query's own document. docs/Spec.md, "document".
+//
+// The comparison of two table entries is no linear constraint. What the
+// analysis gets are the keys that the documents of one query tile span, as
+// symbols that attn-tile-queries computes.
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace attn;
+
+Formula DocumentAttr::formula(MaskContext &context) const {
+  static constexpr StringRef names[] = {"document_begin", "document_end",
+                                        "document_full_end"};
+  SmallVector<Linear> bounds;
+  for (auto [i, name] : llvm::enumerate(names))
+    bounds.push_back(getBounds().empty()
+                         ? context.freeSymbol(name, /*nonNegative=*/true)
+                         : context.operandSymbol(getBounds()[i].getPosition(),
+                                                 name, /*nonNegative=*/true));
+  Linear key = Linear::key();
+  Formula may = allOf({lessEqual(bounds[0], key), lessThan(key, bounds[1])});
+  Formula mayNot = anyOf({lessThan(key, bounds[0]), lessEqual(bounds[2], key)});
+  return opaque(getAsOpaquePointer(), "document", {Linear::query(), key}, may,
+                mayNot);
+}
+
+/// Is there a document that holds both?
+static Value emitCumulative(OpBuilder &b, Location loc, DocumentAttr term,
+                            const PairPlace &place, ValueRange pair) {
+  auto holds = [&](OperandAttr operand, Value document, Value next, Value i) {
+    Value begin = loadFromRow(b, loc, place, operand, document);
+    Value end = loadFromRow(b, loc, place, operand, next);
+    using Predicate = arith::CmpIPredicate;
+    Value begun = arith::CmpIOp::create(b, loc, Predicate::sle, begin, i);
+    Value open = arith::CmpIOp::create(b, loc, Predicate::slt, i, end);
+    return arith::AndIOp::create(b, loc, begun, open).getResult();
+  };
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value borders = tensor::DimOp::create(
+      b, loc, place.operands[term.getQueries().getPosition()], 0);
+  Value documents = arith::SubIOp::create(b, loc, borders, one);
+  Value none = arith::ConstantIntOp::create(b, loc, false, 1);
+  auto loop = scf::ForOp::create(
+      b, loc, zero, documents, one, none,
+      [&](OpBuilder &, Location, Value document, ValueRange found) {
+        Value next = arith::AddIOp::create(b, loc, document, one);
+        Value query = holds(term.getQueries(), document, next, pair[0]);
+        Value key = holds(term.getKeys(), document, next, pair[1]);
+        Value both = arith::AndIOp::create(b, loc, query, key);
+        scf::YieldOp::create(
+            b, loc,
+            arith::OrIOp::create(b, loc, found.front(), both).getResult());
+      });
+  return loop.getResult(0);
+}
+
+Value DocumentAttr::emitOpaque(OpBuilder &b, Location loc,
+                               const PairPlace &place,
+                               ValueRange arguments) const {
+  if (getCumulative())
+    return emitCumulative(b, loc, *this, place, arguments);
+  Value query = loadFromRow(b, loc, place, getQueries(), arguments[0]);
+  Value key = loadFromRow(b, loc, place, getKeys(), arguments[1]);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, query, key);
+}
+
+Attribute attn::parseDocument(MaskOperandParser &mask) {
+  OpAsmParser &parser = mask.parser;
+  if (parser.parseLParen())
+    return {};
+  bool cumulative = succeeded(parser.parseOptionalKeyword("cumulative"));
+  OperandAttr queries = parseTermOperand(mask), keys = queries;
+  if (!queries)
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      !(keys = parseTermOperand(mask)))
+    return {};
+  SmallVector<OperandAttr> bounds;
+  if (succeeded(parser.parseOptionalKeyword("bounds")) &&
+      parser.parseCommaSeparatedList([&] {
+        bounds.push_back(parseTermOperand(mask));
+        return success(static_cast<bool>(bounds.back()));
+      }))
+    return {};
+  if (parser.parseRParen())
+    return {};
+  return DocumentAttr::get(parser.getContext(), queries, keys, cumulative,
+                           bounds);
+}
+
+void DocumentAttr::printTerm(OpAsmPrinter &printer,
+                             OperandRange operands) const {
+  printer << "document(" << (getCumulative() ? "cumulative " : "");
+  printTermOperand(printer, getQueries(), operands);
+  if (getKeys() != getQueries()) {
+    printer << ", ";
+    printTermOperand(printer, getKeys(), operands);
+  }
+  if (!getBounds().empty())
+    printer << " bounds ";
+  llvm::interleaveComma(getBounds(), printer, [&](OperandAttr bound) {
+    printTermOperand(printer, bound, operands);
+  });
+  printer << ")";
+}
+
+LogicalResult
+DocumentAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
+                             TypeRange types, ArrayRef<int64_t> shape) const {
+  auto typeOf = [&](OperandAttr operand) {
+    return types[operand.getPosition()];
+  };
+  int64_t queries = shape[shape.size() - 2], keys = shape.back();
+  if (getCumulative()) { // C13
+    for (OperandAttr operand : {getQueries(), getKeys()}) {
+      auto type = dyn_cast<RankedTensorType>(typeOf(operand));
+      if (!type || type.getRank() != 1 || type.getDimSize(0) == 0 ||
+          !(type.getElementType().isInteger(32) ||
+            type.getElementType().isInteger(64)))
+        return emitError() << "expects document(cumulative) to have a tensor "
+                              "of i32 or i64 with at least one element, but "
+                              "got "
+                           << typeOf(operand);
+    }
+  } else if (failed(verifyIntegerRow(emitError, "document",
+                                     typeOf(getQueries()), queries, shape)) ||
+             failed(verifyIntegerRow(emitError, "document", typeOf(getKeys()),
+                                     keys, shape))) { // C13
+    return failure();
+  }
+  bool fits =
+      getBounds().empty() || (getBounds().size() == 3 && !getCumulative() &&
+                              llvm::all_of(getBounds(), [&](OperandAttr bound) {
+                                return typeOf(bound).isIndex();
+                              }));
+  if (!fits) // C13
+    return emitError() << "expects document to have three bounds of type "
+                          "index, or none";
+  return success();
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// sink(N): the first keys, which every query keeps seeing. docs/Spec.md,
+// "sink".
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+
+using namespace mlir;
+using namespace attn;
+
+Formula SinkAttr::formula(MaskContext &) const {
+  return lessThan(Linear::key(), Linear(getCount()));
+}
+
+Attribute attn::parseSink(MaskOperandParser &mask) {
+  int64_t count;
+  if (mask.parser.parseLParen() || mask.parser.parseInteger(count) ||
+      mask.parser.parseRParen())
+    return {};
+  return SinkAttr::get(mask.parser.getContext(), count);
+}
+
+void SinkAttr::printTerm(OpAsmPrinter &printer, OperandRange) const {
+  printer << "sink(" << getCount() << ")";
+}
+
+LogicalResult
+SinkAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
+                         TypeRange, ArrayRef<int64_t>) const {
+  if (getCount() < 1) // C10
+    return emitError() << "expects sink of at least 1, but got " << getCount();
+  return success();
+}

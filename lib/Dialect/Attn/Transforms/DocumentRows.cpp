@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rows of a query tile, cut at the borders of documents.
+//
+//   %r:2 = scf.while (%row = %begin, %out = %tile) { .. %row < %end .. } do {
+//     %next = ..               // first row behind %row of another document
+//     %part = tensor.extract_slice %out[%row - %begin, 0] ..
+//     %done = ..               // the attention of rows [%row, %next)
+//     %all = tensor.insert_slice %done into %out ..
+//     scf.yield %next, %all
+//   }
+//
+// The keys that a run of rows sees are then one range, so that no tile between
+// two documents is visited: what makes the loop bounds of documents exact.
+#include "DocumentRows.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace attn;
+using Predicate = arith::CmpIPredicate;
+
+Value attn::documentNumbers(OpBuilder &builder, Location loc,
+                            const ItemPlace &place) {
+  SdpaOp op = place.op;
+  Attribute mask = op.getMaskAttr();
+  SmallVector<Attribute> terms{mask};
+  if (auto all = dyn_cast_or_null<AllOfAttr>(mask))
+    terms.assign(all.getTerms().begin(), all.getTerms().end());
+  for (Attribute term : terms)
+    if (auto document = dyn_cast_or_null<DocumentAttr>(term))
+      return rowOfItem(
+          builder, loc, place,
+          op.getMaskOperands()[document.getQueries().getPosition()]);
+  return {};
+}
+
+/// The first row behind `row` that has another number, at most `end`.
+static Value emitNextBorder(OpBuilder &b, Location loc, Value numbers,
+                            Value row, Value end) {
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value last = arith::SubIOp::create(b, loc, end, one);
+  Value number = tensor::ExtractOp::create(b, loc, numbers, row);
+  Value second = arith::AddIOp::create(b, loc, row, one);
+  auto loop = scf::WhileOp::create(
+      b, loc, TypeRange(b.getIndexType()), ValueRange(second),
+      [&](OpBuilder &, Location, ValueRange at) {
+        Value inside =
+            arith::CmpIOp::create(b, loc, Predicate::slt, at[0], end);
+        Value readable = arith::MinSIOp::create(b, loc, at[0], last);
+        Value other = tensor::ExtractOp::create(b, loc, numbers, readable);
+        Value same =
+            arith::CmpIOp::create(b, loc, Predicate::eq, number, other);
+        Value both = arith::AndIOp::create(b, loc, inside, same);
+        scf::ConditionOp::create(b, loc, both, at);
+      },
+      [&](OpBuilder &, Location, ValueRange at) {
+        Value next = arith::AddIOp::create(b, loc, at[0], one);
+        scf::YieldOp::create(b, loc, next);
+      });
+  return loop.getResult(0);
+}
+
+namespace {
+/// Some rows of an item's results.
+struct RowSlices {
+  OpBuilder &b;
+  Location loc;
+  Value first, count;
+  SmallVector<OpFoldResult> offsets{}, sizes{}, strides{};
+
+  void place(Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    offsets.assign(type.getRank(), b.getIndexAttr(0));
+    strides.assign(type.getRank(), b.getIndexAttr(1));
+    sizes = tensor::getMixedSizes(b, loc, tensor);
+    offsets[0] = first;
+    sizes[0] = count;
+  }
+  Value extract(Value tensor) {
+    place(tensor);
+    return tensor::ExtractSliceOp::create(b, loc, tensor, offsets, sizes,
+                                          strides);
+  }
+  Value insert(Value part, Value tensor) {
+    place(tensor);
+    return tensor::InsertSliceOp::create(b, loc, part, tensor, offsets, sizes,
+                                         strides);
+  }
+};
+} // namespace
+
+SmallVector<Value> attn::emitPerDocument(OpBuilder &b, Location loc,
+                                         Value numbers, Value begin, Value end,
+                                         ArrayRef<Value> destinations,
+                                         ComputeRows compute) {
+  SmallVector<Value> carried{begin};
+  llvm::append_range(carried, destinations);
+  auto loop = scf::WhileOp::create(
+      b, loc, ValueRange(carried).getTypes(), carried,
+      [&](OpBuilder &, Location, ValueRange values) {
+        Value more =
+            arith::CmpIOp::create(b, loc, Predicate::slt, values[0], end);
+        scf::ConditionOp::create(b, loc, more, values);
+      },
+      [&](OpBuilder &, Location, ValueRange values) {
+        Value next = emitNextBorder(b, loc, numbers, values[0], end);
+        RowSlices rows{b, loc, arith::SubIOp::create(b, loc, values[0], begin),
+                       arith::SubIOp::create(b, loc, next, values[0])};
+        SmallVector<Value> parts, yielded{next};
+        for (Value tensor : values.drop_front())
+          parts.push_back(rows.extract(tensor));
+        SmallVector<Value> done = compute(values[0], next, parts);
+        for (auto [part, tensor] : llvm::zip(done, values.drop_front()))
+          yielded.push_back(rows.insert(part, tensor));
+        scf::YieldOp::create(b, loc, yielded);
+      });
+  return SmallVector<Value>(llvm::drop_begin(loop.getResults()));
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The mask of one batch entry and head.
+//
+// Each term gets the operands that it has in a tile op: an integer per batch
+// entry becomes that entry's index, a table the rows of the entry. Two terms
+// get more:
+//
+//   document: which keys can be visible. One pass over the tile's rows finds
+//   the smallest and the largest number, one over the keys the first and the
+//   last key with a number between them. If all rows have one number, and all
+//   keys between the first and the last have it too, the whole range is full.
+//   Right for numbers in any order, exact where they do not decrease and the
+//   rows belong to one document (DocumentRows.cpp).
+//
+//   predicate: steps that depend on batch entry, head and captured tensors only
+//   are computed here, once; what the other steps read of them becomes a number
+//   among the operands, which the analysis can use.
+#include "ItemMask.h"
+#include "attn/Dialect/Attn/IR/MaskProgram.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <map>
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+struct ItemMaskBuilder {
+  OpBuilder &b;
+  Location loc;
+  ItemPlace place;
+  function_ref<Value(Value)> matrixOf;
+  SmallVector<Value> operands{};
+  /// Operands made so far, by kind and position in the attention's operands.
+  std::map<std::pair<int, unsigned>, unsigned> made{};
+
+  Attribute build(Attribute mask);
+
+private:
+  enum Kind { Scalar, Matrix, Row, Whole };
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  Value toIndex(Value integer) {
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), integer);
+  }
+  Value given(OperandAttr operand) {
+    return place.op.getMaskOperands()[operand.getPosition()];
+  }
+  OperandAttr add(Value value) {
+    operands.push_back(value);
+    return OperandAttr::get(b.getContext(), operands.size() - 1);
+  }
+  unsigned operand(Kind kind, unsigned position);
+  OperandAttr operand(Kind kind, OperandAttr attr) {
+    return OperandAttr::get(b.getContext(), operand(kind, attr.getPosition()));
+  }
+  Value scalarOf(Value tensor);
+  SmallVector<OperandAttr> documentBounds(Value queries, Value keys);
+  Attribute buildPredicate(PredicateAttr predicate);
+};
+
+/// The steps of a predicate that differ between the pairs of an item.
+struct ProgramSplitter {
+  ProgramAttr program;
+  SmallVector<bool> uniform;
+  SmallVector<Value> values;    ///< of uniform values, in the item
+  SmallVector<int64_t> numbers; ///< in the new program; -1 if not there
+  SmallVector<Type> inputs{};
+  SmallVector<Value> inputValues{};
+  SmallVector<StepAttr> steps{};
+
+  int64_t firstStep() const {
+    return ProgramValue::FirstInput + program.getInputs().size();
+  }
+  Type typeOf(int64_t value) const {
+    if (value < ProgramValue::FirstInput)
+      return IndexType::get(program.getContext());
+    return value < firstStep()
+               ? program.getInputs()[value - ProgramValue::FirstInput]
+               : program.getSteps()[value - firstStep()].getType();
+  }
+  bool isConstant(int64_t value) const {
+    return value >= firstStep() &&
+           program.getSteps()[value - firstStep()].getOperands().empty();
+  }
+};
+} // namespace
+
+/// Index in the scores' first dimension.
+static Value leadingIndex(const ItemPlace &place) {
+  SdpaOp op = place.op;
+  return op.queryDims().batch >= 0 ? place.batch : place.head;
+}
+
+Value attn::rowOfItem(OpBuilder &b, Location loc, const ItemPlace &place,
+                      Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getRank() == 1)
+    return tensor;
+  OpFoldResult first = b.getIndexAttr(0);
+  if (type.getDimSize(0) != 1)
+    first = leadingIndex(place);
+  SmallVector<OpFoldResult> offsets{first, b.getIndexAttr(0)},
+      sizes{b.getIndexAttr(1), tensor::getMixedSize(b, loc, tensor, 1)},
+      strides(2, b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(
+      b, loc,
+      RankedTensorType::get({type.getDimSize(1)}, type.getElementType()),
+      tensor, offsets, sizes, strides);
+}
+
+Value ItemMaskBuilder::scalarOf(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> at;
+  if (type.getRank() == 1)
+    at.push_back(type.getDimSize(0) == 1 ? index(0) : leadingIndex(place));
+  return toIndex(tensor::ExtractOp::create(b, loc, tensor, at));
+}
+
+unsigned ItemMaskBuilder::operand(Kind kind, unsigned position) {
+  auto [entry, isNew] = made.try_emplace({kind, position}, operands.size());
+  if (isNew) {
+    Value tensor = place.op.getMaskOperands()[position];
+    operands.push_back(kind == Scalar   ? scalarOf(tensor)
+                       : kind == Matrix ? matrixOf(tensor)
+                       : kind == Row    ? rowOfItem(b, loc, place, tensor)
+                                        : tensor);
+  }
+  return entry->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Documents
+//===----------------------------------------------------------------------===//
+
+/// Begin, end and full end of the keys that the tile's rows see.
+SmallVector<OperandAttr> ItemMaskBuilder::documentBounds(Value queries,
+                                                         Value keys) {
+  using Pred = arith::CmpIPredicate;
+  auto numberAt = [&](Value row, Value i) {
+    return toIndex(tensor::ExtractOp::create(b, loc, row, i));
+  };
+  auto compare = [&](Pred predicate, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, predicate, x, y);
+  };
+  auto both = [&](Value x, Value y) -> Value {
+    return arith::AndIOp::create(b, loc, x, y);
+  };
+  auto choose = [&](Value condition, Value x, Value y) -> Value {
+    return arith::SelectOp::create(b, loc, condition, x, y);
+  };
+  Value zero = index(0), one = index(1);
+  Value first = numberAt(queries, place.begin);
+  auto ofRows = scf::ForOp::create(
+      b, loc, place.begin, place.end, one, ValueRange{first, first},
+      [&](OpBuilder &, Location, Value row, ValueRange range) {
+        Value number = numberAt(queries, row);
+        Value least = arith::MinSIOp::create(b, loc, range[0], number);
+        Value most = arith::MaxSIOp::create(b, loc, range[1], number);
+        scf::YieldOp::create(b, loc, ValueRange{least, most});
+      });
+  Value least = ofRows.getResult(0), most = ofRows.getResult(1);
+  auto ofKeys = scf::ForOp::create(
+      b, loc, zero, place.keyLength, one,
+      ValueRange{place.keyLength, zero, zero},
+      [&](OpBuilder &, Location, Value key, ValueRange range) {
+        Value number = numberAt(keys, key);
+        Value inside = both(compare(Pred::sle, least, number),
+                            compare(Pred::sle, number, most));
+        Value begin = arith::MinSIOp::create(b, loc, range[0], key);
+        Value end = arith::AddIOp::create(b, loc, key, one);
+        Value count = arith::AddIOp::create(b, loc, range[2], one);
+        scf::YieldOp::create(b, loc,
+                             ValueRange{choose(inside, begin, range[0]),
+                                        choose(inside, end, range[1]),
+                                        choose(inside, count, range[2])});
+      });
+  Value end = ofKeys.getResult(1);
+  // No key at all: the empty range at 0.
+  Value begin = arith::MinSIOp::create(b, loc, ofKeys.getResult(0), end);
+  Value length = arith::SubIOp::create(b, loc, end, begin);
+  Value full = both(compare(Pred::eq, least, most),
+                    compare(Pred::eq, length, ofKeys.getResult(2)));
+  return {add(begin), add(end), add(choose(full, end, begin))};
+}
+
+//===----------------------------------------------------------------------===//
+// Predicates
+//===----------------------------------------------------------------------===//
+
+/// The number in the new program of a value that a varying step reads.
+static int64_t numberOf(ProgramSplitter &splitter, int64_t value) {
+  int64_t &number = splitter.numbers[value];
+  if (number >= 0 || splitter.isConstant(value))
+    return number;
+  splitter.inputs.push_back(splitter.typeOf(value));
+  splitter.inputValues.push_back(splitter.values[value]);
+  number = ProgramValue::FirstInput + splitter.inputs.size() - 1;
+  return number;
+}
+
+/// Inputs first: their numbers come before those of all steps.
+static void collectInputs(ProgramSplitter &splitter) {
+  for (auto [i, step] : llvm::enumerate(splitter.program.getSteps()))
+    if (!splitter.uniform[splitter.firstStep() + i])
+      for (int64_t value : step.getOperands().asArrayRef())
+        if (splitter.uniform[value])
+          numberOf(splitter, value);
+}
+
+static void collectSteps(ProgramSplitter &splitter) {
+  int64_t next = ProgramValue::FirstInput + splitter.inputs.size();
+  for (auto [i, step] : llvm::enumerate(splitter.program.getSteps())) {
+    int64_t value = splitter.firstStep() + i;
+    if (splitter.uniform[value] && !splitter.isConstant(value))
+      continue;
+    SmallVector<int64_t> operands;
+    for (int64_t operand : step.getOperands().asArrayRef())
+      operands.push_back(splitter.numbers[operand]);
+    MLIRContext *context = step.getContext();
+    splitter.steps.push_back(StepAttr::get(
+        context, step.getName(), DenseI64ArrayAttr::get(context, operands),
+        step.getAttributes(), step.getType()));
+    splitter.numbers[value] = next++;
+  }
+}
+
+Attribute ItemMaskBuilder::buildPredicate(PredicateAttr predicate) {
+  ProgramAttr program = predicate.getProgram();
+  ProgramSplitter splitter{program, uniformValues(program), {}, {}};
+  splitter.values = {place.batch, place.head, Value(), Value()};
+  for (OperandAttr operand : predicate.getOperands())
+    splitter.values.push_back(given(operand));
+  for (auto [i, step] : llvm::enumerate(program.getSteps())) {
+    SmallVector<Value> read;
+    for (int64_t value : step.getOperands().asArrayRef())
+      read.push_back(splitter.values[value]);
+    bool isUniform = splitter.uniform[splitter.firstStep() + i];
+    splitter.values.push_back(isUniform ? emitStep(b, loc, step, read)
+                                        : Value());
+  }
+  splitter.numbers.assign(splitter.values.size(), -1);
+  splitter.numbers[ProgramValue::Query] = ProgramValue::Query;
+  splitter.numbers[ProgramValue::Key] = ProgramValue::Key;
+  int64_t answer = splitter.values.size() - 1;
+  collectInputs(splitter);
+  if (splitter.uniform[answer]) // all pairs or none
+    numberOf(splitter, answer);
+  collectSteps(splitter);
+  if (splitter.uniform[answer]) {
+    int64_t number = splitter.numbers[answer];
+    splitter.steps.push_back(StepAttr::get(
+        b.getContext(), b.getStringAttr(arith::AndIOp::getOperationName()),
+        b.getDenseI64ArrayAttr({number, number}), b.getDictionaryAttr({}),
+        b.getI1Type()));
+  }
+  SmallVector<OperandAttr> attrs;
+  for (Value value : splitter.inputValues) {
+    Type type = value.getType();
+    if (type.isInteger(1))
+      value = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), value);
+    else if (type.isInteger())
+      value = toIndex(value);
+    attrs.push_back(add(value));
+  }
+  return PredicateAttr::get(
+      b.getContext(),
+      ProgramAttr::get(b.getContext(), splitter.inputs, splitter.steps), attrs);
+}
+
+Attribute ItemMaskBuilder::build(Attribute mask) {
+  auto buildAll = [&](ArrayRef<Attribute> terms) {
+    return llvm::map_to_vector(terms, [&](Attribute t) { return build(t); });
+  };
+  MLIRContext *context = b.getContext();
+  return llvm::TypeSwitch<Attribute, Attribute>(mask)
+      .Case([&](AllOfAttr all) {
+        return AllOfAttr::get(context, buildAll(all.getTerms()));
+      })
+      .Case([&](AnyOfAttr any) {
+        return AnyOfAttr::get(context, buildAll(any.getTerms()));
+      })
+      .Case([&](NotAttr negation) {
+        return NotAttr::get(context, build(negation.getTerm()));
+      })
+      .Case([&](DocumentAttr document) {
+        OperandAttr queries = operand(Row, document.getQueries()),
+                    keys = operand(Row, document.getKeys());
+        SmallVector<OperandAttr> bounds;
+        if (place.begin)
+          bounds = documentBounds(operands[queries.getPosition()],
+                                  operands[keys.getPosition()]);
+        return DocumentAttr::get(context, queries, keys,
+                                 document.getCumulative(), bounds);
+      })
+      .Case([&](PredicateAttr predicate) { return buildPredicate(predicate); })
+      .Default([&](Attribute term) {
+        Kind kind = isa<AllowedAttr, BlockAttr>(term) ? Matrix
+                    : isa<TreeAttr>(term)             ? Row
+                                                      : Scalar;
+        return cast<MaskTermInterface>(term).mapOperands(
+            [&](unsigned position) { return operand(kind, position); });
+      });
+}
+
+ItemMask attn::maskOfItem(OpBuilder &builder, Location loc, ItemPlace place,
+                          function_ref<Value(Value)> matrixOf) {
+  if (!place.op.getMask())
+    return {};
+  ItemMaskBuilder item{builder, loc, place, matrixOf};
+  Attribute mask = item.build(*place.op.getMask());
+  return {mask, std::move(item.operands)};
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_NUMBERDOCUMENTS_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_NUMBERDOCUMENTS_H
+
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace attn {
+
+/// Replaces the operands of `document(cumulative ..)` in the mask of `op`, in
+/// front of which the rewriter stands.
+void numberDocuments(SdpaOp op, mlir::RewriterBase &rewriter);
+
+} // namespace attn
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ExplainFacts.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn;
+
+std::string attn::positionOf(Location location) {
+  auto at = location->findInstanceOf<FileLineColLoc>();
+  if (!at)
+    return "an unknown place";
+  return (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" +
+          Twine(at.getColumn()))
+      .str();
+}
+
+/// A size of a tensor, read off the arguments that it comes from.
+static Length lengthOf(Value tensor, int64_t dim, const SymbolSizes &sizes) {
+  int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  while (auto result = dyn_cast<OpResult>(tensor)) {
+    OpBuilder builder(result.getOwner());
+    ReifiedRankedShapedTypeDims shapes;
+    if (!ShapedType::isDynamic(size) ||
+        failed(reifyResultShapes(builder, result.getOwner(), shapes)))
+      break;
+    OpFoldResult from = shapes[result.getResultNumber()][dim];
+    if (std::optional<int64_t> constant = getConstantIntValue(from)) {
+      size = *constant;
+      break;
+    }
+    auto source = cast<Value>(from).getDefiningOp<tensor::DimOp>();
+    if (!source || !source.getConstantIndex())
+      return {};
+    tensor = source.getSource();
+    dim = *source.getConstantIndex();
+    size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  }
+  if (!ShapedType::isDynamic(size))
+    return {std::to_string(size), size};
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  if (!argument)
+    return {};
+  auto ports = argument.getOwner()->getParentOp()->getAttrOfType<ArrayAttr>(
+      "attn.ports");
+  auto port =
+      cast<DictionaryAttr>(ports[static_cast<size_t>(argument.getArgNumber())]);
+  size = cast<DenseI64ArrayAttr>(port.get("sizes"))[dim];
+  if (size >= 0)
+    return {std::to_string(size), size};
+  std::string symbol =
+      cast<StringAttr>(cast<ArrayAttr>(port.get("symbols"))[dim]).str();
+  for (const auto &[name, value] : sizes)
+    if (name == symbol)
+      return {symbol + " = " + std::to_string(value), value};
+  return {symbol, std::nullopt};
+}
+
+static bool hasOpaque(const Formula &formula) {
+  return formula->kind == FormulaNode::Kind::Opaque ||
+         llvm::any_of(formula->children, hasOpaque);
+}
+
+namespace {
+/// Counts tiles and pairs, by asking for each.
+struct Counter {
+  const KeyRanges &ranges;
+  const Formula &formula;
+  int64_t queries, keys;
+  TileCounts counts{};
+  SmallVector<int64_t> values{};
+
+  void visitTile(int64_t begin, int64_t end, int64_t keyTile);
+  void run();
+};
+} // namespace
+
+void Counter::visitTile(int64_t begin, int64_t end, int64_t keyTile) {
+  if (!contains(ranges.context, ranges.visit, values, keyTile))
+    return;
+  ++counts.visited;
+  int64_t firstKey = keyTile * ranges.tiles.key;
+  int64_t lastKey = std::min(firstKey + ranges.tiles.key, keys);
+  int64_t pairs = (end - begin) * (lastKey - firstKey);
+  counts.visitedPairs += pairs;
+  if (!contains(ranges.context, ranges.notFull, values, keyTile)) {
+    counts.visiblePairs += pairs;
+    return;
+  }
+  ++counts.edge;
+  if (!counts.testedPairs)
+    return;
+  int64_t visible = 0;
+  for (int64_t q = begin; q < end; ++q)
+    for (int64_t k = firstKey; k < lastKey; ++k) {
+      values[Variable::Query] = q;
+      values[Variable::Key] = k;
+      visible += ranges.context.evaluate(
+          formula, values, [](unsigned, int64_t, int64_t) { return false; });
+    }
+  counts.visiblePairs += visible;
+  counts.emptyVisited += visible == 0;
+}
+
+void Counter::run() {
+  int64_t queryTiles = llvm::divideCeil(queries, ranges.tiles.query);
+  int64_t keyTiles = llvm::divideCeil(keys, ranges.tiles.key);
+  counts.all = queryTiles * keyTiles;
+  counts.testedPairs = !hasOpaque(formula);
+  values.assign(ranges.context.numValues(), 0);
+  values[Variable::QueryLength] = queries;
+  values[Variable::KeyLength] = keys;
+  for (int64_t tile = 0; tile < queryTiles; ++tile) {
+    int64_t begin = tile * ranges.tiles.query;
+    int64_t end = std::min(begin + ranges.tiles.query, queries);
+    values[Variable::QueryBegin] = begin;
+    values[Variable::QueryEnd] = end;
+    for (int64_t kt = 0; kt < keyTiles; ++kt)
+      visitTile(begin, end, kt);
+  }
+}
+
+/// Does an answer depend on this symbol?
+static bool matters(const KeyRanges &ranges, const Formula &formula,
+                    int variable) {
+  return usesSymbol(ranges, variable) ||
+         usesSymbol(ranges.context, formula, variable);
+}
+
+static void count(AttentionFacts &facts, const Formula &formula) {
+  const MaskContext &context = facts.ranges.context;
+  for (auto [i, symbol] : llvm::enumerate(context.symbols()))
+    if ((symbol.kind == MaskContext::SymbolKind::Operand ||
+         symbol.kind == MaskContext::SymbolKind::Free) &&
+        matters(facts.ranges, formula, Variable::FirstSymbol + i)) {
+      facts.notCounted = symbol.name + " at run time";
+      return;
+    }
+  if (!facts.queries.value || !facts.keys.value) {
+    facts.notCounted = (facts.queries.value ? facts.keys : facts.queries).text +
+                       "; give it with --dim";
+    return;
+  }
+  Counter counter{facts.ranges, formula, *facts.queries.value,
+                  *facts.keys.value};
+  counter.run();
+  facts.counts = counter.counts;
+}
+
+static AttentionFacts factsOf(SdpaOp op, const SymbolSizes &sizes,
+                              ScheduleAttr schedule) {
+  AttentionFacts facts;
+  facts.position = positionOf(op.getLoc());
+  facts.queries = lengthOf(op.getQuery(), op.queryDims().sequence, sizes);
+  facts.keys = lengthOf(op.getKey(), op.keyDims().sequence, sizes);
+  facts.schedule = schedule;
+  facts.features = op.getQuery().getType().getDimSize(op.queryDims().feature) +
+                   op.getValue().getType().getDimSize(op.valueDims().feature);
+  MaskContext context;
+  Formula formula = maskFormula(context, op.getMaskAttr());
+  facts.mask = op.getMaskAttr() ? context.toString(formula) : "always";
+  BoundsOptions options;
+  options.ignoreRaggedTail = true;
+  int64_t queryTile = schedule.getKind() == Kind::Decode
+                          ? mostDecodeQueries(op)
+                          : schedule.getQueryTile();
+  facts.ranges = analyzeMask(context, formula,
+                             {queryTile, schedule.getKeyTile()}, options);
+  count(facts, formula);
+  return facts;
+}
+
+std::vector<AttentionFacts> attn::factsOf(SdpaOp op, const SymbolSizes &sizes) {
+  ScheduleAttr many = op.getScheduleAttr(), few = op.getDecodeScheduleAttr();
+  std::vector<AttentionFacts> facts;
+  if (many)
+    facts.push_back(::factsOf(op, sizes, many));
+  if (few)
+    facts.push_back(::factsOf(op, sizes, few));
+  if (std::optional<int64_t> queries = facts.front().queries.value;
+      many && few && queries)
+    facts.erase(*queries <= mostDecodeQueries(op) ? facts.begin()
+                                                  : facts.begin() + 1);
+  return facts;
+}

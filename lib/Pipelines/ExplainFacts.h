@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What --explain knows of one attention, before it becomes text or JSON.
+#ifndef ATTN_LIB_PIPELINES_EXPLAINFACTS_H
+#define ATTN_LIB_PIPELINES_EXPLAINFACTS_H
+
+#include "attn/Analysis/MaskBounds.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Pipelines/Explain.h"
+#include <vector>
+
+namespace attn {
+
+/// A length as text, and as a number where known.
+struct Length {
+  std::string text = "?";
+  std::optional<int64_t> value;
+};
+
+/// Tiles and pairs of one batch entry and head.
+struct TileCounts {
+  int64_t all = 0, visited = 0, edge = 0;
+  /// By testing the pairs of the visited tiles; unless a predicate has no
+  /// formula.
+  bool testedPairs = false;
+  int64_t emptyVisited = 0, visiblePairs = 0;
+  /// Pairs of visited tiles.
+  int64_t visitedPairs = 0;
+};
+
+struct AttentionFacts {
+  std::string position, mask;
+  Length queries, keys;
+  ScheduleAttr schedule;
+  KeyRanges ranges;
+  /// Sum of the query's and the value's head dimension.
+  int64_t features = 0;
+  std::optional<TileCounts> counts;
+  std::string notCounted; ///< why, where there are no counts
+
+  /// Operations per batch entry and head for so many pairs.
+  int64_t flops(int64_t pairs) const { return 2 * pairs * features; }
+};
+
+/// `file:line:column`.
+std::string positionOf(mlir::Location location);
+
+/// The facts for each schedule that the lengths leave; those for many queries
+/// come first. `op` is in a function that has attn.ports. Leaves ops behind.
+std::vector<AttentionFacts> factsOf(SdpaOp op, const SymbolSizes &sizes);
+
+} // namespace attn
+
+#endif

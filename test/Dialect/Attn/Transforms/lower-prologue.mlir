@@ -1,0 +1,33 @@
+// RUN: attn-opt %s --attn-lower-prologue | FileCheck %s
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A parallel loop over batch entries, heads and tiles of 64 rows; the value has a second user.
+
+// CHECK-LABEL: func @rope
+// CHECK-SAME: (%[[X:.*]]: tensor<?x4x?x8xf32>, %[[C:.*]]: tensor<?x3xf32>, %[[S:.*]]: tensor<?x3xf32>, %[[P:.*]]: tensor<?x?xi32>)
+// CHECK: %[[R:.*]] = scf.forall (%[[B:.*]], %[[H:.*]], %[[T:.*]]) in (%{{.*}}, 4, %{{.*}})
+// CHECK: %[[FIRST:.*]] = arith.muli %[[T]], %{{.*}}
+// CHECK: linalg.generic
+// CHECK: %[[ROW:.*]] = linalg.index 0
+// CHECK: %[[AT:.*]] = arith.addi %[[FIRST]], %[[ROW]]
+// CHECK: tensor.extract %[[P]][%[[B]], %[[AT]]]
+// CHECK: tensor.extract %[[X]][%[[B]], %[[H]], %{{.*}}, %{{.*}}]
+// CHECK: tensor.extract %[[S]]
+// CHECK: tensor.extract %[[C]]
+// CHECK: tensor.parallel_insert_slice
+// CHECK: return %[[R]], %[[R]]
+func.func @rope(%x: tensor<?x4x?x8xf32>, %c: tensor<?x3xf32>, %s: tensor<?x3xf32>, %p: tensor<?x?xi32>) -> (tensor<?x4x?x8xf32>, tensor<?x4x?x8xf32>) {
+  %r = attn.rope %x, %c, %s at %p : tensor<?x?xi32> : tensor<?x4x?x8xf32>, tensor<?x3xf32>
+  return %r, %r : tensor<?x4x?x8xf32>, tensor<?x4x?x8xf32>
+}
+
+// CHECK-LABEL: func @norm
+// CHECK: scf.forall (%{{.*}}) in (
+// CHECK: linalg.generic
+// CHECK: scf.for
+// CHECK: math.sqrt
+// CHECK: linalg.generic
+// CHECK-NOT: attn.
+func.func @norm(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  %r = attn.rms_norm %x eps 1.0e-6 : tensor<5x8xf32>
+  return %r : tensor<5x8xf32>
+}

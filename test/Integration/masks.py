@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Every mask term in compiled kernels, against its definition in NumPy (f64) and the project's Reference.
+
+Lengths and batch are run-time values. A case is what stands after `where`, or the region of an attn.mask_fn, with
+its operands; `sees(a, b, h, q, k, n)` gives the visible pairs of one batch entry and head."""
+import argparse
+import sys
+import tempfile
+
+import numpy as np
+
+from kernels import Kernel, attention, compare, reference
+
+HEADS, DIM = 2, 16
+LENGTHS = [(1, 1, 1), (2, 7, 3), (2, 17, 31), (1, 130, 129), (2, 65, 200), (1, 150, 150), (1, 300, 260)]
+
+
+class Sizes:
+    def __init__(self, batch, queries, keys):
+        self.batch, self.queries, self.keys = batch, queries, keys
+
+
+def numbers(low, high):
+    return "tensor<?xi32>", lambda rng, n: rng.integers(low, high + 1, n.batch).astype(np.int32)
+
+
+def documents(length, rows=False, ordered=True):
+    def make(rng, n):
+        shape = (n.batch, getattr(n, length)) if rows else (getattr(n, length),)
+        ids = rng.integers(0, 4, shape)
+        return (np.sort(ids, -1) if ordered else ids).astype(np.int32)
+    return "tensor<?x?xi32>" if rows else "tensor<?xi32>", make
+
+
+def starts(length):
+    def make(rng, n):
+        return np.sort(rng.integers(0, getattr(n, length) + 3, 5)).astype(np.int32)
+    return "tensor<?xi32>", make
+
+
+def document_of(cumulative, i):
+    """Number of the document that holds i, unique per position where there is none."""
+    d = np.searchsorted(cumulative, i, side="right") - 1
+    return np.where((i < cumulative[0]) | (i >= cumulative[-1]), -1, d)
+
+
+def same_document(starts_q, starts_k, q, k):
+    a, b = document_of(starts_q, q), document_of(starts_k, k)
+    return (a == b) & (a >= 0)
+
+
+def tree(bits, tokens, q, k, n, live):
+    draft, bit = q - n.queries + tokens, k - live + tokens
+    row = bits[np.clip(draft, 0, tokens - 1)]
+    own = (row >> np.clip(bit, 0, tokens - 1)) & 1 == 1
+    return (bit < 0) | ((draft >= 0) & (bit < tokens) & own)
+
+
+def bitmap(bits, m, n, q, k):
+    row, column = np.broadcast_arrays(q // m, k // n)
+    inside = (row < bits.shape[0]) & (column < bits.shape[1])
+    return inside & (bits[np.minimum(row, bits.shape[0] - 1), np.minimum(column, bits.shape[1] - 1)] != 0)
+
+
+BITS = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]])
+TERMS = {
+    "window": ("window(left = 5, right = 3)", {}, lambda a, b, h, q, k, n: (k >= q - 5) & (k <= q + 3)),
+    "window_left": ("window(left = 20)", {}, lambda a, b, h, q, k, n: k >= q - 20),
+    "window_bottom": ("window(left = 40, right = 0, bottom_right)", {},
+                      lambda a, b, h, q, k, n: (k >= q + n.keys - n.queries - 40) & (k <= q + n.keys - n.queries)),
+    "window_live": ("key_length(%len : tensor<?xi32>) and window(left = 9, bottom_right)", {"len": numbers(0, 90)},
+                    lambda a, b, h, q, k, n: (k < a["len"][b]) & (k >= q + a["len"][b] - n.queries - 9)),
+    "window_operands": ("window(left = %l : tensor<?xi32>, right = %r : tensor<?xi32>, offset = %o : tensor<?xi32>)",
+                        {"l": numbers(-3, 40), "r": numbers(-3, 9), "o": numbers(-9, 9)},
+                        lambda a, b, h, q, k, n: (k >= q + a["o"][b] - a["l"][b]) & (k <= q + a["o"][b] + a["r"][b])),
+    "prefix_lm": ("prefix(%n : tensor<?xi32>) or causal(top_left)", {"n": numbers(0, 150)},
+                  lambda a, b, h, q, k, n: (k < a["n"][b]) | (k <= q)),
+    "sink_window": ("(sink(4) or window(left = 30)) and causal(top_left)", {},
+                    lambda a, b, h, q, k, n: ((k < 4) | (k >= q - 30)) & (k <= q)),
+    "chunked": ("chunked(24) and causal(top_left)", {}, lambda a, b, h, q, k, n: (q // 24 == k // 24) & (k <= q)),
+    "chunked_offset": ("chunked(128, offset = %o : tensor<?xi32>)", {"o": numbers(-40, 90)},
+                       lambda a, b, h, q, k, n: (q + a["o"][b]) // 128 == k // 128),
+    "dilated": ("dilated(3) and window(left = 60, right = 60)", {},
+                lambda a, b, h, q, k, n: ((q - k) % 3 == 0) & (abs(q - k) <= 60)),
+    "dilated_bottom": ("dilated(5, bottom_right)", {}, lambda a, b, h, q, k, n: (q + n.keys - n.queries - k) % 5 == 0),
+    "block_bits": ("block(40, 64, bits = [[1, 0, 1], [0, 1, 1], [1, 1, 0]])", {},
+                   lambda a, b, h, q, k, n: bitmap(BITS, 40, 64, q, k)),
+    "block_operand": ("block(16, 32, %m : tensor<?x2x?x?xi1>) and causal(top_left)",
+                      {"m": ("tensor<?x2x?x?xi1>", lambda rng, n: rng.random((n.batch, 2, 9, 5)) < 0.6)},
+                      lambda a, b, h, q, k, n: bitmap(a["m"][b, h], 16, 32, q, k) & (k <= q)),
+    "block_shared": ("block(7, 5, %m : tensor<4x?xi1>)",
+                     {"m": ("tensor<4x?xi1>", lambda rng, n: rng.random((4, 20)) < 0.5)},
+                     lambda a, b, h, q, k, n: bitmap(a["m"], 7, 5, q, k)),
+    "tree": ("tree(7, %t : tensor<7xi64>)", {"t": ("tensor<7xi64>", lambda rng, n: rng.integers(0, 128, 7))},
+             lambda a, b, h, q, k, n: tree(a["t"], 7, q, k, n, n.keys)),
+    "tree_live": ("tree(32, %t : tensor<?x32xi32>) and key_length(%len : tensor<?xi32>)",
+                  {"t": ("tensor<?x32xi32>", lambda rng, n: rng.integers(-2**31, 2**31, (n.batch, 32)).astype(np.int32)),
+                   "len": numbers(0, 120)},
+                  lambda a, b, h, q, k, n: tree(a["t"][b], 32, q, k, n, a["len"][b]) & (k < a["len"][b])),
+    "document": ("document(%i : tensor<?xi32>, %j : tensor<?xi32>)",
+                 {"i": documents("queries"), "j": documents("keys")},
+                 lambda a, b, h, q, k, n: a["i"][q] == a["j"][k]),
+    "document_unordered": ("document(%i : tensor<?x?xi32>, %j : tensor<?x?xi32>) and causal(bottom_right)",
+                           {"i": documents("queries", True, False), "j": documents("keys", True, False)},
+                           lambda a, b, h, q, k, n: (a["i"][b][q] == a["j"][b][k]) & (k <= q + n.keys - n.queries)),
+    "not_document": ("not document(%i : tensor<?xi32>, %j : tensor<?xi32>)",
+                     {"i": documents("queries"), "j": documents("keys")},
+                     lambda a, b, h, q, k, n: a["i"][q] != a["j"][k]),
+    "cumulative": ("document(cumulative %i : tensor<?xi32>, %j : tensor<?xi32>)",
+                   {"i": starts("queries"), "j": starts("keys")},
+                   lambda a, b, h, q, k, n: same_document(a["i"], a["j"], q, k)),
+    "cumulative_causal": ("document(cumulative %i : tensor<?xi32>) and causal(top_left)", {"i": starts("keys")},
+                          lambda a, b, h, q, k, n: same_document(a["i"], a["i"], q, k) & (k <= q)),
+    "all": ("(document(%i : tensor<?xi32>, %j : tensor<?xi32>) or sink(3)) and (window(left = 50) or chunked(64)) and "
+            "not (dilated(4) and prefix(20)) and key_length(%len : tensor<?xi32>)",
+            {"i": documents("queries"), "j": documents("keys"), "len": numbers(0, 250)},
+            lambda a, b, h, q, k, n: ((a["i"][q] == a["j"][k]) | (k < 3)) & ((k >= q - 50) | (q // 64 == k // 64))
+            & ~(((q - k) % 4 == 0) & (k < 20)) & (k < a["len"][b])),
+}
+PREDICATES = {
+    "fn_window": ("", """%d = arith.subi %q, %k : index
+      %c = arith.constant 30 : index
+      %r = arith.cmpi ult, %d, %c : index""", {}, lambda a, b, h, q, k, n: (k <= q) & (q - k < 30)),
+    "fn_per_head": ("%w = %width : tensor<2xi32>", """%narrow = tensor.extract %w[%h] : tensor<2xi32>
+      %limit = arith.index_cast %narrow : i32 to index
+      %d = arith.subi %q, %k : index
+      %a = arith.cmpi sle, %d, %limit : index
+      %past = arith.cmpi sle, %k, %q : index
+      %odd = arith.cmpi eq, %h, %b : index
+      %both = arith.andi %a, %past : i1
+      %r = arith.ori %both, %odd : i1""",
+                    {"width": ("tensor<2xi32>", lambda rng, n: rng.integers(0, 60, 2).astype(np.int32))},
+                    lambda a, b, h, q, k, n: ((q - k <= a["width"][h]) & (k <= q)) | np.full(q.shape, h == b)),
+    "fn_blocks": ("", """%c = arith.constant 32 : index
+      %i = arith.divui %q, %c : index
+      %j = arith.divsi %k, %c : index
+      %s = arith.addi %i, %j : index
+      %c2 = arith.constant 2 : index
+      %m = arith.remui %s, %c2 : index
+      %c0 = arith.constant 0 : index
+      %r = arith.cmpi eq, %m, %c0 : index""", {}, lambda a, b, h, q, k, n: (q // 32 + k // 32) % 2 == 0),
+    "fn_opaque": ("%t = %table : tensor<2x7xf32>", """%c7 = arith.constant 7 : index
+      %p = arith.muli %q, %k : index
+      %m = arith.remui %p, %c7 : index
+      %x = tensor.extract %t[%h, %m] : tensor<2x7xf32>
+      %zero = arith.constant 0.0 : f32
+      %positive = arith.cmpf ogt, %x, %zero : f32
+      %past = arith.cmpi sle, %k, %q : index
+      %r = arith.andi %positive, %past : i1""",
+                  {"table": ("tensor<2x7xf32>", lambda rng, n: rng.standard_normal((2, 7)).astype(np.float32))},
+                  lambda a, b, h, q, k, n: (a["table"][h][(q * k) % 7] > 0) & (k <= q)),
+    "fn_documents": ("%t = %ids : tensor<?x?xi32>", """%i = tensor.extract %t[%b, %q] : tensor<?x?xi32>
+      %j = tensor.extract %t[%b, %k] : tensor<?x?xi32>
+      %r = arith.cmpi eq, %i, %j : i32""",
+                     {"ids": ("tensor<?x?xi32>", lambda rng, n: rng.integers(0, 3, (n.batch, 400)).astype(np.int32))},
+                     lambda a, b, h, q, k, n: a["ids"][b][q] == a["ids"][b][k]),
+    "fn_head_only": ("", """%c1 = arith.constant 1 : index
+      %r = arith.cmpi eq, %h, %c1 : index""", {}, lambda a, b, h, q, k, n: np.full((q.size, k.size), h == 1)),
+}
+
+
+def text(name):
+    tensor, scores = f"tensor<?x{HEADS}x?x{DIM}xf32>", f"tensor<?x{HEADS}x?x?xf32>"
+    lse = f"tensor<?x{HEADS}x?xf32>"
+    where, operands = (TERMS[name][0], TERMS[name][1]) if name in TERMS else (None, PREDICATES[name][2])
+    arguments = [f"%{x}: {tensor}" for x in "qkv"] + [f"%{o}: {t}" for o, (t, _) in operands.items()]
+    if where:
+        return (f"func.func @kernel({', '.join(arguments)}) -> ({tensor}, {lse}) {{\n"
+                f"  %out, %lse = attn.sdpa %q, %k, %v scale 0.25 where {where} returning(out, lse)\n"
+                f"      : ({tensor}, {tensor}, {tensor}) -> ({tensor}, {lse})\n"
+                f"  return %out, %lse : {tensor}, {lse}\n}}\n")
+    captures, body = PREDICATES[name][:2]
+    captures = f" with ({captures})" if captures else ""
+    return (f"func.func @kernel({', '.join(arguments)}) -> {tensor} {{\n"
+            f"  %s = attn.scores %q, %k : ({tensor}, {tensor}) -> {scores}\n"
+            f"  %t = attn.scale %s by 0.25 : {scores}\n"
+            f"  %m = attn.mask_fn %t (%b, %h, %q, %k){captures} {{\n"
+            f"      {body}\n"
+            f"      attn.yield %r : i1\n  }} : {scores}\n"
+            f"  %w = attn.softmax %m : {scores}\n"
+            f"  %out = attn.context %w, %v : ({scores}, {tensor}) -> {tensor}\n"
+            f"  return %out : {tensor}\n}}\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", default="native")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    failures, count, worst = [], 0, 0.0
+    for number, name in enumerate([*TERMS, *PREDICATES]):
+        if options.only and name not in options.only.split(","):
+            continue
+        operands, sees = (TERMS[name] if name in TERMS else PREDICATES[name])[-2:]
+        with tempfile.TemporaryDirectory() as folder:
+            kernel = Kernel(text(name), folder, target=options.target)
+            for i, lengths in enumerate(LENGTHS):
+                try:
+                    worst = max(worst, check(kernel, name, operands, sees, Sizes(*lengths), 100 * number + i, folder))
+                except (AssertionError, RuntimeError) as error:
+                    failures.append(str(error))
+                count += 1
+    for failure in failures:
+        print("FAILED", failure)
+    print(f"{count - len(failures)} passed, {len(failures)} failed; largest error {worst:.2g}")
+    sys.exit(1 if failures or not count else 0)
+
+
+def check(kernel, name, operands, sees, n, seed, folder):
+    rng = np.random.default_rng(seed)
+    shapes = [(n.batch, HEADS, length, DIM) for length in (n.queries, n.keys, n.keys)]
+    inputs = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    extra = {o: make(rng, n) for o, (_, make) in operands.items()}
+    q, k = np.arange(n.queries)[:, None], np.arange(n.keys)[None, :]
+    seen = np.array([[np.broadcast_to(sees(extra, b, h, q, k, n), (n.queries, n.keys)) for h in range(HEADS)]
+                     for b in range(n.batch)])
+    # Excluded keys hold what must not leak.
+    hidden = ~seen.any(axis=2)
+    inputs[1][hidden], inputs[2][hidden] = np.nan, np.inf
+    want = attention(*inputs, 0.25, seen)[:2 if name in TERMS else 1]
+    outputs = [np.full(w.shape, np.nan, np.float32) for w in want]
+    arrays = [*inputs, *extra.values()]
+    what = f"{name} {n.batch} x {n.queries} x {n.keys}"
+    error = max(compare(what, g, w) for g, w in zip(kernel(arrays, outputs, threads=1 + seed % 3), want))
+    if n.queries * n.keys < 1000:
+        for g, w in zip(reference(kernel.source, arrays, len(want), folder), want):
+            compare(what + " (Reference)", g, w)
+    return error
+
+
+if __name__ == "__main__":
+    main()
