@@ -141,8 +141,8 @@ def specification(case):
         names.append("bias")
     if case.get("mask"):
         where = " where " + mask_text(case["mask"], case, operands)
-    elements = {"bool": "i1", "int32": "i32", "float32": "f32", "f32": "f32"}
-    types = {name: f"tensor<{'x'.join(map(str, i['shape']))}x{elements.get(i['dtype'])}>" for name, i in inputs.items()}
+    names_of = {"bool": "i1", "int32": "i32", "float32": "f32", "f32": "f32"}
+    types = {name: f"tensor<{'x'.join(map(str, i['shape']))}x{names_of.get(i['dtype'], narrow)}>" for name, i in inputs.items()}
     function = score_function(case, types, operands)
     for name in dict.fromkeys(operands):
         arguments.append(f"%{name}: {types[name]}")
