@@ -105,7 +105,8 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   options.ignoreRaggedTail = true;
   KeyRanges ranges = analyzeMask(
       context, formula,
-      {schedule.getQueryTile() / op.getHeads(), schedule.getKeyTile()},
+      {schedule.getQueryTile() / static_cast<int64_t>(op.getHeads()),
+       schedule.getKeyTile()},
       options);
   SymbolValues symbols;
   symbols.set(Variable::QueryBegin, op.getQueryBegin());

@@ -46,7 +46,8 @@ static ElementsAttr packConstant(Value matrix, int64_t panel) {
   if (columns < panel)
     return {};
   auto packed = RankedTensorType::get(
-      {llvm::divideCeil(columns, panel), depth, panel}, type.getElementType());
+      {static_cast<int64_t>(llvm::divideCeil(columns, panel)), depth, panel},
+      type.getElementType());
   return rearrangeConstant(matrix, packed, [&](int64_t i) {
     int64_t row = i / panel % depth,
             column = i / panel / depth * panel + i % panel;
