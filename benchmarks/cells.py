@@ -60,17 +60,23 @@ def numpy_type(dtype):
     return np.dtype({"f64": np.float64, "f32": np.float32, "f16": np.float16}[dtype])
 
 
+def placed(cell, array):
+    """A copy of (B, H, S, D) as the cell's layout says that begins at a multiple of 64 bytes, as the allocators of tensor libraries
+    give it and NumPy's does not."""
+    memory = np.empty(array.nbytes + 64, np.uint8)
+    begin = -memory.ctypes.data % 64
+    order = (0, 2, 1, 3) if cell.layout == "bshd" else (0, 1, 2, 3)
+    copy = memory[begin:begin + array.nbytes].view(array.dtype).reshape([array.shape[i] for i in order]).transpose(order)
+    copy[...] = array
+    return copy
+
+
 def inputs(cell):
-    """q, k, v as (B, H, S, D), in memory as the cell's layout says: normal numbers, the same in every process."""
+    """q, k, v as (B, H, S, D): normal numbers, the same in every process."""
     key = repr((cell.B, cell.Hq, cell.Hkv, cell.Sq, cell.Sk, cell.D))
     random = np.random.default_rng(zlib.crc32(key.encode()))
-    arrays = []
-    for heads, length in ((cell.Hq, cell.Sq), (cell.Hkv, cell.Sk), (cell.Hkv, cell.Sk)):
-        a = random.standard_normal((cell.B, heads, length, cell.D), dtype=np.float32).astype(numpy_type(cell.dtype))
-        if cell.layout == "bshd":
-            a = np.ascontiguousarray(a.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
-        arrays.append(a)
-    return arrays
+    return [placed(cell, random.standard_normal((cell.B, heads, length, cell.D), dtype=np.float32).astype(numpy_type(cell.dtype)))
+            for heads, length in ((cell.Hq, cell.Sq), (cell.Hkv, cell.Sk), (cell.Hkv, cell.Sk))]
 
 
 def mask(cell):

@@ -85,7 +85,7 @@ class Kernel:
         self.library.kernel_workspace_size.restype = ctypes.c_size_t
         if cell.key_lengths:
             arrays = [*arrays, np.array(cell.key_lengths, np.int32)]
-        out = np.full_like(arrays[0], np.nan)
+        out = cells.placed(cell, np.full_like(arrays[0], np.nan))
         if cell.layout == "bshd":
             arrays = [*(a.transpose(0, 2, 1, 3) for a in arrays[:3]), *arrays[3:]]
         self.ports = [*arrays, out.transpose(0, 2, 1, 3) if cell.layout == "bshd" else out]

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#define _GNU_SOURCE
 #include "Runtime.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { Alignment = 64 };
+enum { Alignment = 64, HugePage = 1 << 21 };
 
 int attn_rt_error(char *error, size_t error_size, const char *format, ...) {
   va_list arguments;
@@ -70,14 +72,22 @@ int64_t attn_rt_array_bytes(const attn_rt_array *array) {
     if (array->shape[i] != 0)
       too_large |= __builtin_mul_overflow(bytes, array->shape[i], &bytes);
   }
-  if (too_large || bytes > PTRDIFF_MAX - Alignment)
+  if (too_large || bytes > PTRDIFF_MAX - HugePage)
     return -1;
   return empty ? 0 : bytes;
 }
 
+// Kernels read rows far apart: on small pages, finding them takes longer than
+// reading them. The advice is only that, so its result does not matter.
 void *attn_rt_aligned_alloc(int64_t bytes) {
-  return aligned_alloc(Alignment,
-                       ((size_t)bytes + Alignment) / Alignment * Alignment);
+  size_t unit = bytes < 2 * HugePage ? Alignment : HugePage;
+  size_t size = ((size_t)bytes + unit) / unit * unit;
+  void *memory = aligned_alloc(unit, size);
+#ifdef MADV_HUGEPAGE
+  if (memory && unit == HugePage)
+    (void)madvise(memory, size, MADV_HUGEPAGE);
+#endif
+  return memory;
 }
 
 int attn_rt_array_allocate(attn_rt_array *array, char *error,

@@ -5,14 +5,16 @@
 //   part       shape                              content
 //   queries    capacity x key_vectors * lanes     scale * log2(e) * query
 //   context    capacity x value_vectors * lanes   acc
-//   scores     blocks x (key_tile + lanes) * 4    of key and query of a block
+//   scores     blocks x scores_width              of key and query of a block,
+//                                                 (key_tile + lanes) * 4
 //   statistics 3 x (capacity + lanes)             m, l, a (= exp2(m - m'))
 //
 // `capacity` is the number of rows, made a multiple of the 4 of a block; rows
 // that there are not have queries of 0. Where the number of features is no
 // multiple of `lanes`, the last vector begins at `dim - lanes`: it overlaps the
 // one before, and the queries are 0 where it does. Statistics are in units of
-// log2. With a single row, scores are those of key after key instead.
+// log2. With a single row, scores are those of key after key instead; behind
+// them lie lanes x lanes products that are not added yet.
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_DECODELAYOUT_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_DECODELAYOUT_H
 
@@ -43,7 +45,11 @@ struct DecodeLayout {
   }
   int64_t keyWidth() const { return vectorsOf(keyDim) * lanes; }
   int64_t valueWidth() const { return vectorsOf(valueDim) * lanes; }
-  int64_t scoresWidth() const { return (keyTile + lanes) * decodeBlock; }
+  int64_t scoresWidth() const {
+    return std::max((keyTile + lanes) * decodeBlock,
+                    capacity == decodeBlock ? keyTile + lanes + lanes * lanes
+                                            : 0);
+  }
   int64_t statisticsWidth() const { return capacity + lanes; }
 
   int64_t contextBegin() const { return capacity * keyWidth(); }
@@ -69,6 +75,10 @@ struct DecodeLayout {
   }
   Value scores(KernelBuilder &k, Value state) const {
     return view(k, state, scoresBegin(), capacity / decodeBlock, scoresWidth());
+  }
+  /// Only where a block is all there is.
+  Value products(KernelBuilder &k, Value state) const {
+    return view(k, state, scoresBegin() + keyTile + lanes, lanes, lanes);
   }
   Value statistics(KernelBuilder &k, Value state) const {
     return view(k, state, statisticsBegin(), 3, statisticsWidth());

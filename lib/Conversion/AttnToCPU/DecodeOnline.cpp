@@ -5,9 +5,13 @@
 //   1. scores: dot products, whose lanes are added by a transpose
 //   2. softmax of a block of 4 queries, [key][query] without gaps
 //   3. context[query][d] += weight * V[key][d]
-// A single query takes `lanes` keys at a time instead of 4 queries. The values
-// of a tile are prefetched while its scores are computed, the next keys while
-// values are summed.
+// A single query takes `lanes` keys at a time instead of 4 queries.
+//
+// Memory sets the pace, and it is fast only if lines are asked for in the order
+// of their addresses and evenly. A single query reads key after key and value
+// after value, which the processor's own prefetchers follow. Blocks of queries
+// read several rows at once; the values of a tile are prefetched while its
+// scores are computed, the next keys while values are summed, line after line.
 #include "DecodeKernels.h"
 
 using namespace mlir;
@@ -72,10 +76,13 @@ namespace {
 class DecodeTile {
 public:
   DecodeTile(KernelBuilder &k, const DecodeLayout &layout,
-             const TileOperands &tile, Value value, Value rows, bool single)
+             const TileOperands &tile, Value value, Value rows, int64_t heads,
+             bool single)
       : k(k), small(k.withLanes(single ? 1 : decodeBlock)), layout(layout),
         tile(tile), value(value), rows(rows), single(single),
-        size(single ? 1 : decodeBlock), queries(layout.queries(k, tile.state)),
+        size(single ? 1 : decodeBlock),
+        shares((heads + decodeBlock - 1) / decodeBlock),
+        queries(layout.queries(k, tile.state)),
         context(layout.context(k, tile.state)),
         scores(layout.scores(k, tile.state)),
         statistics(layout.statistics(k, tile.state)),
@@ -84,15 +91,19 @@ public:
   void run(StateType type, ScheduleAttr schedule, bool strict);
 
 private:
+  void eachBlock(function_ref<void(Value)> body);
   Value firstRow(Value block) { return k.mul(block, size); }
   Value position(Value key) { return k.mul(key, size); }
-  void scoreKeys(Value block, Value first, bool careful);
-  void scoreBlock(Value block);
+  void scoreTile();
+  void scoreKeys(Value block, Value first);
+  void scoreKeysOfOne(Value first);
+  Value dotProduct(Value key);
   void softmaxBlock(Value block);
+  RegisterTile sumValues(Value block, Value i, RegisterTile acc, Value pass,
+                         int64_t passes);
   void contextBlock(Value block);
   void strictContextBlock(Value block);
-  void prefetchRows(Value matrix, Value row, int64_t firstColumn,
-                    int64_t columns);
+  Value shareOf(Value block);
   Value loadValue(Value key, Value vector);
   Value tiled(Value few);
 
@@ -102,41 +113,31 @@ private:
   const TileOperands &tile;
   Value value, rows;
   bool single;
-  int64_t size; ///< queries of a block
+  int64_t size;   ///< queries of a block
+  int64_t shares; ///< blocks that share the prefetches of a tile
   Value queries, context, scores, statistics, count;
 };
 } // namespace
 
-void DecodeTile::prefetchRows(Value matrix, Value row, int64_t firstColumn,
-                              int64_t columns) {
-  int64_t locality = k.schedule.getPrefetch();
-  auto type = cast<MemRefType>(matrix.getType());
-  int64_t step = 64 * 8 / type.getElementTypeBitWidth();
-  int64_t end = std::min(firstColumn + columns, type.getDimSize(1));
-  if (!locality)
-    return;
-  for (int64_t column = firstColumn; column < end; column += step)
-    memref::PrefetchOp::create(k.builder, k.loc, matrix,
-                               ValueRange{row, k.index(column)},
-                               /*isWrite=*/false, locality,
-                               /*isDataCache=*/true);
+/// Which share of a tile's prefetches a block makes. More blocks than a single
+/// query has repeat the last share.
+Value DecodeTile::shareOf(Value block) {
+  return layout.capacity / decodeBlock > shares
+             ? k.min(block, k.index(shares - 1))
+             : block;
 }
 
-/// Scores of some keys from `first` with the queries of a block. A careful step
+/// Scores of some keys from `first` with the queries of a block. The last step
 /// repeats the last key; what it writes for keys behind it is not read.
-void DecodeTile::scoreKeys(Value block, Value first, bool careful) {
-  int64_t keys = single ? k.lanes : k.rows, dim = layout.keyDim;
-  int64_t whole = dim / k.lanes;
+void DecodeTile::scoreKeys(Value block, Value first) {
+  int64_t keys = k.rows, dim = layout.keyDim, whole = dim / k.lanes;
   Values keyRows;
   Value last = k.sub(count, k.index(1));
-  for (int64_t r = 0; r < keys; ++r) {
-    Value row = k.add(first, r);
-    keyRows.push_back(careful ? k.min(row, last) : row);
-    if (!careful)
-      prefetchRows(value, row, 0, layout.valueDim);
-  }
+  for (int64_t r = 0; r < keys; ++r)
+    keyRows.push_back(k.min(k.add(first, r), last));
   RegisterTile acc(keys, Values(size, k.splat(0.0)));
   auto query = [&](int64_t q) { return k.add(firstRow(block), q); };
+  k.prefetchTurn(value, first, shareOf(block), keys, shares);
   if (whole > 0)
     acc = k.multiply(
         k.index(0), k.index(whole), acc,
@@ -155,25 +156,64 @@ void DecodeTile::scoreKeys(Value block, Value first, bool careful) {
             k.fma(features, k.load(queries, query(q), k.index(whole * k.lanes)),
                   acc[r][q]);
     }
-  auto store = [&](Values sums, Value key) {
-    vector::StoreOp::create(k.builder, k.loc, sumLanes(k, std::move(sums)),
-                            scores, ValueRange{block, position(key)});
-  };
-  if (!single)
-    for (int64_t r = 0; r < keys; ++r)
-      store(acc[r], k.add(first, r));
-  else
-    store(llvm::map_to_vector(acc, [](const Values &row) { return row[0]; }),
-          first);
+  for (int64_t r = 0; r < keys; ++r)
+    vector::StoreOp::create(k.builder, k.loc, sumLanes(k, std::move(acc[r])),
+                            scores,
+                            ValueRange{block, position(k.add(first, r))});
 }
 
-void DecodeTile::scoreBlock(Value block) {
-  int64_t keys = single ? k.lanes : k.rows;
-  Value whole = k.mul(k.div(count, keys), keys);
-  k.loop(k.index(0), whole, keys,
-         [&](Value first) { scoreKeys(block, first, /*careful=*/false); });
-  k.when(k.less(whole, count),
-         [&] { scoreKeys(block, whole, /*careful=*/true); });
+/// The products of a key's features with those of the first query, not added.
+Value DecodeTile::dotProduct(Value key) {
+  constexpr int64_t chains = 4, turn = 4 * chains;
+  int64_t dim = layout.keyDim, whole = dim / k.lanes;
+  int64_t looped = whole / turn * turn;
+  Value zero = k.index(0);
+  auto multiply = [&](Value i, Value sum) {
+    Value column = k.mul(i, k.lanes);
+    return k.fma(k.load(tile.key, key, column), k.load(queries, zero, column),
+                 sum);
+  };
+  Values sums(chains, k.splat(0.0));
+  if (looped)
+    sums = k.loop(
+        zero, k.index(looped), turn, sums, [&](Value i, ValueRange carried) {
+          Values next(carried);
+          for (int64_t c = 0; c < turn; ++c)
+            next[c % chains] = multiply(k.add(i, c), next[c % chains]);
+          return next;
+        });
+  for (int64_t i = looped; i < whole; ++i)
+    sums[i % chains] = multiply(k.index(i), sums[i % chains]);
+  if (dim % k.lanes)
+    sums.back() =
+        k.fma(loadFeatures(k, layout, tile.key, key, whole, dim, /*once=*/true),
+              k.load(queries, zero, k.index(whole * k.lanes)), sums.back());
+  return k.addf(k.addf(sums[0], sums[1]), k.addf(sums[2], sums[3]));
+}
+
+/// Scores of as many keys as there are lanes with the only query. The products
+/// of a key leave the registers before the next key's, which would otherwise be
+/// read among them.
+void DecodeTile::scoreKeysOfOne(Value first) {
+  Value zero = k.index(0), last = k.sub(count, k.index(1));
+  Value waiting = layout.products(k, tile.state);
+  k.loop(zero, k.index(k.lanes), 1, [&](Value r) {
+    k.store(dotProduct(k.min(k.add(first, r), last)), waiting, r, zero);
+  });
+  Values products;
+  for (int64_t r = 0; r < k.lanes; ++r)
+    products.push_back(k.load(waiting, k.index(r), zero));
+  vector::StoreOp::create(k.builder, k.loc, sumLanes(k, std::move(products)),
+                          scores, ValueRange{zero, first});
+}
+
+void DecodeTile::scoreTile() {
+  if (single)
+    return k.loop(k.index(0), count, k.lanes,
+                  [&](Value first) { scoreKeysOfOne(first); });
+  k.loop(k.index(0), count, k.rows, [&](Value first) {
+    eachBlock([&](Value block) { scoreKeys(block, first); });
+  });
 }
 
 /// One value per query of a block, in all lanes that belong to it.
@@ -227,22 +267,47 @@ Value DecodeTile::loadValue(Value key, Value vector) {
   return k.load(value, key, column);
 }
 
+/// acc[q][v] += weights * values of the vectors from number i on. Pass number
+/// `pass` of `passes` over the tile's values, which together fetch the next
+/// keys.
+RegisterTile DecodeTile::sumValues(Value block, Value i, RegisterTile acc,
+                                   Value pass, int64_t passes) {
+  constexpr int64_t keysPerTurn = 8;
+  size_t vectors = acc.front().size();
+  auto multiply = [&](Value begin, Value end, const RegisterTile &sums) {
+    return k.multiply(
+        begin, end, sums,
+        [&](int64_t q, Value key) {
+          return k.loadBroadcast(scores, block, k.add(position(key), q));
+        },
+        [&](Value key, int64_t v) { return loadValue(key, k.add(i, v)); });
+  };
+  if (single || !k.schedule.getPrefetch())
+    return multiply(k.index(0), count, acc);
+  Value turns = k.div(k.add(count, keysPerTurn - 1), keysPerTurn);
+  Value earlier = arith::MulIOp::create(k.builder, k.loc, pass, turns);
+  Values sums = k.loop(
+      k.index(0), turns, 1, flatten(acc), [&](Value turn, ValueRange carried) {
+        Value key = k.mul(turn, keysPerTurn);
+        k.prefetchTurn(tile.key, count, k.add(earlier, turn), keysPerTurn,
+                       passes);
+        return flatten(multiply(key, k.min(k.add(key, keysPerTurn), count),
+                                unflatten(Values(carried), vectors)));
+      });
+  return unflatten(sums, vectors);
+}
+
 void DecodeTile::contextBlock(Value block) {
   int64_t vectors = layout.vectorsOf(layout.valueDim);
   int64_t most = single ? k.vectors * decodeBlock : k.vectors;
-  int64_t blocks = (vectors + most - 1) / most;
-  int64_t share = (layout.keyDim + blocks - 1) / blocks;
-  for (RowBlocks group : balancedBlocks(vectors, most))
-    k.loop(k.index(group.begin), k.index(group.end), group.size, [&](Value i) {
+  int64_t passes = (vectors + most - 1) / most;
+  Value earlier = k.mul(shareOf(block), passes);
+  for (RowBlocks group : balancedBlocks(vectors, most)) {
+    int64_t groups = (group.end - group.begin) / group.size;
+    k.loop(k.index(0), k.index(groups), 1, [&](Value number) {
+      Value i = k.add(k.mul(number, group.size), group.begin);
       RegisterTile acc(size, Values(group.size, k.splat(0.0)));
-      acc = k.multiply(
-          k.index(0), count, acc,
-          [&](int64_t q, Value key) {
-            if (q == 0)
-              prefetchRows(tile.key, k.add(key, count), 0, share);
-            return k.loadBroadcast(scores, block, k.add(position(key), q));
-          },
-          [&](Value key, int64_t v) { return loadValue(key, k.add(i, v)); });
+      acc = sumValues(block, i, acc, k.add(earlier, number), shares * passes);
       for (int64_t q = 0; q < size; ++q) {
         Value row = k.add(firstRow(block), q);
         Value rescale =
@@ -254,6 +319,8 @@ void DecodeTile::contextBlock(Value block) {
         }
       }
     });
+    earlier = k.add(earlier, groups);
+  }
 }
 
 /// The same where a value may be infinite or NaN: a weight of 0 contributes
@@ -306,12 +373,13 @@ static void adjustScores(KernelBuilder &k, StateType type,
   });
 }
 
-void DecodeTile::run(StateType type, ScheduleAttr schedule, bool strict) {
+void DecodeTile::eachBlock(function_ref<void(Value)> body) {
   Value blocks = single ? k.index(1) : k.div(blockRows(k, rows), decodeBlock);
-  auto eachBlock = [&](function_ref<void(Value)> body) {
-    k.loop(k.index(0), blocks, 1, body);
-  };
-  eachBlock([&](Value block) { scoreBlock(block); });
+  k.loop(k.index(0), blocks, 1, body);
+}
+
+void DecodeTile::run(StateType type, ScheduleAttr schedule, bool strict) {
+  scoreTile();
   if (tile.mask || tile.bias)
     adjustScores(k, type, schedule, tile, scores, rows, count, size);
   eachBlock([&](Value block) { softmaxBlock(block); });
@@ -330,7 +398,7 @@ void cpu::emitDecodeOnline(KernelBuilder &k, const DecodeLayout &layout,
   Value queries = k.sub(tile.queryEnd, tile.queryBegin);
   Value rows = k.mul(queries, heads);
   auto run = [&](bool single) {
-    DecodeTile(k, layout, tile, value, rows, single)
+    DecodeTile(k, layout, tile, value, rows, heads, single)
         .run(type, k.schedule, strict);
   };
   if (type.getRows() == 1 || heads > 1)

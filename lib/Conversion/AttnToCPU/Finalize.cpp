@@ -32,8 +32,13 @@ static void writeTransposed(KernelBuilder &k, Value state, Value from,
                             Value width, Value out, Value p, Value queryCount,
                             function_ref<Value(Value, int64_t)> map) {
   Value first = k.mul(p, k.panel);
+  int64_t columns = cast<MemRefType>(out.getType()).getDimSize(1);
+  int64_t groups = (columns + k.lanes - 1) / k.lanes;
   auto write = [&](bool complete) {
     k.columnGroups(width, [&](Value column, Value mask) {
+      if (complete)
+        k.prefetchTurn(out, k.add(first, k.panel), k.div(column, k.lanes),
+                       k.panel, groups, /*isWrite=*/true);
       for (int64_t v = 0; v < k.vectors; ++v) {
         Values lines;
         for (int64_t i = 0; i < k.lanes; ++i) {

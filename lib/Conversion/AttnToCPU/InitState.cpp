@@ -22,7 +22,10 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
       Values queryRows; // a ragged panel repeats the last query
       for (int64_t i = 0; i < k.lanes; ++i)
         queryRows.push_back(k.min(k.add(first, i), last));
+      int64_t groups = (layout.keyDim + k.lanes - 1) / k.lanes;
       k.columnGroups(k.index(layout.keyDim), [&](Value d, Value mask) {
+        k.prefetchTurn(query, k.add(first, k.lanes), k.div(d, k.lanes), k.lanes,
+                       groups);
         Values lines;
         for (Value row : queryRows)
           lines.push_back(k.mulf(k.loadRow(query, row, d, mask), factor));

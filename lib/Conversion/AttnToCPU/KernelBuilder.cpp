@@ -4,6 +4,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace attn;
@@ -215,13 +216,13 @@ void KernelBuilder::choose(Value condition, function_ref<void()> then,
 
 // --- register tiles ---
 
-static Values flatten(const RegisterTile &tile) {
+Values cpu::flatten(const RegisterTile &tile) {
   Values flat;
   for (const Values &row : tile)
     llvm::append_range(flat, row);
   return flat;
 }
-static RegisterTile unflatten(ArrayRef<Value> flat, size_t vectors) {
+RegisterTile cpu::unflatten(ArrayRef<Value> flat, size_t vectors) {
   RegisterTile tile;
   for (size_t i = 0; i < flat.size(); i += vectors)
     tile.emplace_back(flat.slice(i, vectors));
@@ -300,6 +301,27 @@ KernelBuilder::multiply(Value lo, Value hi, RegisterTile acc,
 }
 
 // --- rows of row-major data ---
+
+void KernelBuilder::prefetchTurn(Value matrix, Value first, Value turn,
+                                 int64_t rows, int64_t turns, bool isWrite) {
+  int64_t locality = schedule.getPrefetch();
+  auto type = cast<MemRefType>(matrix.getType());
+  if (!locality || type.isDynamicDim(1))
+    return;
+  int64_t columns = 64 * 8 / type.getElementTypeBitWidth();
+  int64_t linesPerRow = (type.getDimSize(1) + columns - 1) / columns;
+  int64_t lines = rows * linesPerRow, atOnce = (lines + turns - 1) / turns;
+  int64_t common = std::gcd(lines, atOnce * turns);
+  for (int64_t i = 0; i < atOnce; ++i) {
+    Value number = mul(add(mul(turn, atOnce), i), lines / common);
+    Value line = div(number, atOnce * turns / common);
+    Value row = div(line, linesPerRow);
+    Value column = mul(sub(line, mul(row, linesPerRow)), columns);
+    memref::PrefetchOp::create(builder, loc, matrix,
+                               ValueRange{add(first, row), column}, isWrite,
+                               locality, /*isDataCache=*/true);
+  }
+}
 
 void KernelBuilder::columnGroups(Value width,
                                  function_ref<void(Value, Value)> body) {

@@ -23,6 +23,8 @@ using Values = llvm::SmallVector<Value>;
 
 /// Values of a register tile: element [row][vector].
 using RegisterTile = llvm::SmallVector<Values>;
+Values flatten(const RegisterTile &tile);
+RegisterTile unflatten(llvm::ArrayRef<Value> flat, size_t vectors);
 
 class KernelBuilder {
 public:
@@ -93,6 +95,13 @@ public:
   multiply(Value lo, Value hi, RegisterTile acc,
            llvm::function_ref<Value(int64_t row, Value k)> scalar,
            llvm::function_ref<Value(Value k, int64_t vector)> vector);
+
+  /// In a loop whose `turns` turns fetch `rows` rows of a matrix from `first`
+  /// on into the cache: what turn number `turn` fetches. The number of the line
+  /// rises by the same fraction every turn: lines that are asked for out of
+  /// order, or in bursts, take up to twice as long, or are not fetched at all.
+  void prefetchTurn(Value matrix, Value first, Value turn, int64_t rows,
+                    int64_t turns, bool isWrite = false);
 
   /// Visits columns [0, width) of row-major data `lanes` at a time. The last
   /// group overlaps the one before, so `body` must be idempotent; where width <
