@@ -171,29 +171,54 @@ cpu::ScoreFunction::Lanes cpu::ScoreFunction::loadCapture(Operation &op) {
   return {Value(), 0, gather(memref, at)};
 }
 
-/// One load where all lanes read inside of the dimension.
+/// One load where all lanes read inside of the dimension, or outside on the
+/// same side.
 Value cpu::ScoreFunction::loadNeighbours(Value memref, ArrayRef<Lanes> at) {
   OpBuilder &b = k.builder;
   auto element = cast<MemRefType>(memref.getType()).getElementType();
   auto type = VectorType::get(k.lanes, element);
   Value first = at.back().scalar, width = size(memref, at.size() - 1);
-  Value begins = k.less(k.index(-1), first);
-  Value ends = k.less(k.add(first, k.lanes - 1), width);
+  Value last = k.add(first, k.lanes - 1);
+  Values indices;
+  for (auto [dim, index] : llvm::enumerate(at.drop_back()))
+    indices.push_back(clampIndex(index.scalar, size(memref, dim)));
+  auto choose = [&](Value condition, function_ref<Value()> then,
+                    function_ref<Value()> otherwise) -> Value {
+    return scf::IfOp::create(
+               b, k.loc, condition,
+               [&](OpBuilder &, Location loc) {
+                 scf::YieldOp::create(b, loc, then());
+               },
+               [&](OpBuilder &, Location loc) {
+                 scf::YieldOp::create(b, loc, otherwise());
+               })
+        .getResult(0);
+  };
+  auto withLast = [&](Value index) {
+    Values all = indices;
+    all.push_back(index);
+    return all;
+  };
+  Value begins = k.less(k.index(-1), first), ends = k.less(last, width);
   Value inside = arith::AndIOp::create(b, k.loc, begins, ends);
-  auto choice = scf::IfOp::create(
-      b, k.loc, inside,
-      [&](OpBuilder &, Location loc) {
-        Values indices;
-        for (auto [dim, index] : llvm::enumerate(at.drop_back()))
-          indices.push_back(clampIndex(index.scalar, size(memref, dim)));
-        indices.push_back(first);
-        Value row = vector::LoadOp::create(b, loc, type, memref, indices);
-        scf::YieldOp::create(b, loc, row);
+  return choose(
+      inside,
+      [&]() -> Value {
+        return vector::LoadOp::create(b, k.loc, type, memref, withLast(first));
       },
-      [&](OpBuilder &, Location loc) {
-        scf::YieldOp::create(b, loc, gather(memref, at));
+      [&] {
+        Value beside =
+            arith::OrIOp::create(b, k.loc, k.less(last, k.index(1)),
+                                 k.less(k.sub(width, k.index(2)), first));
+        return choose(
+            beside,
+            [&] {
+              Value nearest = clampIndex(first, width);
+              return k.broadcast(
+                  memref::LoadOp::create(b, k.loc, memref, withLast(nearest)));
+            },
+            [&] { return gather(memref, at); });
       });
-  return choice.getResult(0);
 }
 
 Value cpu::ScoreFunction::gather(Value memref, ArrayRef<Lanes> at) {
