@@ -142,8 +142,10 @@ Value KernelBuilder::product(Value a, Value b, Value acc) {
   AffineExpr lane = builder.getAffineDimExpr(0),
              which = builder.getAffineDimExpr(1);
   using Exprs = ArrayRef<AffineExpr>;
+  a = pairs(a);
+  b = pairs(b);
   return vector::ContractionOp::create(
-      builder, loc, pairs(a), pairs(b), acc,
+      builder, loc, a, b, acc,
       ArrayRef<Exprs>{{lane, which}, {lane, which}, {lane}},
       {vector::IteratorType::parallel, vector::IteratorType::reduction});
 }

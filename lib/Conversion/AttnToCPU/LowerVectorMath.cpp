@@ -345,19 +345,16 @@ struct LowerPairDot : OpConversionPattern<vector::ContractionOp> {
       return success();
     }
     Emitter e{rewriter, loc, type};
-    auto bits = [&](Value pairs) -> Value {
-      return vector::BitCastOp::create(
-          rewriter, loc, type.clone(rewriter.getI32Type()), pairs);
-    };
-    auto first = [&](Value pairs) {
-      return e.number(e.make<arith::ShLIOp>(bits(pairs), e.integer(16)));
-    };
-    auto second = [&](Value pairs) {
-      constexpr int32_t upper = -65536; // the upper 16 bits
-      return e.number(e.make<arith::AndIOp>(bits(pairs), e.integer(upper)));
-    };
-    Value sum = e.fma(first(a), first(b), adaptor.getAcc());
-    rewriter.replaceOp(op, e.fma(second(a), second(b), sum));
+    auto bits = type.clone(rewriter.getI32Type());
+    a = vector::BitCastOp::create(rewriter, loc, bits, a);
+    b = vector::BitCastOp::create(rewriter, loc, bits, b);
+    Value shift = e.integer(16), upper = e.integer(-65536); // the upper bits
+    Value x = e.number(e.make<arith::ShLIOp>(a, shift));
+    Value y = e.number(e.make<arith::ShLIOp>(b, shift));
+    Value sum = e.fma(x, y, adaptor.getAcc());
+    x = e.number(e.make<arith::AndIOp>(a, upper));
+    y = e.number(e.make<arith::AndIOp>(b, upper));
+    rewriter.replaceOp(op, e.fma(x, y, sum));
     return success();
   }
 };

@@ -50,9 +50,9 @@ Value cpu::broadcastLast(KernelBuilder &k, Value memref, Value row,
 Value cpu::packPairs(KernelBuilder &k, Value first, Value second) {
   OpBuilder &b = k.builder;
   auto type = VectorType::get(k.lanes, b.getBF16Type());
-  Value both = vector::InterleaveOp::create(
-      b, k.loc, arith::TruncFOp::create(b, k.loc, type, first),
-      arith::TruncFOp::create(b, k.loc, type, second));
+  first = arith::TruncFOp::create(b, k.loc, type, first);
+  second = arith::TruncFOp::create(b, k.loc, type, second);
+  Value both = vector::InterleaveOp::create(b, k.loc, first, second);
   return vector::BitCastOp::create(b, k.loc, k.vectorType, both);
 }
 

@@ -14,14 +14,18 @@
 // CHECK-NEXT: return %[[R]]
 // PLAIN-DAG: %[[UPPER:.*]] = arith.constant dense<-65536> : vector<16xi32>
 // PLAIN-DAG: %[[SIXTEEN:.*]] = arith.constant dense<16> : vector<16xi32>
-// PLAIN-DAG: %[[AI:.*]] = vector.bitcast %[[A]] : vector<32xbf16> to vector<16xi32>
-// PLAIN-DAG: %[[BI:.*]] = vector.bitcast %[[B]] : vector<32xbf16> to vector<16xi32>
-// PLAIN-DAG: arith.shli %[[AI]], %[[SIXTEEN]]
-// PLAIN-DAG: arith.shli %[[BI]], %[[SIXTEEN]]
-// PLAIN-DAG: arith.andi %[[AI]], %[[UPPER]]
-// PLAIN-DAG: arith.andi %[[BI]], %[[UPPER]]
-// PLAIN: %[[SUM:.*]] = vector.fma %{{.*}}, %{{.*}}, %[[C]] : vector<16xf32>
-// PLAIN: %[[R:.*]] = vector.fma %{{.*}}, %{{.*}}, %[[SUM]] : vector<16xf32>
+// PLAIN: %[[AI:.*]] = vector.bitcast %[[A]] : vector<32xbf16> to vector<16xi32>
+// PLAIN-NEXT: %[[BI:.*]] = vector.bitcast %[[B]] : vector<32xbf16> to vector<16xi32>
+// PLAIN-NEXT: %[[X:.*]] = arith.shli %[[AI]], %[[SIXTEEN]] : vector<16xi32>
+// PLAIN-NEXT: %[[XF:.*]] = arith.bitcast %[[X]]
+// PLAIN-NEXT: %[[Y:.*]] = arith.shli %[[BI]], %[[SIXTEEN]] : vector<16xi32>
+// PLAIN-NEXT: %[[YF:.*]] = arith.bitcast %[[Y]]
+// PLAIN-NEXT: %[[SUM:.*]] = vector.fma %[[XF]], %[[YF]], %[[C]] : vector<16xf32>
+// PLAIN-NEXT: %[[U:.*]] = arith.andi %[[AI]], %[[UPPER]] : vector<16xi32>
+// PLAIN-NEXT: %[[UF:.*]] = arith.bitcast %[[U]]
+// PLAIN-NEXT: %[[V:.*]] = arith.andi %[[BI]], %[[UPPER]] : vector<16xi32>
+// PLAIN-NEXT: %[[VF:.*]] = arith.bitcast %[[V]]
+// PLAIN-NEXT: %[[R:.*]] = vector.fma %[[UF]], %[[VF]], %[[SUM]] : vector<16xf32>
 // PLAIN-NEXT: return %[[R]]
 func.func @dot(%a: vector<32xbf16>, %b: vector<32xbf16>, %c: vector<16xf32>) -> vector<16xf32> {
   %x = vector.shape_cast %a : vector<32xbf16> to vector<16x2xbf16>

@@ -9,7 +9,7 @@
 // CHECK-DAG: arith.constant dense<0.693113625> : vector<16xf32>
 // CHECK-DAG: arith.constant dense<0.240207106> : vector<16xf32>
 // CHECK-DAG: arith.constant dense<0.0559768826> : vector<16xf32>
-// CHECK-DAG: arith.constant dense<0.00978291221> : vector<16xf32>
+// CHECK-DAG: arith.constant dense<0.0097829122> : vector<16xf32>
 // CHECK-COUNT-4: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: return
