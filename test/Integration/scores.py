@@ -52,9 +52,9 @@ func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({query}, {sc
         hkv = self.heads // self.group
         arrays = {"q": 2 * normal(b, self.heads, sq, self.dim), "k": normal(b, hkv, skv, self.dim),
                   "v": normal(b, hkv, skv, self.dim)}
-        for name, (element, shape) in self.captured.items():
+        for name, (type_text, shape) in self.captured.items():
             shape = shape(b, self.heads, sq, skv)
-            arrays[name] = 0.1 * normal(*shape) if "f32" in element else rng.integers(0, max(skv, 1), shape, np.int32)
+            arrays[name] = 0.1 * normal(*shape) if "f32" in type_text else rng.integers(0, max(skv, 1), shape, np.int32)
         if self.values:
             self.values(arrays)
         for name in "qkv":
