@@ -95,7 +95,8 @@ static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
   os << "; register tile of " << schedule.getRows()
      << (decode ? " keys by 4 queries and 4 queries by " : " by ")
      << schedule.getVectors() << " vectors of " << schedule.getLanes()
-     << " lanes\n";
+     << " lanes" << (schedule.usesPairs() ? ", products of bf16 pairs" : "")
+     << "\n";
 }
 
 /// The schedules with the lengths that each is for.

@@ -56,6 +56,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
   schedule.lanes = options.lanes;
   schedule.registers = options.registers;
   schedule.chains = options.chains;
+  schedule.pairChains = options.pairChains;
   schedule.l1Bytes = options.l1Bytes;
   pm.addNestedPass<func::FuncOp>(createAssignSchedule(schedule));
 }

@@ -74,7 +74,8 @@ static void describeVectors(Processor &processor) {
   processor.chains = 8;
   processor.scalef = avx512;
   processor.f16 = info.checkFeatures("+f16c");
-  processor.bf16 = avx512 && info.checkFeatures("+avx512bf16");
+  processor.bf16 = avx512 && info.checkFeatures("+avx512bf16,+avx512vl");
+  processor.pairChains = processor.bf16 ? 12 : 0; // latency 6, two pipes
 }
 
 static llvm::Error unknown(StringRef name) {

@@ -8,6 +8,9 @@ STORED = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.flo
 # Bits behind the point, and the exponent of the smallest normal number.
 FORMATS = {"f16": (10, -14), "bf16": (7, -126), "f32": (23, -126), "f64": (52, -1022)}
 
+# What results of values from a normal distribution are of the size of.
+TYPICAL = 0.5
+
 
 def statistics(element):
     """The type of lse, scores, weights and biases."""
@@ -53,11 +56,17 @@ def ulp(numbers, element):
     return 2.0 ** (np.floor(np.log2(size)) - bits)
 
 
-def tolerance(element, want):
-    """What `compare` allows: for f16 and bf16 1.5 ulp, besides the error of the f32 in which all is computed."""
+def tolerance(element, want, scale=0.0):
+    """What `compare` allows: for f16 and bf16 1.5 ulp, besides the error of the f32 in which all is computed; 1.5 ulp
+    of `scale` where weights are rounded too, since a sum that cancels keeps the errors of its terms."""
     if element == "f64":
         return {"atol": 1e-13, "rtol": 1e-13}
     if element == "f32":
         return {"atol": 2e-6, "rtol": 1e-6}
     finite = np.where(np.isfinite(want), want, 1)
-    return {"atol": 1.5 * ulp(finite, element) + 2e-6, "rtol": 0}
+    return {"atol": 1.5 * ulp(np.maximum(np.abs(finite), scale), element) + 2e-6, "rtol": 0}
+
+
+def near(element, want, rtol=1e-5, atol=1e-6):
+    """The given bounds, or those of a narrow type whose weights are rounded to it."""
+    return {"rtol": rtol, "atol": atol} if element == "f32" else tolerance(element, want, TYPICAL)

@@ -9,6 +9,7 @@ import tempfile
 
 import numpy as np
 
+import elements
 from kernels import Kernel, attention, compare, reference
 
 HEADS, DIM = 2, 16
@@ -159,8 +160,8 @@ PREDICATES = {
 }
 
 
-def text(name):
-    tensor, scores = f"tensor<?x{HEADS}x?x{DIM}xf32>", f"tensor<?x{HEADS}x?x?xf32>"
+def text(name, element):
+    tensor, scores = f"tensor<?x{HEADS}x?x{DIM}x{element}>", f"tensor<?x{HEADS}x?x?xf32>"
     lse = f"tensor<?x{HEADS}x?xf32>"
     where, operands = (TERMS[name][0], TERMS[name][1]) if name in TERMS else (None, PREDICATES[name][2])
     arguments = [f"%{x}: {tensor}" for x in "qkv"] + [f"%{o}: {t}" for o, (t, _) in operands.items()]
@@ -183,20 +184,22 @@ def text(name):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, epilog="Other options go to attn-opt.")
     parser.add_argument("--target", default="native")
     parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    parser.add_argument("--element", default="f32")
+    options, flags = parser.parse_known_args()
     failures, count, worst = [], 0, 0.0
     for number, name in enumerate([*TERMS, *PREDICATES]):
         if options.only and name not in options.only.split(","):
             continue
         operands, sees = (TERMS[name] if name in TERMS else PREDICATES[name])[-2:]
         with tempfile.TemporaryDirectory() as folder:
-            kernel = Kernel(text(name), folder, target=options.target)
+            kernel = Kernel(text(name, options.element), folder, target=options.target, flags=flags)
             for i, lengths in enumerate(LENGTHS):
                 try:
-                    worst = max(worst, check(kernel, name, operands, sees, Sizes(*lengths), 100 * number + i, folder))
+                    worst = max(worst, check(kernel, name, operands, sees, Sizes(*lengths), 100 * number + i, folder,
+                                             options.element))
                 except (AssertionError, RuntimeError) as error:
                     failures.append(str(error))
                 count += 1
@@ -206,25 +209,28 @@ def main():
     sys.exit(1 if failures or not count else 0)
 
 
-def check(kernel, name, operands, sees, n, seed, folder):
+def check(kernel, name, operands, sees, n, seed, folder, element):
     rng = np.random.default_rng(seed)
     shapes = [(n.batch, HEADS, length, DIM) for length in (n.queries, n.keys, n.keys)]
-    inputs = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    inputs = [elements.store(rng.standard_normal(shape), element) for shape in shapes]
     extra = {o: make(rng, n) for o, (_, make) in operands.items()}
     q, k = np.arange(n.queries)[:, None], np.arange(n.keys)[None, :]
     seen = np.array([[np.broadcast_to(sees(extra, b, h, q, k, n), (n.queries, n.keys)) for h in range(HEADS)]
                      for b in range(n.batch)])
     # Excluded keys hold what must not leak.
     hidden = ~seen.any(axis=2)
-    inputs[1][hidden], inputs[2][hidden] = np.nan, np.inf
+    inputs[1][hidden], inputs[2][hidden] = elements.store(np.nan, element), elements.store(np.inf, element)
     want = attention(*inputs, 0.25, seen)[:2 if name in TERMS else 1]
-    outputs = [np.full(w.shape, np.nan, np.float32) for w in want]
+    types = [element, "f32"]
+    outputs = [elements.empty(w.shape, t) for w, t in zip(want, types)]
     arrays = [*inputs, *extra.values()]
     what = f"{name} {n.batch} x {n.queries} x {n.keys}"
-    error = max(compare(what, g, w) for g, w in zip(kernel(arrays, outputs, threads=1 + seed % 3), want))
+    bounds = [elements.near(t, w) for w, t in zip(want, types)]
+    got = kernel(arrays, outputs, threads=1 + seed % 3)
+    error = max(compare(what, g, w, **near) for g, w, near in zip(got, want, bounds))
     if n.queries * n.keys < 1000:
-        for g, w in zip(reference(kernel.source, arrays, len(want), folder), want):
-            compare(what + " (Reference)", g, w)
+        for g, w, near in zip(reference(kernel.source, arrays, len(want), folder), want, bounds):
+            compare(what + " (Reference)", g, w, **near)
     return error
 
 

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """NaN and infinities: what a row sees reaches it, what it does not see never does."""
+import argparse
 import sys
 import tempfile
 
 import numpy as np
 
+import elements
 from kernels import Kernel, compare, reference
 
-SPEC = """func.func @kernel(%q: tensor<2x?x40xf32>, %k: tensor<2x?x40xf32>, %v: tensor<2x?x24xf32>, %bias: tensor<?x?xf32>)
-    -> (tensor<2x?x24xf32>, tensor<2x?xf32>, tensor<2x?x?xf32>, tensor<2x?x?xf32>) {
+SPEC = """func.func @kernel(%q: tensor<2x?x40xTYPE>, %k: tensor<2x?x40xTYPE>, %v: tensor<2x?x24xTYPE>, %bias: tensor<?x?xf32>)
+    -> (tensor<2x?x24xTYPE>, tensor<2x?xf32>, tensor<2x?x?xf32>, tensor<2x?x?xf32>) {
   %out, %lse, %weights, %scores = attn.sdpa %q, %k, %v bias %bias : tensor<?x?xf32> scale 0.15 where WHERE
     returning(out, lse, weights, scores) {scores_stage = #attn<scores_stage masked>}
-    : (tensor<2x?x40xf32>, tensor<2x?x40xf32>, tensor<2x?x24xf32>)
-    -> (tensor<2x?x24xf32>, tensor<2x?xf32>, tensor<2x?x?xf32>, tensor<2x?x?xf32>)
-  return %out, %lse, %weights, %scores : tensor<2x?x24xf32>, tensor<2x?xf32>, tensor<2x?x?xf32>, tensor<2x?x?xf32>
+    : (tensor<2x?x40xTYPE>, tensor<2x?x40xTYPE>, tensor<2x?x24xTYPE>)
+    -> (tensor<2x?x24xTYPE>, tensor<2x?xf32>, tensor<2x?x?xf32>, tensor<2x?x?xf32>)
+  return %out, %lse, %weights, %scores : tensor<2x?x24xTYPE>, tensor<2x?xf32>, tensor<2x?x?xf32>, tensor<2x?x?xf32>
 }
 """
 
@@ -23,31 +25,39 @@ LOWEST = float(np.finfo(np.float32).min) * np.log(2)
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, epilog="Other options go to attn-opt.")
+    parser.add_argument("--target", default="native")
+    parser.add_argument("--element", default="f32")
+    options, flags = parser.parse_known_args()
+    element = options.element
     count, failures = 0, []
     for where in ("causal(top_left)", "causal(bottom_right)", "not causal(offset = 3)"):
         with tempfile.TemporaryDirectory() as folder:
-            kernel = Kernel(SPEC.replace("WHERE", where), folder)
+            text = SPEC.replace("WHERE", where).replace("TYPE", element)
+            kernel = Kernel(text, folder, target=options.target, flags=flags)
             for sq, skv, seed in [(5, 5, 1), (17, 40, 2), (33, 130, 3), (130, 97, 4)]:
                 rng = np.random.default_rng(seed)
                 normal = lambda *s: rng.standard_normal(s).astype(np.float32)
-                q, k, v, bias = normal(2, sq, 40), normal(2, skv, 40), normal(2, skv, 24), normal(sq, skv)
-                for value in (np.nan, np.inf, -np.inf):  # one key, one value, one query each
+                bias = normal(sq, skv)
+                q, k, v = (elements.store(normal(2, *s), element) for s in ((sq, 40), (skv, 40), (skv, 24)))
+                for value in elements.store([np.nan, np.inf, -np.inf], element):  # one key, one value, one query each
                     k[0, rng.integers(skv), rng.integers(40)] = value
                     v[1, rng.integers(skv), rng.integers(24)] = value
-                q[1, rng.integers(sq)] = np.nan
+                q[1, rng.integers(sq)] = elements.store(np.nan, element)
                 bias[rng.random(bias.shape) < 0.2] = -np.inf
                 bias[0] = -np.inf  # sees nothing
                 bias[-1] = np.finfo(np.float32).min  # a bias, however low
                 shapes = [(2, sq, 24), (2, sq), (2, sq, skv), (2, sq, skv)]
-                inputs = [q, k, v, bias]
-                got = kernel(inputs, [np.full(s, 7, np.float32) for s in shapes], threads=2)
-                for name, g, w in zip(("out", "lse", "weights", "scores"), got,
-                                      reference(kernel.source, inputs, 4, folder)):
+                inputs, types = [q, k, v, bias], [element, "f32", "f32", "f32"]
+                got = kernel(inputs, [elements.store(np.full(s, 7.0), t) for s, t in zip(shapes, types)], threads=2)
+                for name, of, g, w in zip(("out", "lse", "weights", "scores"), types, got,
+                                          reference(kernel.source, inputs, 4, folder)):
                     count += 1
                     if name in ("lse", "scores"):
                         w = np.where(np.isfinite(w), np.maximum(w, LOWEST), w)
                     try:
-                        compare(f"{where} {sq}x{skv} {name}", g, w, rtol=2e-5)
+                        bounds = elements.near(of, elements.numbers(w), rtol=2e-5)
+                        compare(f"{where} {sq}x{skv} {name}", g, w, **bounds)
                     except AssertionError as error:
                         failures.append(str(error))
     for failure in failures:

@@ -7,6 +7,7 @@ import tempfile
 
 import numpy as np
 
+import elements
 from kernels import Kernel, attention, compare, reference, visible
 
 
@@ -24,10 +25,10 @@ class Case:
         self.mask, self.heads, self.group, self.dim, self.sinks = mask, heads, group, dim, sinks
         self.values, self.floor = values, floor
 
-    def text(self, tail):
+    def text(self, tail, element):
         """The whole function; `tail` is what it returns besides out: weights, or the scores after some step."""
         hkv = self.heads // self.group
-        query, key = f"tensor<?x{self.heads}x?x{self.dim}xf32>", f"tensor<?x{hkv}x?x{self.dim}xf32>"
+        query, key = f"tensor<?x{self.heads}x?x{self.dim}x{element}>", f"tensor<?x{hkv}x?x{self.dim}x{element}>"
         scores = f"tensor<?x{self.heads}x?x?xf32>"
         arguments = "".join(f", %{n}: {t}" for n, (t, _) in self.captured.items())
         mask = f"attn.mask %modified where {self.mask}" if self.mask else "attn.scale %modified by 1.0"
@@ -44,20 +45,22 @@ func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({query}, {sc
 }}
 """
 
-    def run(self, kernel, tail, sizes, seed, folder):
+    def run(self, kernel, tail, sizes, seed, folder, element):
         b, sq, skv = sizes
         rng = np.random.default_rng(seed)
         normal = lambda *s: rng.standard_normal(s).astype(np.float32)
         hkv = self.heads // self.group
         arrays = {"q": 2 * normal(b, self.heads, sq, self.dim), "k": normal(b, hkv, skv, self.dim),
                   "v": normal(b, hkv, skv, self.dim)}
-        for name, (element, shape) in self.captured.items():
+        for name, (type_text, shape) in self.captured.items():
             shape = shape(b, self.heads, sq, skv)
-            arrays[name] = 0.1 * normal(*shape) if "f32" in element else rng.integers(0, max(skv, 1), shape, np.int32)
+            arrays[name] = 0.1 * normal(*shape) if "f32" in type_text else rng.integers(0, max(skv, 1), shape, np.int32)
         if self.values:
             self.values(arrays)
-        outputs = [np.full((b, self.heads, sq, self.dim), np.nan, np.float32),
-                   np.full((b, self.heads, sq, skv), np.nan, np.float32)]
+        for name in "qkv":
+            arrays[name] = elements.store(arrays[name], element)
+        outputs = [elements.empty((b, self.heads, sq, self.dim), element),
+                   elements.empty((b, self.heads, sq, skv), "f32")]
         got = kernel(list(arrays.values()), outputs, 1 + seed % 3)
         captured = {n: x.astype(np.float64) if x.dtype == np.float32 else x for n, x in arrays.items()}
         modify = lambda s, *at: self.modify(s, *at, captured)
@@ -73,12 +76,14 @@ func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({query}, {sc
                 wanted["modified"] = np.maximum(wanted["modified"], LOWEST)
         wanted["masked"] = np.where(seen, wanted["modified"], -np.inf)
         error = 0.0
-        for what, x, y in zip(("out", tail), got, (out, wanted[tail])):
-            error = max(error, compare(f"{self.name} {sizes} {what}", x, y, rtol=2e-5, atol=1e-5))
-        for what, x, y in zip(("out", tail), got, reference(kernel.source, list(arrays.values()), 2, folder)):
+        bounds = [elements.near(element, out, rtol=2e-5, atol=1e-5), dict(rtol=2e-5, atol=1e-5)]
+        for what, x, y, near in zip(("out", tail), got, (out, wanted[tail]), bounds):
+            error = max(error, compare(f"{self.name} {sizes} {what}", x, y, **near))
+        expected = reference(kernel.source, list(arrays.values()), 2, folder)
+        for what, x, y, near in zip(("out", tail), got, expected, bounds):
             if self.floor and what == tail:
                 y = np.where(np.isfinite(y), np.maximum(y, LOWEST), y)
-            compare(f"{self.name} {sizes} {what} (Reference)", x, y, rtol=2e-5, atol=1e-5)
+            compare(f"{self.name} {sizes} {what} (Reference)", x, y, **near)
         return error
 
 
@@ -176,21 +181,22 @@ TAILS = ["weights", "masked", "modified", "scaled", "scores"]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, epilog="Other options go to attn-opt.")
     parser.add_argument("--target", default="native")
     parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    parser.add_argument("--element", default="f32")
+    options, flags = parser.parse_known_args()
     count, failures, worst = 0, [], 0.0
     for number, case in enumerate(CASES):
         if options.only and options.only not in case.name:
             continue
         for tail in (TAILS if number % 4 == 0 else TAILS[number % 4:][:1]):
             with tempfile.TemporaryDirectory() as folder:
-                kernel = Kernel(case.text(tail), folder, target=options.target)
+                kernel = Kernel(case.text(tail, options.element), folder, target=options.target, flags=flags)
                 for i, sizes in enumerate(LENGTHS):
                     count += 1
                     try:
-                        worst = max(worst, case.run(kernel, tail, sizes, 1000 * number + i, folder))
+                        worst = max(worst, case.run(kernel, tail, sizes, 1000 * number + i, folder, options.element))
                     except (AssertionError, RuntimeError) as error:
                         failures.append(str(error))
     for failure in failures:

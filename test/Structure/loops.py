@@ -3,6 +3,8 @@
 
 Prints a line per loop that multiplies matrices, the largest first:
     fma=24 instructions=48 loads=40 stores=0 stack=0 calls=0 per-fma=2.00
+or, of dot products of bf16 pairs,
+    dot=64 instructions=112 loads=32 stores=0 stack=0 calls=0 per-dot=1.75
 An innermost loop is a cycle of blocks that without its first block is none. It
 multiplies matrices if it holds FMA (where the processor has none: pairs of a
 vector product and a vector sum) and neither a shift of bits nor a scalef, which
@@ -88,13 +90,16 @@ def count(loop):
         loads = len(memory) - stores
         stack = sum("(%rsp" in line for line in memory)
     exp2 = number(r"v?psll[dq]|shl\s+v|vscalefp[sd]")
-    return dict(fma=0 if exp2 else fma, instructions=len(code), loads=loads, stores=stores,
+    dots = number(r"vdpbf16ps")
+    products = {"dot": dots} if dots else {"fma": 0 if exp2 else fma}
+    return dict(products, instructions=len(code), loads=loads, stores=stores,
                 stack=stack, calls=number(r"call|blr?\s"))
 
 
 if __name__ == "__main__":
     found = [count(loop) for loop in innermost(body(sys.stdin.read(), sys.argv[1]))]
-    for loop in sorted(found, key=lambda loop: -loop["fma"]):
-        if loop["fma"]:
+    for loop in sorted(found, key=lambda loop: -next(iter(loop.values()))):
+        product, count = next(iter(loop.items()))
+        if count:
             print(" ".join(f"{k}={v}" for k, v in loop.items()),
-                  f"per-fma={loop['instructions'] / loop['fma']:.2f}")
+                  f"per-{product}={loop['instructions'] / count:.2f}")

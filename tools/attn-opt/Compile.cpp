@@ -269,6 +269,7 @@ ExitStatus Compiler::run() {
   pipeline.lanes = tiles->lanes;
   pipeline.registers = tiles->registers;
   pipeline.chains = tiles->chains;
+  pipeline.pairChains = tiles->pairChains;
   pipeline.l1Bytes = tiles->l1Bytes;
   for (auto step :
        {&Compiler::read, &Compiler::selectEntries, &Compiler::runPhases})

@@ -43,15 +43,16 @@ def ConvertAttnToCPU : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
 def LowerVectorMath : Pass<"attn-lower-vector-math", "::mlir::ModuleOp"> {
   let summary = "Operations that differ between processors become instructions";
   let description = [{
-    Exponentials, logarithms and conversions become the best code of the target;
-    without any feature, plain vector arithmetic that runs everywhere.
+    Exponentials, logarithms, conversions and dot products of bf16 pairs become
+    the best code of the target; without any feature, plain vector arithmetic
+    that runs everywhere.
   }];
   let options = [
     Option<"scalef", "scalef", "bool", "false",
            "multiply 16 f32 by powers of two in one instruction (AVX-512F)">,
     Option<"f16", "f16", "bool", "false", "convert f16 and f32 (F16C, NEON)">,
     Option<"bf16", "bf16", "bool", "false",
-           "round f32 to bf16 (AVX512-BF16)">,
+           "round f32 to bf16, dot products of pairs (AVX512-BF16)">,
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

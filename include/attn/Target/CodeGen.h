@@ -23,8 +23,11 @@ struct Processor {
   /// registers, independent FMA that hide the latency, and bytes of the level-1
   /// data cache.
   int64_t lanes, registers, chains, l1Bytes;
+  /// Independent dot products of bf16 pairs that hide their latency; 0 where
+  /// there are none.
+  int64_t pairChains = 0;
   /// Instructions that it has: scalef on 16 f32, conversions between f16 and
-  /// f32, rounding of f32 to bf16.
+  /// f32, rounding of f32 to bf16 and dot products of pairs.
   bool scalef = false, f16 = false, bf16 = false;
   /// Whether programs for it run on this machine, as far as its kind goes.
   bool isHost;

@@ -108,8 +108,9 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
                     const TileOperands &operands, Value weights, Value scores,
                     std::optional<ScoresStage> stage, double scale) {
   TileOperands tile = operands;
-  tile.key = stageRows(k, layout, operands.state, operands.key,
-                       layout.stagedKeyBegin());
+  if (!layout.pairs)
+    tile.key = stageRows(k, layout, operands.state, operands.key,
+                         layout.stagedKeyBegin());
   ScoreTile scoreTile(k, layout, tile);
   Value queryCount = k.sub(tile.queryEnd, tile.queryBegin);
   ScoreTile::Options options;

@@ -130,9 +130,31 @@ Value KernelBuilder::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(builder, loc, condition, a, b);
 }
 
-Values KernelBuilder::exp2(ArrayRef<Value> xs) {
+Value KernelBuilder::product(Value a, Value b, Value acc) {
+  if (!schedule.usesPairs())
+    return fma(a, b, acc);
+  Type half = builder.getBF16Type();
+  auto pairs = [&](Value packed) -> Value {
+    Value flat = vector::BitCastOp::create(
+        builder, loc, VectorType::get(2 * lanes, half), packed);
+    return vector::ShapeCastOp::create(builder, loc,
+                                       VectorType::get({lanes, 2}, half), flat);
+  };
+  AffineExpr lane = builder.getAffineDimExpr(0),
+             which = builder.getAffineDimExpr(1);
+  using Exprs = ArrayRef<AffineExpr>;
+  a = pairs(a);
+  b = pairs(b);
+  return vector::ContractionOp::create(
+      builder, loc, a, b, acc,
+      ArrayRef<Exprs>{{lane, which}, {lane, which}, {lane}},
+      {vector::IteratorType::parallel, vector::IteratorType::reduction});
+}
+
+Values KernelBuilder::exp2(ArrayRef<Value> xs, bool rough) {
+  auto flags = rough ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
   return llvm::map_to_vector(xs, [&](Value x) -> Value {
-    return math::Exp2Op::create(builder, loc, x);
+    return math::Exp2Op::create(builder, loc, x, flags);
   });
 }
 
@@ -241,7 +263,7 @@ void KernelBuilder::multiplyStep(Value k, RegisterTile &tile,
     for (size_t v = 0; v < count; ++v) {
       Value streamed = vector(k, v);
       for (size_t r = 0; r < tile.size(); ++r)
-        tile[r][v] = fma(held[r], streamed, tile[r][v]);
+        tile[r][v] = product(held[r], streamed, tile[r][v]);
     }
     return;
   }
@@ -250,7 +272,7 @@ void KernelBuilder::multiplyStep(Value k, RegisterTile &tile,
   for (size_t r = 0; r < tile.size(); ++r) {
     Value streamed = scalar(r, k);
     for (size_t v = 0; v < count; ++v)
-      tile[r][v] = fma(streamed, held[v], tile[r][v]);
+      tile[r][v] = product(streamed, held[v], tile[r][v]);
   }
 }
 

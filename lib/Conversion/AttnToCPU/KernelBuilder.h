@@ -72,9 +72,13 @@ public:
   /// a > b ? a : b: one instruction on x86, and b where an operand is NaN.
   Value maxf(Value a, Value b);
   Value select(Value condition, Value a, Value b);
+  /// acc plus the product of a and b: an FMA or, where the schedule multiplies
+  /// pairs, the dot products of the two numbers of bf16 in each lane.
+  Value product(Value a, Value b, Value acc);
   /// 2^x of each vector (a neutral op; attn-lower-vector-math picks the code):
-  /// exactly 0 for -inf and exactly 1 for 0; NaN stays NaN.
-  Values exp2(llvm::ArrayRef<Value> xs);
+  /// exactly 0 for -inf and exactly 1 for 0; NaN stays NaN. A rough one will be
+  /// rounded to bf16.
+  Values exp2(llvm::ArrayRef<Value> xs, bool rough = false);
   /// Transposes a `lanes` x `lanes` matrix of row vectors.
   Values transpose(Values rows);
 
@@ -90,11 +94,15 @@ public:
   /// acc[r][v] += sum_k scalar(r, k) * vector(k, v) for k in [lo, hi), unrolled
   /// by the schedule. The smaller side of the tile is held in registers, the
   /// longer is streamed one register at a time, in exactly this order, which
-  /// LLVM keeps.
+  /// LLVM keeps. `multiplyStep` is that for one k.
   RegisterTile
   multiply(Value lo, Value hi, RegisterTile acc,
            llvm::function_ref<Value(int64_t row, Value k)> scalar,
            llvm::function_ref<Value(Value k, int64_t vector)> vector);
+
+  void multiplyStep(Value k, RegisterTile &tile,
+                    llvm::function_ref<Value(int64_t, Value)> scalar,
+                    llvm::function_ref<Value(Value, int64_t)> vector);
 
   /// In a loop whose `turns` turns fetch `rows` rows of a matrix from `first`
   /// on into the cache: what turn number `turn` fetches. The number of the line
@@ -120,9 +128,6 @@ private:
   Value narrow(Value value, Value memref);
   mlir::VectorType storedVector(Value memref);
 
-  void multiplyStep(Value k, RegisterTile &tile,
-                    llvm::function_ref<Value(int64_t, Value)> scalar,
-                    llvm::function_ref<Value(Value, int64_t)> vector);
   RegisterTile multiplySteps(Value lo, Value hi, int64_t unroll,
                              const RegisterTile &acc,
                              llvm::function_ref<Value(int64_t, Value)> scalar,

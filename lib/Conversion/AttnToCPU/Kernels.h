@@ -17,8 +17,10 @@ void emitInitState(KernelBuilder &k, const StateLayout &layout, Value state,
 Value stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
                 Value tile, int64_t begin);
 
-/// m where it is a number, 0 where no key was seen: differences stay defined.
-Value safeMaximum(KernelBuilder &k, Value maximum);
+/// The rows of `tile`, of bf16, as pairs: element [r][d] holds those of rows 2
+/// r and 2 r + 1. A row that the last pair lacks is 0.
+Value stagePairs(KernelBuilder &k, const StateLayout &layout, Value state,
+                 Value tile, int64_t begin);
 
 /// Whether the `count` rows of `value` are finite: x * 0 is 0 for these only.
 Value allFinite(KernelBuilder &k, Value value, Value count, int64_t valueDim);

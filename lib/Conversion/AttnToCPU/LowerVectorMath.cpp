@@ -8,20 +8,28 @@
 //          %f = integer shifts
 //
 // Kernels are written with neutral ops (math.exp2, math.log, arith.extf,
-// arith.truncf), so that the same tiles run on any processor: a feature that is
-// off (all of them, with --generic-ops) costs an expansion into plain vector
-// arithmetic, never a call of the C library and never an instruction that the
-// processor lacks.
+// arith.truncf, and two of bf16 pairs below), so that the same tiles run on any
+// processor: a feature that is off (all of them, with --generic-ops) costs an
+// expansion into plain vector arithmetic, never a call of the C library and
+// never an instruction that the processor lacks.
 //
 //   exp2  f32: minimax polynomial of degree 6 (Remez), 0.95 ulp on [-126, 127];
 //         f64: Taylor polynomial of degree 13, 0.81 ulp. A quarter of an ulp
-//         more without FMA. 0 for -inf, 1 for 0.
+//         more without FMA. 0 for -inf, 1 for 0. With the flag `afn` f32 has a
+//         polynomial of degree 4 with an error of 3.7e-6: results that are
+//         rounded to bf16 want no more.
 //   log   f32: MLIR's polynomial approximation (Cephes). f64: one step of
 //         Halley's iteration from the f32 result; on [1, 2^127] 2 ulp of the
 //         result, or of 1 where that is more.
 //   f16   exact and rounded to nearest even, subnormals and NaN included
 //         (F. Giesen, "float->half variants", 2012).
 //   bf16  MLIR's expansion. (AVX512-BF16 rounds subnormals to 0.)
+//   pairs vector.contract of (lanes x 2) and (lanes x 2) bf16 to lanes of f32
+//   is
+//         vdpbf16ps (which takes subnormals as 0); without it two FMA, since
+//         the halves of 32 bits are f32 but for a shift or a mask.
+//         vector.interleave of two vectors just rounded to bf16 is
+//         vcvtne2ps2bf16 and one permutation.
 //
 // Before: any. After: no conversion that the target lacks, and no math op but
 // math.roundeven beside scalef, an instruction there.
@@ -99,7 +107,10 @@ struct Emitter {
 } // namespace
 
 /// Coefficients of 2^f on [-1/2, 1/2].
-static SmallVector<double> exp2Coefficients(bool isF64) {
+static SmallVector<double> exp2Coefficients(bool isF64, bool rough) {
+  if (!isF64 && rough)
+    return {1.0, 0.6931136250495911, 0.24020710587501526, 0.055976882576942444,
+            0.009782912209630013};
   if (!isF64)
     return {1.0,
             0.6931471824645996,
@@ -117,7 +128,7 @@ static SmallVector<double> exp2Coefficients(bool isF64) {
 /// 2^x = 2^k * 2^f with k = round(x) and f in [-1/2, 1/2]. Adding a large
 /// number leaves k + bias in the low bits, which shifted are the number 2^k;
 /// below the smallest exponent they are 0.
-static Value exp2ByShift(const Emitter &e, Value input) {
+static Value exp2ByShift(const Emitter &e, Value input, bool rough = false) {
   bool isF64 = getElementTypeOrSelf(e.shape).isF64();
   unsigned width = isF64 ? 64 : 32, mantissa = isF64 ? 52 : 23;
   int64_t bias = isF64 ? 1023 : 127;
@@ -133,16 +144,16 @@ static Value exp2ByShift(const Emitter &e, Value input) {
   Value exponent =
       e.make<arith::ShLIOp>(e.bits(shifted, width), e.integer(mantissa, width));
   Value power = e.number(exponent);
-  return e.make<arith::MulFOp>(e.polynomial(exp2Coefficients(isF64), fraction),
-                               power);
+  return e.make<arith::MulFOp>(
+      e.polynomial(exp2Coefficients(isF64, rough), fraction), power);
 }
 
 /// The same with the instruction that multiplies by a power of two; it gives 0
 /// where that power is 2^-inf, whatever the other factor is.
-static Value exp2ByScalef(const Emitter &e, Value x) {
+static Value exp2ByScalef(const Emitter &e, Value x, bool rough) {
   Value whole = math::RoundEvenOp::create(e.b, e.loc, x);
   Value fraction = e.make<arith::SubFOp>(x, whole);
-  Value result = e.polynomial(exp2Coefficients(false), fraction);
+  Value result = e.polynomial(exp2Coefficients(false, rough), fraction);
   Value all = arith::ConstantOp::create(e.b, e.loc, e.b.getI16IntegerAttr(-1));
   Value currentRounding =
       arith::ConstantOp::create(e.b, e.loc, e.b.getI32IntegerAttr(4));
@@ -165,9 +176,11 @@ struct LowerExp2 : OpConversionPattern<math::Exp2Op> {
     auto vector = dyn_cast<VectorType>(op.getType());
     bool wide = vector && vector.getElementType().isF32() &&
                 vector.getShape() == ArrayRef<int64_t>{16};
+    bool rough =
+        bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn);
     rewriter.replaceOp(op, scalef && wide
-                               ? exp2ByScalef(e, adaptor.getOperand())
-                               : exp2ByShift(e, adaptor.getOperand()));
+                               ? exp2ByScalef(e, adaptor.getOperand(), rough)
+                               : exp2ByShift(e, adaptor.getOperand(), rough));
     return success();
   }
 };
@@ -269,6 +282,101 @@ struct ExpandF32ToF16 : OpConversionPattern<arith::TruncFOp> {
   }
 };
 
+/// Dot products of the bf16 pairs of each lane, added to f32.
+bool isPairDot(vector::ContractionOp op) {
+  auto acc = dyn_cast<VectorType>(op.getAccType());
+  if (!acc || acc.getRank() != 1 || !acc.getElementType().isF32() ||
+      op.getKind() != vector::CombiningKind::ADD)
+    return false;
+  MLIRContext *context = op.getContext();
+  auto pairs =
+      VectorType::get({acc.getDimSize(0), 2}, BFloat16Type::get(context));
+  auto both = AffineMap::getMultiDimIdentityMap(2, context),
+       lane = both.getMajorSubMap(1);
+  return op.getLhsType() == pairs && op.getRhsType() == pairs &&
+         op.getIndexingMapsArray() == ArrayRef<AffineMap>{both, both, lane};
+}
+
+/// Whether `type` is f32 and fills a register of 128, 256 or 512 bits.
+bool fillsRegister(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() == 1 && vector.getElementType().isF32() &&
+         llvm::is_contained({4, 8, 16}, vector.getNumElements());
+}
+
+/// Two vectors of f32 rounded to bf16, the numbers of both in turn.
+bool isPairPack(vector::InterleaveOp op) {
+  return llvm::all_of(op->getOperands(), [](Value half) {
+    auto rounded = half.getDefiningOp<arith::TruncFOp>();
+    return rounded && getElementTypeOrSelf(rounded.getType()).isBF16() &&
+           fillsRegister(rounded.getIn().getType());
+  });
+}
+
+/// `name` with the number of bits of the f32 vectors that it works on.
+Value callBF16(OpBuilder &b, Location loc, StringRef name, VectorType f32,
+               Type result, ValueRange operands) {
+  std::string full =
+      ("llvm.x86.avx512bf16." + name + "." + Twine(32 * f32.getNumElements()))
+          .str();
+  return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(full),
+                                       operands)
+      .getResult(0);
+}
+
+struct LowerPairDot : OpConversionPattern<vector::ContractionOp> {
+  bool bf16;
+  LowerPairDot(MLIRContext *context, bool bf16)
+      : OpConversionPattern(context), bf16(bf16) {}
+  LogicalResult
+  matchAndRewrite(vector::ContractionOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto type = cast<VectorType>(op.getType());
+    auto flatten = [&](Value pairs) -> Value {
+      auto flat =
+          VectorType::get(2 * type.getNumElements(), rewriter.getBF16Type());
+      return vector::ShapeCastOp::create(rewriter, loc, flat, pairs);
+    };
+    Value a = flatten(adaptor.getLhs()), b = flatten(adaptor.getRhs());
+    if (bf16 && fillsRegister(type)) {
+      rewriter.replaceOp(op, callBF16(rewriter, loc, "dpbf16ps", type, type,
+                                      {adaptor.getAcc(), a, b}));
+      return success();
+    }
+    Emitter e{rewriter, loc, type};
+    auto bits = type.clone(rewriter.getI32Type());
+    a = vector::BitCastOp::create(rewriter, loc, bits, a);
+    b = vector::BitCastOp::create(rewriter, loc, bits, b);
+    Value shift = e.integer(16), upper = e.integer(-65536); // the upper bits
+    Value x = e.number(e.make<arith::ShLIOp>(a, shift));
+    Value y = e.number(e.make<arith::ShLIOp>(b, shift));
+    Value sum = e.fma(x, y, adaptor.getAcc());
+    x = e.number(e.make<arith::AndIOp>(a, upper));
+    y = e.number(e.make<arith::AndIOp>(b, upper));
+    rewriter.replaceOp(op, e.fma(x, y, sum));
+    return success();
+  }
+};
+
+struct LowerPairPack : OpConversionPattern<vector::InterleaveOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(vector::InterleaveOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto first = op.getLhs().getDefiningOp<arith::TruncFOp>(),
+         second = op.getRhs().getDefiningOp<arith::TruncFOp>();
+    auto type = cast<VectorType>(first.getIn().getType());
+    Value halves = callBF16(rewriter, op.getLoc(), "cvtne2ps2bf16", type,
+                            op.getType(), {second.getIn(), first.getIn()});
+    SmallVector<int64_t> inTurn;
+    for (int64_t lane = 0; lane < type.getNumElements(); ++lane)
+      inTurn.append({lane, type.getNumElements() + lane});
+    rewriter.replaceOpWithNewOp<vector::ShuffleOp>(op, halves, halves, inTurn);
+    return success();
+  }
+};
+
 struct LowerVectorMath : attn::impl::LowerVectorMathBase<LowerVectorMath> {
   using LowerVectorMathBase::LowerVectorMathBase;
 
@@ -285,13 +393,19 @@ struct LowerVectorMath : attn::impl::LowerVectorMathBase<LowerVectorMath> {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<LowerExp2>(context, scalef);
-    patterns.add<LowerLogF64, ExpandF16ToF32, ExpandF32ToF16>(context);
+    patterns.add<LowerPairDot>(context, bf16);
+    patterns.add<LowerLogF64, LowerPairPack, ExpandF16ToF32, ExpandF32ToF16>(
+        context);
     arith::populateExpandBFloat16Patterns(patterns);
     ConversionTarget target(*context);
     target.addIllegalOp<math::Exp2Op>();
     target.addDynamicallyLegalOp<math::LogOp>([](math::LogOp op) {
       return !getElementTypeOrSelf(op.getType()).isF64();
     });
+    target.addDynamicallyLegalOp<vector::ContractionOp>(
+        [](vector::ContractionOp op) { return !isPairDot(op); });
+    target.addDynamicallyLegalOp<vector::InterleaveOp>(
+        [&](vector::InterleaveOp op) { return !bf16 || !isPairPack(op); });
     target.addDynamicallyLegalOp<arith::ExtFOp, arith::TruncFOp>(
         [&](Operation *op) { return converts(op); });
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -5,6 +5,7 @@
 // Two passes over the panels keep K in the level-1 cache during the first and V
 // during the second.
 #include "Kernels.h"
+#include "Pairs.h"
 
 using namespace mlir;
 using namespace attn;
@@ -17,32 +18,46 @@ Value cpu::safeMaximum(KernelBuilder &k, Value maximum) {
 }
 
 /// Scores of the keys [begin, end) become weights; m, l and a are updated.
+/// `factor` (may be null) takes the scores to units of log2. Pairs of weights
+/// overwrite scores of keys that have been read.
 static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
-                        Value state, Value p, Value begin, Value end) {
+                        Value state, Value p, Value begin, Value end,
+                        Value factor) {
   constexpr int64_t rowsInFlight = 2;
   Value weights = layout.weights(k, p);
   auto statisticRow = [&](StateLayout::Statistic which) {
     return layout.statistic(k, p, which);
   };
   auto column = [&](int64_t v) { return k.index(v * k.lanes); };
-  Values next, safe, sums;
+  Values next, safe, negated, sums;
   for (int64_t v = 0; v < k.vectors; ++v) {
     next.push_back(
         k.load(state, statisticRow(StateLayout::NextMaximum), column(v)));
     safe.push_back(safeMaximum(k, next.back()));
     sums.push_back(k.splat(0.0));
+    if (factor)
+      negated.push_back(k.subf(k.splat(0.0), safe.back()));
   }
   auto exponentials = [&](Value key, int64_t count, ValueRange carried) {
     Values differences, result(carried);
     for (int64_t i = 0; i < count; ++i)
-      for (int64_t v = 0; v < k.vectors; ++v)
-        differences.push_back(k.subf(
-            k.load(state, k.add(weights, k.add(key, i)), column(v)), safe[v]));
-    for (auto [i, weight] : llvm::enumerate(k.exp2(differences))) {
+      for (int64_t v = 0; v < k.vectors; ++v) {
+        Value score = k.load(state, k.add(weights, k.add(key, i)), column(v));
+        differences.push_back(factor ? k.fma(score, factor, negated[v])
+                                     : k.subf(score, safe[v]));
+      }
+    Values powers = k.exp2(differences, /*rough=*/layout.pairs);
+    for (auto [i, weight] : llvm::enumerate(powers)) {
       int64_t v = i % k.vectors;
-      k.store(weight, state, k.add(weights, k.add(key, i / k.vectors)),
-              column(v));
+      if (!layout.pairs)
+        k.store(weight, state, k.add(weights, k.add(key, i / k.vectors)),
+                column(v));
       result[v] = k.addf(result[v], weight);
+    }
+    for (int64_t v = 0; layout.pairs && v < k.vectors; ++v) {
+      Value second = count == 2 ? powers[k.vectors + v] : k.splat(0.0);
+      k.store(packPairs(k, powers[v], second), state,
+              k.add(weights, k.div(key, 2)), column(v));
     }
     return result;
   };
@@ -69,9 +84,9 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
   }
 }
 
-/// context = a * context + weights * value for the keys [begin, end). The
-/// tile's part is summed by itself: then the rounding errors of long sequences
-/// grow with the number of tiles, not of keys.
+/// context = a * context + weights * value for the keys, or pairs of keys,
+/// [begin, end). The tile's part is summed by itself: then the rounding errors
+/// of long sequences grow with the number of tiles, not of keys.
 static void contextTile(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value value, Value p, Value begin,
                         Value end) {
@@ -110,24 +125,32 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
 }
 
 /// The same where a value may be infinite or NaN: a weight of 0 contributes
-/// nothing. Rare, so small rather than fast.
+/// nothing. Rare, so small rather than fast; `value` is not in pairs.
 static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
                               Value state, Value value, Value p, Value begin,
                               Value end) {
   Value weights = layout.weights(k, p), context = layout.context(k, p);
   Value rescaleRow = layout.statistic(k, p, StateLayout::Rescale);
-  Value zero = k.splat(0.0);
+  Value count = memref::DimOp::create(k.builder, k.loc, value, 0);
+  Value lastKey = k.sub(count, k.index(1)), zero = k.splat(0.0);
+  auto add = [&](Value acc, Value weight, Value key, Value d) {
+    Value product = k.mulf(weight, k.loadBroadcast(value, key, d));
+    Value none = arith::CmpFOp::create(k.builder, k.loc,
+                                       arith::CmpFPredicate::OEQ, weight, zero);
+    return k.addf(acc, k.select(none, zero, product));
+  };
   k.loop(k.index(0), k.index(layout.valueDim), 1, [&](Value d) {
     for (int64_t v = 0; v < k.vectors; ++v) {
       Value column = k.index(v * k.lanes), row = k.add(context, d);
       Value rescale = k.load(state, rescaleRow, column);
       Value start = k.mulf(k.load(state, row, column), rescale);
-      Values sum = k.loop(begin, end, 1, start, [&](Value key, ValueRange acc) {
-        Value weight = k.load(state, k.add(weights, key), column);
-        Value product = k.mulf(weight, k.loadBroadcast(value, key, d));
-        Value none = arith::CmpFOp::create(
-            k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
-        return Values{k.addf(acc[0], k.select(none, zero, product))};
+      Values sum = k.loop(begin, end, 1, start, [&](Value i, ValueRange acc) {
+        Value weight = k.load(state, k.add(weights, i), column);
+        if (!layout.pairs)
+          return Values{add(acc[0], weight, i, d)};
+        Value first = k.mul(i, 2), second = k.min(k.add(first, 1), lastKey);
+        Value next = add(acc[0], unpackPairs(k, weight, false), first, d);
+        return Values{add(next, unpackPairs(k, weight, true), second, d)};
       });
       k.store(sum[0], state, row, column);
     }
@@ -146,11 +169,12 @@ Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
           Value mask = vector::CreateMaskOp::create(
               k.builder, k.loc, k.boolVectorType, ValueRange{k.index(width)});
           return Values{
-              k.fma(k.loadRow(value, key, k.index(0), mask), zero, acc)};
+              k.product(k.loadRow(value, key, k.index(0), mask), zero, acc)};
         }
         for (int64_t c = 0; c < width; c += k.lanes)
-          acc = k.fma(k.load(value, key, k.index(std::min(c, width - k.lanes))),
-                      zero, acc);
+          acc = k.product(
+              k.load(value, key, k.index(std::min(c, width - k.lanes))), zero,
+              acc);
         return Values{acc};
       });
   Value ordered = arith::CmpFOp::create(
@@ -164,12 +188,15 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   ScoreTile::Options options;
   options.nextKey = operands.key;
   options.nextValue = value;
+  options.scaled = operands.function || operands.bias;
   TileOperands tile = operands;
-  tile.key = stageRows(k, layout, operands.state, operands.key,
-                       layout.stagedKeyBegin());
-  value =
-      stageRows(k, layout, operands.state, value, layout.stagedValueBegin());
+  if (!layout.pairs)
+    tile.key = stageRows(k, layout, operands.state, operands.key,
+                         layout.stagedKeyBegin());
+  Value staged = (layout.pairs ? stagePairs : stageRows)(
+      k, layout, operands.state, value, layout.stagedValueBegin());
   ScoreTile scoreTile(k, layout, tile);
+  Value factor = options.scaled ? Value() : scoreTile.factor;
   auto eachPanel = [&](function_ref<void(Value, const PanelKeys &)> body) {
     k.loop(k.index(0), scoreTile.panelCount, 1, [&](Value p) {
       PanelKeys keys = scoreTile.visibleKeys(p);
@@ -178,22 +205,29 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   };
   eachPanel([&](Value p, const PanelKeys &keys) {
     scoreTile.computeScores(p, keys, options);
-    softmaxTile(k, layout, operands.state, p, keys.begin, keys.end);
+    softmaxTile(k, layout, operands.state, p, keys.begin, keys.end, factor);
   });
+  // Blocks of an even number of keys begin with a pair.
+  auto rowsOf = [&](Value keys) {
+    return layout.pairs ? pairCount(k, keys) : keys;
+  };
   auto accumulate = [&] {
     eachPanel([&](Value p, const PanelKeys &keys) {
-      contextTile(k, layout, operands.state, value, p, keys.begin, keys.end);
+      contextTile(k, layout, operands.state, staged, p, rowsOf(keys.begin),
+                  rowsOf(keys.end));
     });
   };
   if (!strict)
     return accumulate();
-  k.choose(allFinite(k, value, scoreTile.keyCount, layout.valueDim), accumulate,
-           [&] {
-             eachPanel([&](Value p, const PanelKeys &keys) {
-               strictContextTile(k, layout, operands.state, value, p,
-                                 keys.begin, keys.end);
-             });
-           });
+  Value finite =
+      allFinite(k, staged, rowsOf(scoreTile.keyCount), layout.valueDim);
+  k.choose(finite, accumulate, [&] {
+    eachPanel([&](Value p, const PanelKeys &keys) {
+      strictContextTile(k, layout, operands.state,
+                        layout.pairs ? value : staged, p, rowsOf(keys.begin),
+                        rowsOf(keys.end));
+    });
+  });
 }
 
 void cpu::emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,

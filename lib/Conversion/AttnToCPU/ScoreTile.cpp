@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Scores of a tile: S^T[key][query] = K[key, :] . Q^T[:, query], with K's
-// scalars broadcast straight from its row-major memory.
+// scalars, or pairs of bf16, broadcast straight from its row-major memory.
 #include "ScoreTile.h"
+#include "Pairs.h"
 #include "ScoreFunction.h"
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
@@ -42,6 +43,8 @@ ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
   if (tile.bias && matrixKind(tile.bias) != MatrixKind::Row)
     packed.push_back(tile.bias);
   llvm::append_range(packed, packedMasks(tile.mask, tile.maskOperands));
+  if (layout.pairs)
+    factor = k.load(tile.state, k.index(layout.factor()), k.index(0));
 }
 
 PanelKeys ScoreTile::allKeys() {
@@ -298,6 +301,36 @@ Value ScoreTile::adjust(Value score, Value p, Value key, int64_t v,
   return k.select(exists, score, excluded);
 }
 
+RegisterTile ScoreTile::products(Value p, ArrayRef<Value> keyRows) {
+  Value queries = layout.queries(k, p);
+  RegisterTile scores(k.rows, Values(k.vectors, k.splat(0.0)));
+  auto query = [&](Value d, int64_t v) {
+    return k.load(tile.state, k.add(queries, d), k.index(v * k.lanes));
+  };
+  if (!layout.pairs)
+    return k.multiply(
+        k.index(0), k.index(layout.keyDim), scores,
+        [&](int64_t r, Value d) {
+          return k.loadBroadcast(tile.key, keyRows[r], d);
+        },
+        query);
+  int64_t whole = layout.keyDim / 2;
+  scores = k.multiply(
+      k.index(0), k.index(whole), scores,
+      [&](int64_t r, Value d) {
+        return broadcastPair(k, tile.key, keyRows[r], k.mul(d, 2));
+      },
+      query);
+  if (layout.keyDim % 2)
+    k.multiplyStep(
+        k.index(whole), scores,
+        [&](int64_t r, Value d) {
+          return broadcastLast(k, tile.key, keyRows[r], k.mul(d, 2));
+        },
+        query);
+  return scores;
+}
+
 void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
                            bool careful) {
   if (!careful && options.nextKey)
@@ -309,30 +342,29 @@ void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
     Value row = k.add(first, r);
     keyRows.push_back(careful ? k.max(row, k.index(0)) : row);
   }
-  Value queries = layout.queries(k, p);
-  RegisterTile scores(k.rows, Values(k.vectors, k.splat(0.0)));
-  scores = k.multiply(
-      k.index(0), k.index(layout.keyDim), scores,
-      [&](int64_t r, Value d) {
-        return k.loadBroadcast(tile.key, keyRows[r], d);
-      },
-      [&](Value d, int64_t v) {
-        return k.load(tile.state, k.add(queries, d), k.index(v * k.lanes));
-      });
+  RegisterTile scores = products(p, keyRows);
+  bool scaleScores = layout.pairs && options.scaled;
+  bool scaleMaximum = layout.pairs && !options.scaled;
   Value weights = layout.weights(k, p);
   Value maximumRow = layout.statistic(k, p, StateLayout::NextMaximum);
   for (int64_t v = 0; v < k.vectors; ++v) {
     Value column = k.index(v * k.lanes);
-    Value maximum = options.updateMaximum
-                        ? k.load(tile.state, maximumRow, column)
-                        : Value();
+    Value before = options.updateMaximum
+                       ? k.load(tile.state, maximumRow, column)
+                       : Value();
+    Value maximum = before && scaleMaximum ? k.infinity() : before;
     for (int64_t r = 0; r < k.rows; ++r) {
       Value key = k.add(first, r);
-      Value score = adjust(scores[r][v], p, key, v, options, careful);
+      Value score = scores[r][v];
+      if (scaleScores)
+        score = k.mulf(score, factor);
+      score = adjust(score, p, key, v, options, careful);
       k.store(score, tile.state, k.add(weights, key), column);
       if (maximum)
         maximum = k.maxf(score, maximum); // a NaN is left to the weights
     }
+    if (maximum && scaleMaximum)
+      maximum = k.maxf(k.mulf(maximum, factor), before);
     if (maximum)
       k.store(maximum, tile.state, maximumRow, column);
   }

@@ -37,6 +37,7 @@ public:
   const StateLayout &layout;
   const TileOperands &tile;
   Value keyCount, panelCount;
+  Value factor; // of products of pairs, or null
 
   /// First query of panel p.
   Value firstQuery(Value p) {
@@ -50,6 +51,9 @@ public:
 
   struct Options {
     bool function = true, bias = true, mask = true, updateMaximum = true;
+    /// Whether products of pairs, which are not in units of log2, become so.
+    /// Only where neither function nor bias wants that may they stay.
+    bool scaled = true;
     /// The matrices whose rows behind this tile are prefetched; may be null.
     Value nextKey = {}, nextValue = {};
   };
@@ -65,6 +69,7 @@ private:
   void packExtras(Value p, const PanelKeys &keys, const Options &options);
   void packMatrix(Value matrix, int64_t firstRow, Value p,
                   const PanelKeys &keys);
+  RegisterTile products(Value p, llvm::ArrayRef<Value> keyRows);
   void scoreBlock(Value p, Value block, const Options &options, bool careful);
   Value ofPair(Value matrix, Value p, Value key);
   Value applyFunction(Value score, Value p, Value key, int64_t v);

@@ -10,10 +10,20 @@
 //   extra      key_tile + 2 * lanes   bias or mask of key r - lanes, one panel
 //   staged     key_tile * dim / panel keys, then values, of the tile, row-major
 //
-// Statistics are in units of log2: m is the maximum of score * log2(e). The
-// `rows` rows in front of the weights take what a block of keys that overlaps
-// the beginning of the tile writes, and so do the `lanes` rows on both sides of
-// an extra; nobody reads them.
+// Where the schedule multiplies pairs, an element of these parts is not one
+// number but two of bf16:
+//
+//   queries    panels * key_dim / 2   query[.., r] at 2 d and 2 d + 1, negative
+//                                     where the scale is
+//   weights    (the first half)       of keys 2 r and 2 r + 1, once known
+//   staged     of values only         of keys 2 r and 2 r + 1
+//   factor     1                      |scale| * log2(e), behind all others
+//
+// Halves are rounded up; what a pair lacks is 0. Statistics are in units of
+// log2: m is the maximum of score * log2(e). The `rows` rows in front of the
+// weights take what a block of keys that overlaps the beginning of the tile
+// writes, and so do the `lanes` rows on both sides of an extra; nobody reads
+// them.
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_STATELAYOUT_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_STATELAYOUT_H
 
@@ -23,6 +33,7 @@ namespace attn::cpu {
 
 struct StateLayout {
   int64_t panel, panels, lanes, keyDim, valueDim, keyTile, padding, extras;
+  bool pairs;
   mlir::Type element;
 
   /// `extras`: bias and boolean masks whose matrix is transposed per panel.
@@ -31,11 +42,12 @@ struct StateLayout {
         lanes(schedule.getLanes()), keyDim(type.getKeyDim()),
         valueDim(type.getValueDim()), keyTile(schedule.getKeyTile()),
         padding(schedule.getRows()), extras(extras),
-        element(type.getElement()) {}
+        pairs(schedule.usesPairs()), element(type.getElement()) {}
 
   enum Statistic { Maximum, Sum, Rescale, NextMaximum };
 
-  int64_t contextBegin() const { return panels * keyDim; }
+  int64_t queryRows() const { return pairs ? (keyDim + 1) / 2 : keyDim; }
+  int64_t contextBegin() const { return panels * queryRows(); }
   int64_t weightsBegin() const { return contextBegin() + panels * valueDim; }
   int64_t statisticsBegin() const {
     return weightsBegin() + panels * (keyTile + padding);
@@ -45,14 +57,18 @@ struct StateLayout {
     return extrasBegin() + extras * (keyTile + 2 * lanes);
   }
   int64_t stagedValueBegin() const {
-    return stagedKeyBegin() + stagedRows(keyDim);
+    return stagedKeyBegin() + (pairs ? 0 : stagedRows(keyTile * keyDim));
   }
-  int64_t totalRows() const {
-    return stagedValueBegin() + stagedRows(valueDim);
+  int64_t factor() const {
+    int64_t rows = pairs ? (keyTile + 1) / 2 : keyTile;
+    return stagedValueBegin() + stagedRows(rows * valueDim);
   }
+  int64_t totalRows() const { return factor() + (pairs ? 1 : 0); }
 
   /// First row of the panel's queries, context, weights of key 0 of the tile.
-  Value queries(KernelBuilder &k, Value p) const { return k.mul(p, keyDim); }
+  Value queries(KernelBuilder &k, Value p) const {
+    return k.mul(p, queryRows());
+  }
   Value context(KernelBuilder &k, Value p) const {
     return k.add(k.mul(p, valueDim), contextBegin());
   }
@@ -66,8 +82,8 @@ struct StateLayout {
     return extrasBegin() + i * (keyTile + 2 * lanes) + lanes;
   }
 
-  int64_t stagedRows(int64_t dim) const {
-    return (keyTile * dim + panel - 1) / panel;
+  int64_t stagedRows(int64_t elements) const {
+    return (elements + panel - 1) / panel;
   }
 
   mlir::MemRefType memrefType() const {

@@ -44,7 +44,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t lanes, int64_t rows, int64_t vectors,
                                    int64_t queryTile, int64_t keyTile,
                                    int64_t unroll, int64_t prefetch, Kind kind,
-                                   int64_t splitKeys) {
+                                   int64_t splitKeys, Products products) {
   if (lanes < 1 || (lanes & (lanes - 1))) // C1
     return emitError() << "expects lanes to be a power of two, but got "
                        << lanes;
@@ -67,6 +67,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (keyTile < 1 || (!decode && keyTile % rows)) // C4
     return emitError() << "expects key_tile to be a multiple of " << rows
                        << " (rows), but got " << keyTile;
+  if (products == Products::Pairs && (decode || rows % 2)) // C6
+    return emitError() << "expects products of pairs to have kind prefill and "
+                          "an even number of rows";
   return success();
 }
 

@@ -183,6 +183,8 @@ LogicalResult ProjectOp::verify() {
                           "dimensions",
                           a, b))) // C3
       return failure();
+  if (getSchedule() && getSchedule()->usesPairs()) // C8
+    return emitOpError("expects a schedule without products of pairs");
   if (!getBias())
     return success();
   RankedTensorType b = getBias().getType();
@@ -376,5 +378,9 @@ LogicalResult SdpaOp::verify() {
   if (failed(verifyScoreFunction(*this, getCaptures().getTypes(),
                                  element))) // C16
     return failure();
-  return verifySchedules(*this);
+  if (failed(verifySchedules(*this)))
+    return failure();
+  return getSchedule() ? expectPairs(*this, *getSchedule(),
+                                     {getQuery(), getKey(), getValue()})
+                       : success(); // C17
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers and effects of the tile ops. Numbers are those of
 // docs/SpecTiles.md.
+#include "Checks.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
@@ -69,6 +70,15 @@ static LogicalResult expectKind(Operation *op, StateType state,
                            << stringifyKind(schedule.getKind());
 }
 
+/// Products of pairs are those of bf16, summed in f32.
+static LogicalResult expectPairsOf(Operation *op, StateType state,
+                                   ScheduleAttr schedule, ValueRange tiles) {
+  if (schedule.usesPairs() && !state.getElement().isF32())
+    return op->emitOpError()
+           << "expects a state of f32 for products of pairs, but got " << state;
+  return expectPairs(op, schedule, tiles);
+}
+
 /// The score function of a tile op, whose first captures are the batch entry
 /// and the head.
 template <typename TileOp>
@@ -95,7 +105,9 @@ LogicalResult InitStateOp::verify() {
     return emitOpError() << "expects at most " << state.getRows()
                          << " queries in the tile, but got "
                          << query.getDimSize(0);
-  return expectKind(*this, state, getSchedule()); // C3
+  if (failed(expectKind(*this, state, getSchedule()))) // C3
+    return failure();
+  return expectPairsOf(*this, state, getSchedule(), getQuery()); // C4
 }
 void InitStateOp::getEffects(Effects &effects) {
   tileEffects(*this, MutableOperandRange(*this, 0, 0), effects);
@@ -122,7 +134,9 @@ LogicalResult OnlineOp::verify() {
   if (getHeads() < 1) // C7
     return emitOpError() << "expects at least 1 head, but got "
                          << static_cast<int64_t>(getHeads());
-  if (failed(expectKind(*this, state, getSchedule()))) // C8
+  if (failed(expectKind(*this, state, getSchedule())) || // C8
+      failed(expectPairsOf(*this, state, getSchedule(),
+                           {getKey(), getValue()}))) // C10
     return failure();
   return verifyTileScoreFunction(*this); // C9
 }
@@ -218,7 +232,9 @@ LogicalResult WeighOp::verify() {
        failed(expectMatrix(*this, "scores", getScores(), any)))) // C5
     return failure();
   // C6 is the destination-style interface.
-  if (failed(expectKind(*this, getState().getType(), getSchedule()))) // C7
+  if (failed(expectKind(*this, getState().getType(), getSchedule())) || // C7
+      failed(expectPairsOf(*this, getState().getType(), getSchedule(),
+                           getKey()))) // C9
     return failure();
   return verifyTileScoreFunction(*this); // C8
 }
@@ -266,6 +282,8 @@ LogicalResult ProjectTileOp::verify() {
     return emitOpError()
            << "expects a row of out per row of the input, but got " << outRows
            << " and " << rows;
+  if (getSchedule().usesPairs()) // C6
+    return emitOpError("expects a schedule without products of pairs");
   if (!getBias())
     return success();
   auto bias = cast<ShapedType>(getBias().getType());

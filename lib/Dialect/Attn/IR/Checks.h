@@ -3,6 +3,7 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_IR_CHECKS_H
 #define ATTN_LIB_DIALECT_ATTN_IR_CHECKS_H
 
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
@@ -41,6 +42,20 @@ inline llvm::LogicalResult expectElement(mlir::Operation *op,
     return op->emitOpError()
            << "expects " << what << " to have the same element type, but got "
            << a << " and " << b;
+  return mlir::success();
+}
+
+/// Products of pairs are those of bf16.
+inline llvm::LogicalResult expectPairs(mlir::Operation *op,
+                                       ScheduleAttr schedule,
+                                       mlir::ValueRange matrices) {
+  if (!schedule.usesPairs())
+    return mlir::success();
+  for (mlir::Type type : matrices.getTypes())
+    if (!llvm::cast<mlir::ShapedType>(type).getElementType().isBF16())
+      return op->emitOpError()
+             << "expects elements of bf16 for products of pairs, but got "
+             << type;
   return mlir::success();
 }
 

@@ -13,9 +13,13 @@
 //   16 registers             6 x 2   (15 used, 0.67 loads per FMA)
 //   32 registers,  8 chains  4 x 4   (21 used, 0.50)
 //   32 registers, 16 chains  4 x 5   (25 used, 0.45; LLVM spills 4 x 6)
-// Fewer vectors are preferred: a ragged query tile wastes fewer lanes. A query
-// tile holds as many panels as give about 128 queries. A key tile takes three
-// quarters of the level-1 cache, but between 48 and 96 keys. All of this was
+// A quarter more chains than hide the latency are wanted. Where query, key and
+// value are bf16 and the target has dot products of pairs, they are used; of
+// latency 6, they want 12 chains, for which 4 x 4 is enough. Fewer vectors are
+// preferred: a ragged query tile wastes fewer lanes. A query tile holds as many
+// panels as give about 128 queries. A key tile takes three quarters of the
+// level-1 cache, but between 48 and 96 keys; of bf16 pairs, what takes two
+// thirds of that cache together with a panel's scores. All of this was
 // measured; docs/performance.md says on what.
 //
 // An op that carries a schedule keeps it, so that a test or a user can pin it.
@@ -42,12 +46,15 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   using AssignScheduleBase::AssignScheduleBase;
 
   /// The schedule for `queries` rows (or unknown) and features of size `dim`,
-  /// computed in f64 or f32.
-  ScheduleAttr schedule(int64_t queries, int64_t dim, bool isF64) {
+  /// computed in f64 or f32, or, of bf16, in `pairs`.
+  ScheduleAttr schedule(int64_t queries, int64_t dim, bool isF64,
+                        bool pairs = false) {
     int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
     bool manyRegisters = registers >= 32;
     int64_t rows = manyRegisters ? 4 : 6;
-    int64_t vectors = !manyRegisters ? 2 : chains > 8 ? 5 : 4;
+    int64_t wanted = (pairs ? pairChains : chains) * 5 / 4;
+    int64_t vectors =
+        manyRegisters ? std::max<int64_t>(4, (wanted + rows - 1) / rows) : 2;
     int64_t panel = lanes * vectors;
     int64_t queryTile = std::max<int64_t>(1, 128 / panel) * panel;
     if (!ShapedType::isDynamic(queries))
@@ -58,11 +65,14 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     // Without FMA a product needs a register of its own: no room to unroll.
     bool fused = manyRegisters || this->lanes > 4;
     int64_t unroll = manyRegisters ? 4 : fused ? 2 : 1;
-    int64_t fits = l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
+    int64_t fits = pairs
+                       ? l1Bytes * 2 / 3 / (4 * panel + 2 * dim)
+                       : l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
     int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / rows * rows;
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
                              keyTile, unroll, /*prefetch=*/2, Kind::Prefill,
-                             /*split_keys=*/0);
+                             /*split_keys=*/0,
+                             pairs ? Products::Pairs : Products::Single);
   }
 
   /// The schedule for at most `rows` queries of a group of heads.
@@ -74,7 +84,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return ScheduleAttr::get(&getContext(), lanes, tile, tile, rows, keyTile,
                              /*unroll=*/registers >= 32 ? 4 : 2,
                              /*prefetch=*/2, Kind::Decode,
-                             splitKeys / keyTile * keyTile);
+                             splitKeys / keyTile * keyTile, Products::Single);
   }
 
   void assign(SdpaOp op) {
@@ -91,8 +101,10 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     if (decode)
       op.setDecodeScheduleAttr(
           decodeSchedule(group * (known ? queries : most), dim, isF64));
+    bool pairs = pairChains > 0 && q.getElementType().isBF16() &&
+                 v.getElementType().isBF16();
     if (!decode || !known)
-      op.setScheduleAttr(schedule(queries, dim, isF64));
+      op.setScheduleAttr(schedule(queries, dim, isF64, pairs));
   }
 
   void runOnOperation() override {

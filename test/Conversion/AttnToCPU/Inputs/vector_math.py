@@ -57,6 +57,7 @@ def compiled(functions):
 library = compiled([
     loop("exp2_f32", "%y = math.exp2 %x : {x}", "f32", "f32"),
     loop("exp2_f64", "%y = math.exp2 %x : {x}", "f64", "f64"),
+    loop("rough_f32", "%y = math.exp2 %x fastmath<afn> : {x}", "f32", "f32"),
     loop("log_f32", "%y = math.log %x : {x}", "f32", "f32"), loop("log_f64", "%y = math.log %x : {x}", "f64", "f64"),
     loop("widen_f16", "%y = arith.extf %x : {x} to {y}", "f16", "f32"),
     loop("widen_bf16", "%y = arith.extf %x : {x} to {y}", "bf16", "f32"),
@@ -98,6 +99,17 @@ def transcendental():
               smallest=1.0 if kind == np.float64 else 0.0)
 
 
+def rough():
+    """exp2 with a relative error that rounding to bf16 (2e-3) hides; what is exact stays so."""
+    x = rng.uniform(-126, 126, 1 << 21).astype(np.float32)
+    error = float(np.max(np.abs(apply("rough_f32", x, np.float32) / np.exp2(x.astype(np.longdouble)) - 1)))
+    print(f"rough_f32: {error:.3g}")
+    special = np.array([-np.inf, np.nan, 0, -0.0, -128, -1e30, -1, 1], np.float32)
+    got = apply("rough_f32", special, np.float32)
+    if not error <= 3.8e-6 or not np.array_equal(got, np.array([0, np.nan, 1, 1, 0, 0, 0.5, 2], np.float32), equal_nan=True):
+        sys.exit(f"rough_f32: an error of {error} is more than 3.8e-6, or {got} is wrong")
+
+
 def widenings():
     every = np.arange(1 << 16, dtype=np.uint16)
     with np.errstate(invalid="ignore"):
@@ -132,5 +144,6 @@ def require(name, inputs, number, got, want, is_nan):
 
 
 transcendental()
+rough()
 widenings()
 narrowings()

@@ -23,3 +23,8 @@ func.func @init_state_c3_decode(%q: memref<?x4xf32>) {
   %r = attn.init_state %q scale 0.5 {schedule = #d} : memref<?x4xf32> -> !attn.state<16 x 4 x 8, f32, decode>
   return
 }
+
+func.func @init_state_c4_pairs(%q: memref<?x4xbf16>) {
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>} : memref<?x4xbf16> -> !attn.state<16 x 4 x 8, f32>
+  return
+}

@@ -66,3 +66,9 @@ func.func @online_c8_decode(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: memref
       : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
+
+func.func @online_c10_pairs(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xbf16>, %v: memref<?x8xbf16>, %i: index) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xbf16>, memref<?x8xbf16>
+  return
+}

@@ -95,3 +95,11 @@ func.func @project_c7_bias_of_other_element(%x: tensor<5x6xf32>, %w: tensor<6x4x
   %r = attn.project %x, %w, %b : (tensor<5x6xf32>, tensor<6x4xf32>, tensor<4xf64>) -> tensor<5x4xf32>
   return
 }
+
+// -----
+
+func.func @project_c8_pairs(%x: tensor<5x6xbf16>, %w: tensor<6x4xbf16>) {
+  // expected-error@+1 {{expects a schedule without products of pairs}}
+  %r = attn.project %x, %w {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>} : (tensor<5x6xbf16>, tensor<6x4xbf16>) -> tensor<5x4xbf16>
+  return
+}

@@ -111,3 +111,19 @@ func.func @schedule_c5_negative_split() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, split_keys = -8>} 0 : i32
   return
 }
+
+// -----
+
+func.func @schedule_c6_pairs_of_decode() {
+  // expected-error@+1 {{expects products of pairs to have kind prefill and an even number of rows}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c6_pairs_of_three_rows() {
+  // expected-error@+1 {{expects products of pairs to have kind prefill and an even number of rows}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = pairs>} 0 : i32
+  return
+}

@@ -36,3 +36,13 @@ func.func @schedule_c5_prefill_by_name() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, kind = prefill>} 0 : i32
   return
 }
+
+func.func @schedule_c6_pairs() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>} 0 : i32
+  return
+}
+
+func.func @schedule_c6_three_rows_of_single() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = single>} 0 : i32
+  return
+}

@@ -341,3 +341,21 @@ func.func @sdpa_c14_weights(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v
       : (tensor<2x4x1x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x1x3xf32>, tensor<2x4x1x6xf32>)
   return
 }
+
+// -----
+
+func.func @sdpa_c17_query_of_f32(%q: tensor<?x8xf32>, %v: tensor<?x3xbf16>) {
+  // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'tensor<?x8xf32>'}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+      : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
+  return
+}
+
+// -----
+
+func.func @sdpa_c17_value_of_f16(%q: tensor<?x8xbf16>, %v: tensor<?x3xf16>) {
+  // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'tensor<?x3xf16>'}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+      : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xf16>) -> tensor<?x3xf16>
+  return
+}

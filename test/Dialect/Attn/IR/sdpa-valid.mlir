@@ -123,3 +123,9 @@ func.func @sdpa_c14_lse(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v: te
       : (tensor<2x4x1x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>) -> (tensor<2x4x1x3xf32>, tensor<2x4x1xf32>)
   return
 }
+
+func.func @sdpa_c17_pairs(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+      : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
+  return
+}

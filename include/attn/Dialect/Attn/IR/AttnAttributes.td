@@ -295,17 +295,22 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     queries times `vectors` vectors of features. A query tile holds all queries
     of a group of heads, at most `query_tile`, and an item has `split_keys` keys
     (a multiple of `key_tile`); the parts of a sequence are merged.
+
+    `products` is `single`, one FMA per number, or `pairs`: both products of a
+    prefill kernel for bf16 add up dot products of two numbers.
     `assign-schedule` derives it from the target; written by hand it pins.
   }];
   let parameters = (ins "int64_t":$lanes, "int64_t":$rows, "int64_t":$vectors,
                         "int64_t":$query_tile, "int64_t":$key_tile,
                         "int64_t":$unroll, "int64_t":$prefetch,
                         Attn_KindParameter:$kind,
-                        DefaultValuedParameter<"int64_t", "0">:$split_keys);
+                        DefaultValuedParameter<"int64_t", "0">:$split_keys,
+                        Attn_ProductsParameter:$products);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     /// Queries in one panel.
     int64_t getPanel() const { return getLanes() * getVectors(); }
+    bool usesPairs() const { return getProducts() == Products::Pairs; }
   }];
   let genVerifyDecl = 1;
 }

@@ -15,6 +15,15 @@ def Attn_KindParameter : EnumParameter<Attn_KindEnum> {
   let defaultValue = "::attn::Kind::Prefill";
 }
 
+def Attn_ProductsEnum : I32EnumAttr<"Products", "how a kernel multiplies",
+    [I32EnumAttrCase<"Single", 0, "single">,
+     I32EnumAttrCase<"Pairs", 1, "pairs">]> {
+  let cppNamespace = "::attn";
+}
+def Attn_ProductsParameter : EnumParameter<Attn_ProductsEnum> {
+  let defaultValue = "::attn::Products::Single";
+}
+
 def Attn_StateType : TypeDef<Attn_Dialect, "State"> {
   let mnemonic = "state";
   let summary = "online softmax of a tile of queries";

@@ -94,6 +94,8 @@ def AssignSchedule : Pass<"attn-assign-schedule"> {
     Option<"registers", "registers", "int64_t", "16", "vector registers">,
     Option<"chains", "chains", "int64_t", "8",
            "independent FMA that hide the latency (latency times pipes)">,
+    Option<"pairChains", "pair-chains", "int64_t", "0",
+           "the same of dot products of bf16 pairs; 0: do not use them">,
     Option<"l1Bytes", "l1-bytes", "int64_t", "32768",
            "bytes of the level-1 data cache">,
   ];
