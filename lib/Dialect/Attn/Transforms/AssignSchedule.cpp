@@ -46,8 +46,9 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   using AssignScheduleBase::AssignScheduleBase;
 
   /// The schedule for `queries` rows (or unknown) and features of size `dim`,
-  /// computed in f64 or f32, or, of bf16, in `pairs`.
-  ScheduleAttr schedule(int64_t queries, int64_t dim, bool isF64,
+  /// computed in f64 or f32, or, of bf16, in `pairs`. 16 registers leave room
+  /// for the addresses of `turns` turns.
+  ScheduleAttr schedule(int64_t queries, int64_t dim, bool isF64, int64_t turns,
                         bool pairs = false) {
     int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
     bool manyRegisters = registers >= 32;
@@ -64,7 +65,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                                     static_cast<uint64_t>(queries), panel))));
     // Without FMA a product needs a register of its own: no room to unroll.
     bool fused = manyRegisters || this->lanes > 4;
-    int64_t unroll = manyRegisters ? 4 : fused ? 2 : 1;
+    int64_t unroll = manyRegisters ? 4 : fused ? turns : 1;
     int64_t fits = pairs
                        ? l1Bytes * 2 / 3 / (4 * panel + 2 * dim)
                        : l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
@@ -104,7 +105,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     bool pairs = pairChains > 0 && q.getElementType().isBF16() &&
                  v.getElementType().isBF16();
     if (!decode || !known)
-      op.setScheduleAttr(schedule(queries, dim, isF64, pairs));
+      op.setScheduleAttr(schedule(queries, dim, isF64, /*turns=*/4, pairs));
   }
 
   void runOnOperation() override {
@@ -116,7 +117,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       if (!op.getScheduleAttr())
         op.setScheduleAttr(schedule(ShapedType::kDynamic,
                                     op.getWeight().getType().getDimSize(1),
-                                    op.getType().getElementType().isF64()));
+                                    op.getType().getElementType().isF64(),
+                                    /*turns=*/2));
     });
   }
 };
