@@ -31,7 +31,8 @@ static void storeTransposed(KernelBuilder &k, const StateLayout &layout,
 }
 
 static void packNumbers(KernelBuilder &k, const StateLayout &layout,
-                        const QueryGroup &group, Value factor) {
+                        const QueryGroup &group, double scale) {
+  Value factor = k.splat(scale * log2e);
   k.columnGroups(k.index(layout.keyDim), [&](Value d, Value mask) {
     Values lines;
     for (Value row : group.queryRows)
@@ -76,7 +77,6 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value query, double scale) {
   Value count = memref::DimOp::create(k.builder, k.loc, query, 0);
   Value last = k.sub(count, k.index(1));
-  Value factor = k.splat(scale * log2e);
   if (layout.pairs) { // a factor of 0 would make no number of -inf
     constexpr double least = std::numeric_limits<float>::min();
     k.store(k.splat(std::max(std::abs(scale) * log2e, least)), state,
@@ -96,7 +96,7 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
       if (layout.pairs)
         packPairs(k, layout, group, scale < 0);
       else
-        packNumbers(k, layout, group, factor);
+        packNumbers(k, layout, group, scale);
     });
     for (int64_t v = 0; v < k.vectors; ++v) {
       Value column = k.index(v * k.lanes);
