@@ -10,6 +10,8 @@ FORMATS = {"f16": (10, -14), "bf16": (7, -126), "f32": (23, -126), "f64": (52, -
 
 # What results of values from a normal distribution are of the size of.
 TYPICAL = 0.5
+# What lse may add to its bounds where exponentials are good enough for weights that are rounded to bf16.
+ROUGH = 4e-6
 
 
 def statistics(element):

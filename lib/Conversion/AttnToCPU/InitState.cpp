@@ -13,37 +13,73 @@ using namespace attn::cpu;
 
 static constexpr double log2e = 1.4426950408889634;
 
-/// Writes the transposed rows of `query` from row `rows` of the state on. The
-/// queries packed after them begin at `next`.
-static void packQueries(KernelBuilder &k, const StateLayout &layout,
-                        Value state, Value query, ArrayRef<Value> queryRows,
-                        Value next, Value rows, Value lane, double scale) {
+/// Some queries of a panel: their rows in memory, where the next group's begin,
+/// and where they go, column `lane` of the state's rows from `rows` on.
+struct QueryGroup {
+  Value query;
+  Values queryRows;
+  Value next, state, rows, lane;
+};
+
+/// The next group's queries come into the cache while `columns` are packed.
+static void prefetchNext(KernelBuilder &k, const QueryGroup &group,
+                         Value column, int64_t columns) {
+  k.prefetchTurn(group.query, group.next, k.div(column, k.lanes), k.lanes,
+                 (columns + k.lanes - 1) / k.lanes);
+}
+
+static void storeTransposed(KernelBuilder &k, const StateLayout &layout,
+                            const QueryGroup &group, Value row,
+                            const Values &lines) {
+  Value first = k.add(group.rows, row);
+  for (auto [i, line] : llvm::enumerate(k.transpose(lines)))
+    if (static_cast<int64_t>(i) < layout.queryRows())
+      k.store(line, group.state, k.add(first, i), group.lane);
+}
+
+static void packNumbers(KernelBuilder &k, const StateLayout &layout,
+                        const QueryGroup &group, double scale) {
   Value factor = k.splat(scale * log2e);
-  int64_t groups = (layout.queryRows() + k.lanes - 1) / k.lanes;
-  k.columnGroups(k.index(layout.queryRows()), [&](Value d, Value mask) {
-    k.prefetchTurn(query, next, k.div(d, k.lanes), k.lanes, groups);
+  k.columnGroups(k.index(layout.keyDim), [&](Value d, Value mask) {
+    prefetchNext(k, group, d, layout.keyDim);
     Values lines;
-    Value column = d;
-    if (layout.pairs) {
-      column = k.mul(d, 2);
-      if (mask || layout.keyDim % 2)
-        mask = vector::CreateMaskOp::create(
-            k.builder, k.loc,
-            VectorType::get(2 * k.lanes, k.builder.getI1Type()),
-            ValueRange{k.sub(k.index(layout.keyDim), column)});
-    }
-    for (Value row : queryRows) {
-      if (!layout.pairs) {
-        lines.push_back(k.mulf(k.loadRow(query, row, column, mask), factor));
-        continue;
-      }
-      Value pairs = loadPairs(k, query, row, column, mask);
-      lines.push_back(scale < 0 ? negatePairs(k, pairs) : pairs);
-    }
-    for (auto [i, line] : llvm::enumerate(k.transpose(lines)))
-      if (static_cast<int64_t>(i) < layout.queryRows())
-        k.store(line, state, k.add(k.add(rows, d), i), lane);
+    for (Value row : group.queryRows)
+      lines.push_back(k.mulf(k.loadRow(group.query, row, d, mask), factor));
+    storeTransposed(k, layout, group, d, lines);
   });
+}
+
+static void packPairs(KernelBuilder &k, const StateLayout &layout,
+                      const QueryGroup &group, bool negative) {
+  auto withSign = [&](Value pairs) {
+    return negative ? negatePairs(k, pairs) : pairs;
+  };
+  auto columns = [&](Value pair, Value mask) {
+    prefetchNext(k, group, pair, layout.keyDim / 2);
+    Values lines;
+    for (Value row : group.queryRows)
+      lines.push_back(
+          withSign(loadPairs(k, group.query, row, k.mul(pair, 2), mask)));
+    storeTransposed(k, layout, group, pair, lines);
+  };
+  int64_t whole = layout.keyDim / 2;
+  if (whole < k.lanes) {
+    Value mask = vector::CreateMaskOp::create(
+        k.builder, k.loc, VectorType::get(2 * k.lanes, k.builder.getI1Type()),
+        ValueRange{k.index(layout.keyDim)});
+    return columns(k.index(0), mask);
+  }
+  k.columnGroups(k.index(whole), columns);
+  // LLVM calls a function for each bf16 under a mask that it does not know, so
+  // the last column of an odd number is read without one.
+  if (layout.keyDim % 2 == 0)
+    return;
+  Values last;
+  for (Value row : group.queryRows)
+    last.push_back(lastPair(k, group.query, row, k.index(layout.keyDim - 1)));
+  Value line =
+      vector::FromElementsOp::create(k.builder, k.loc, k.vectorType, last);
+  k.store(withSign(line), group.state, k.add(group.rows, whole), group.lane);
 }
 
 void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
@@ -65,8 +101,12 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
       Values queryRows; // a ragged panel repeats the last query
       for (int64_t i = 0; i < k.lanes; ++i)
         queryRows.push_back(k.min(k.add(first, i), last));
-      packQueries(k, layout, state, query, queryRows, k.add(first, k.lanes),
-                  rows, lane, scale);
+      QueryGroup group{query, queryRows, k.add(first, k.lanes),
+                       state, rows,      lane};
+      if (layout.pairs)
+        packPairs(k, layout, group, scale < 0);
+      else
+        packNumbers(k, layout, group, scale);
     });
     for (int64_t v = 0; v < k.vectors; ++v) {
       Value column = k.index(v * k.lanes);

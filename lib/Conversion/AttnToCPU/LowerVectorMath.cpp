@@ -24,12 +24,10 @@
 //   f16   exact and rounded to nearest even, subnormals and NaN included
 //         (F. Giesen, "float->half variants", 2012).
 //   bf16  MLIR's expansion. (AVX512-BF16 rounds subnormals to 0.)
-//   pairs vector.contract of (lanes x 2) and (lanes x 2) bf16 to lanes of f32
-//   is
-//         vdpbf16ps (which takes subnormals as 0); without it two FMA, since
-//         the halves of 32 bits are f32 but for a shift or a mask.
-//         vector.interleave of two vectors just rounded to bf16 is
-//         vcvtne2ps2bf16 and one permutation.
+//   pairs vector.contract of two (lanes x 2) bf16 to lanes of f32: vdpbf16ps,
+//         which takes subnormals as 0; without it two FMA, since the halves of
+//         32 bits are f32 but for a shift or a mask. vector.interleave of two
+//         vectors just rounded to bf16: vcvtne2ps2bf16 and one permutation.
 //
 // Before: any. After: no conversion that the target lacks, and no math op but
 // math.roundeven beside scalef, an instruction there.

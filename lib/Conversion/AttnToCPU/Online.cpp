@@ -17,6 +17,29 @@ Value cpu::safeMaximum(KernelBuilder &k, Value maximum) {
   return k.select(none, k.splat(0.0), maximum);
 }
 
+/// l, m and a of panel p, whose weights have the given sums and maxima; `safe`
+/// is `next` where it is a number.
+static void updateStatistics(KernelBuilder &k, const StateLayout &layout,
+                             Value state, Value p, const Values &sums,
+                             const Values &next, const Values &safe) {
+  auto statisticRow = [&](StateLayout::Statistic which) {
+    return layout.statistic(k, p, which);
+  };
+  auto column = [&](int64_t v) { return k.index(v * k.lanes); };
+  Values changes;
+  for (int64_t v = 0; v < k.vectors; ++v)
+    changes.push_back(k.subf(
+        k.load(state, statisticRow(StateLayout::Maximum), column(v)), safe[v]));
+  Values rescale = k.exp2(changes);
+  for (int64_t v = 0; v < k.vectors; ++v) {
+    Value old = k.load(state, statisticRow(StateLayout::Sum), column(v));
+    k.store(k.fma(old, rescale[v], sums[v]), state,
+            statisticRow(StateLayout::Sum), column(v));
+    k.store(next[v], state, statisticRow(StateLayout::Maximum), column(v));
+    k.store(rescale[v], state, statisticRow(StateLayout::Rescale), column(v));
+  }
+}
+
 /// Scores of the keys [begin, end) become weights; m, l and a are updated.
 /// `factor` (may be null) takes the scores to units of log2. Pairs of weights
 /// overwrite scores of keys that have been read.
@@ -25,14 +48,11 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
                         Value factor) {
   constexpr int64_t rowsInFlight = 2;
   Value weights = layout.weights(k, p);
-  auto statisticRow = [&](StateLayout::Statistic which) {
-    return layout.statistic(k, p, which);
-  };
+  Value maximumRow = layout.statistic(k, p, StateLayout::NextMaximum);
   auto column = [&](int64_t v) { return k.index(v * k.lanes); };
   Values next, safe, negated, sums;
   for (int64_t v = 0; v < k.vectors; ++v) {
-    next.push_back(
-        k.load(state, statisticRow(StateLayout::NextMaximum), column(v)));
+    next.push_back(k.load(state, maximumRow, column(v)));
     safe.push_back(safeMaximum(k, next.back()));
     sums.push_back(k.splat(0.0));
     if (factor)
@@ -70,18 +90,7 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
   sums = k.loop(middle, end, 1, sums, [&](Value key, ValueRange carried) {
     return exponentials(key, 1, carried);
   });
-  Values changes;
-  for (int64_t v = 0; v < k.vectors; ++v)
-    changes.push_back(k.subf(
-        k.load(state, statisticRow(StateLayout::Maximum), column(v)), safe[v]));
-  Values rescale = k.exp2(changes);
-  for (int64_t v = 0; v < k.vectors; ++v) {
-    Value old = k.load(state, statisticRow(StateLayout::Sum), column(v));
-    k.store(k.fma(old, rescale[v], sums[v]), state,
-            statisticRow(StateLayout::Sum), column(v));
-    k.store(next[v], state, statisticRow(StateLayout::Maximum), column(v));
-    k.store(rescale[v], state, statisticRow(StateLayout::Rescale), column(v));
-  }
+  updateStatistics(k, layout, state, p, sums, next, safe);
 }
 
 /// context = a * context + weights * value for the keys, or pairs of keys,

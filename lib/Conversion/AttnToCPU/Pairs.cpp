@@ -37,14 +37,13 @@ Value cpu::broadcastPair(KernelBuilder &k, Value memref, Value row,
   return k.broadcast(vector::ExtractOp::create(k.builder, k.loc, pair, 0));
 }
 
-Value cpu::broadcastLast(KernelBuilder &k, Value memref, Value row,
-                         Value column) {
+Value cpu::lastPair(KernelBuilder &k, Value memref, Value row, Value column) {
   OpBuilder &b = k.builder;
   Value number =
       memref::LoadOp::create(b, k.loc, memref, ValueRange{row, column});
   Value bits = arith::BitcastOp::create(b, k.loc, b.getI16Type(), number);
   bits = arith::ExtUIOp::create(b, k.loc, b.getI32Type(), bits);
-  return k.broadcast(arith::BitcastOp::create(b, k.loc, k.element, bits));
+  return arith::BitcastOp::create(b, k.loc, k.element, bits);
 }
 
 Value cpu::packPairs(KernelBuilder &k, Value first, Value second) {

@@ -21,8 +21,8 @@ Value loadPairs(KernelBuilder &k, Value memref, Value row, Value column,
 
 /// The numbers [row][column] and [row][column + 1] in every lane.
 Value broadcastPair(KernelBuilder &k, Value memref, Value row, Value column);
-/// The number [row][column] and 0.
-Value broadcastLast(KernelBuilder &k, Value memref, Value row, Value column);
+/// The number [row][column] and 0, as a scalar.
+Value lastPair(KernelBuilder &k, Value memref, Value row, Value column);
 
 /// Two vectors of f32, rounded.
 Value packPairs(KernelBuilder &k, Value first, Value second);

@@ -325,7 +325,8 @@ RegisterTile ScoreTile::products(Value p, ArrayRef<Value> keyRows) {
     k.multiplyStep(
         k.index(whole), scores,
         [&](int64_t r, Value d) {
-          return broadcastLast(k, tile.key, keyRows[r], k.mul(d, 2));
+          Value last = lastPair(k, tile.key, keyRows[r], k.mul(d, 2));
+          return k.broadcast(last);
         },
         query);
   return scores;

@@ -36,3 +36,19 @@ func.func private @g.kernel(%q: memref<?x16xbf16>) {
   %s0 = attn.init_state %q scale -0.5 {schedule = #s} : memref<?x16xbf16> -> <8 x 16 x 6, f32>
   return
 }
+
+// The last column of an odd number of more than a group is read by itself.
+// CHECK: func.func private @h.init_state(%[[S:[^:]*]]: memref<{{[^,]*}}xf32>, %[[Q:.*]]: memref<?x9xbf16>)
+// CHECK-DAG: %[[C8:.*]] = arith.constant 8 : index
+// CHECK-NOT: maskedload
+// CHECK: vector.load %[[Q]]{{.*}} : memref<?x9xbf16>, vector<8xbf16>
+// CHECK-NOT: maskedload
+// CHECK: %[[LAST:.*]] = memref.load %[[Q]][%{{.*}}, %[[C8]]] : memref<?x9xbf16>
+// CHECK-NEXT: %[[BITS:.*]] = arith.bitcast %[[LAST]] : bf16 to i16
+// CHECK-NEXT: arith.extui %[[BITS]] : i16 to i32
+// CHECK: %[[ROW:.*]] = vector.from_elements {{.*}} : vector<4xf32>
+// CHECK: vector.store %[[ROW]], %[[S]]
+func.func private @h.kernel(%q: memref<?x9xbf16>) {
+  %s0 = attn.init_state %q scale 0.5 {schedule = #s} : memref<?x9xbf16> -> <8 x 9 x 6, f32>
+  return
+}
