@@ -20,6 +20,9 @@ Value stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
 /// m where it is a number, 0 where no key was seen: differences stay defined.
 Value safeMaximum(KernelBuilder &k, Value maximum);
 
+/// 1 / (1 + e^-x) of scores in units of log2; exactly 0 where one is excluded.
+Value sigmoid(KernelBuilder &k, Value score);
+
 /// Whether the `count` rows of `value` are finite: x * 0 is 0 for these only.
 Value allFinite(KernelBuilder &k, Value value, Value count, int64_t valueDim);
 

@@ -24,14 +24,15 @@ namespace attn::cpu {
 struct StateLayout {
   int64_t panel, panels, lanes, keyDim, valueDim, keyTile, padding, extras;
   mlir::Type element;
+  bool sigmoid; // m, l, a and m' are not used
 
   /// `extras`: bias and boolean masks whose matrix is transposed per panel.
   StateLayout(StateType type, ScheduleAttr schedule, int64_t extras = 0)
       : panel(schedule.getPanel()), panels(type.getRows() / panel),
         lanes(schedule.getLanes()), keyDim(type.getKeyDim()),
         valueDim(type.getValueDim()), keyTile(schedule.getKeyTile()),
-        padding(schedule.getRows()), extras(extras),
-        element(type.getElement()) {}
+        padding(schedule.getRows()), extras(extras), element(type.getElement()),
+        sigmoid(type.getNormalization() == Normalization::Sigmoid) {}
 
   enum Statistic { Maximum, Sum, Rescale, NextMaximum };
 
