@@ -76,7 +76,7 @@ class Part(Case):
     def arrays(self, sizes, rng):
         b, sq, skv = sizes
         hkv = self.heads // self.group
-        normal = lambda element, *s: elements.store(2 * rng.standard_normal(s), element)
+        normal = lambda element, *s: elements.store(rng.standard_normal(s), element)
         return (normal(self.query_type, b, self.heads, sq, self.dk), normal(self.query_type, b, hkv, skv, self.dk),
                 normal(self.value_type, b, hkv, skv, self.dv))
 
