@@ -39,6 +39,7 @@ private:
   void ports(StringRef heading, bool input);
   void attention(SdpaOp op);
   void projection(ProjectOp op);
+  void states(Operation *op, StringRef what, ScheduleAttr schedule);
 
   func::FuncOp function;
   const SymbolSizes &sizes;
@@ -153,6 +154,8 @@ void KernelExplainer::attention(SdpaOp op) {
      << "    lengths   Sq = " << facts.queries.text
      << ", Skv = " << facts.keys.text << "\n"
      << "    mask      row q sees key k if " << facts.mask << "\n";
+  if (op.isSigmoid())
+    os << "    weights   by sigmoid, each by itself\n";
   printSchedules(os, op);
   for (const AttentionFacts &each : all)
     printTiles(os, each);
@@ -163,6 +166,13 @@ void KernelExplainer::projection(ProjectOp op) {
   printSchedule(os, op.getScheduleAttr());
 }
 
+void KernelExplainer::states(Operation *op, StringRef what,
+                             ScheduleAttr schedule) {
+  os << "\n  " << what << " at " << positionOf(op->getLoc()) << "\n"
+     << "    schedule  items of " << schedule.getQueryTile() << " rows, "
+     << schedule.getLanes() << " lanes of features\n";
+}
+
 void KernelExplainer::explain() {
   os << "function " << function.getName() << "\n";
   ports("arguments", /*input=*/true);
@@ -170,7 +180,13 @@ void KernelExplainer::explain() {
   function.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](SdpaOp sdpa) { attention(sdpa); })
-        .Case([&](ProjectOp project) { projection(project); });
+        .Case([&](ProjectOp project) { projection(project); })
+        .Case([&](MergeStatesOp merge) {
+          states(op, "merge of two states", merge.getScheduleAttr());
+        })
+        .Case([&](FinalizeStateOp finalize) {
+          states(op, "result of a state", finalize.getScheduleAttr());
+        });
   });
 }
 

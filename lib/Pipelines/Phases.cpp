@@ -65,6 +65,7 @@ static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());
   pm.addNestedPass<func::FuncOp>(createTileQueries());
   pm.addNestedPass<func::FuncOp>(createTileProjections());
+  pm.addNestedPass<func::FuncOp>(createTileStates());
   addCleanup(pm);
 }
 
@@ -134,8 +135,9 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
 
 ArrayRef<Phase> attn::phases() {
   static constexpr StringRef steps[] = {"attn.scores", "attn.softmax",
-                                        "attn.context"};
-  static constexpr StringRef graph[] = {"attn.sdpa", "attn.project"};
+                                        "attn.sigmoid", "attn.context"};
+  static constexpr StringRef graph[] = {
+      "attn.sdpa", "attn.project", "attn.merge_states", "attn.finalize_state"};
   static constexpr StringRef tensors[] = {"tensor", "bufferization"};
   static constexpr StringRef kernels[] = {"attn", "linalg"};
   static constexpr StringRef loops[] = {"scf.forall", "memref.alloc"};

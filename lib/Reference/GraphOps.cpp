@@ -137,6 +137,12 @@ static LogicalResult evaluateOp(Frame &frame, SoftmaxOp op) {
   return frame.setTensor(op->getResult(0), std::move(result));
 }
 
+static LogicalResult evaluateOp(Frame &frame, SigmoidOp op) {
+  return changeScores(frame, op, [](double score, ArrayRef<int64_t>) {
+    return sigmoid(score);
+  });
+}
+
 static LogicalResult evaluateOp(Frame &frame, ContextOp op) {
   const Tensor &weights = frame.tensor(op.getWeights());
   HeadView w(weights), v(frame.tensor(op.getValue()));
@@ -229,8 +235,8 @@ static LogicalResult evaluateOp(Frame &frame, MergeHeadsOp op) {
 
 Outcome attn::reference::evaluateGraphOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<ScoresOp, ScaleOp, BiasOp, MaskOp, MaskFnOp, SoftmaxOp, ContextOp,
-            ProjectOp, SplitHeadsOp, MergeHeadsOp>(
+      .Case<ScoresOp, ScaleOp, BiasOp, MaskOp, MaskFnOp, SoftmaxOp, SigmoidOp,
+            ContextOp, ProjectOp, SplitHeadsOp, MergeHeadsOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

@@ -46,7 +46,7 @@ private:
   ScoreFunction function;
   int64_t rank;
   std::optional<Mask> mask;
-  std::optional<Tensor> out, lse, weights, scores;
+  std::optional<Tensor> out, lse, weights, scores, stateMaximum, stateSum, acc;
 };
 } // namespace
 
@@ -82,6 +82,9 @@ LogicalResult Sdpa::makeResults() {
   bool headMajor = op.getOutLayout() == Layout::HeadMajor || rank < 3;
   int64_t first = headMajor ? q.heads() : q.rows();
   int64_t second = headMajor ? q.rows() : q.heads();
+  SmallVector<int64_t> rows(ArrayRef<int64_t>(pairs).drop_back());
+  SmallVector<int64_t> outShape =
+      leading({q.batches(), first, second, v.columns()});
   auto make = [&](std::optional<Tensor> &result, bool wanted,
                   ArrayRef<int64_t> shape) -> LogicalResult {
     if (!wanted)
@@ -91,13 +94,13 @@ LogicalResult Sdpa::makeResults() {
       result = std::move(*made);
     return made;
   };
-  return success(
-      succeeded(make(out, true,
-                     leading({q.batches(), first, second, v.columns()}))) &&
-      succeeded(
-          make(lse, !!op.getLse(), ArrayRef<int64_t>(pairs).drop_back())) &&
-      succeeded(make(weights, !!op.getWeights(), pairs)) &&
-      succeeded(make(scores, !!op.getScores(), pairs)));
+  return success(succeeded(make(out, true, outShape)) &&
+                 succeeded(make(lse, !!op.getLse(), rows)) &&
+                 succeeded(make(stateMaximum, !!op.getMaximum(), rows)) &&
+                 succeeded(make(stateSum, !!op.getSum(), rows)) &&
+                 succeeded(make(acc, !!op.getAcc(), outShape)) &&
+                 succeeded(make(weights, !!op.getWeights(), pairs)) &&
+                 succeeded(make(scores, !!op.getScores(), pairs)));
 }
 
 FailureOr<double> Sdpa::score(int64_t b, int64_t h, int64_t i, int64_t j,
@@ -138,7 +141,9 @@ LogicalResult Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
 
   // A row that sees no key has sum 0: its weights and context are 0.
   for (double &s : row)
-    s = s == excluded ? 0 : exponential(s, m) / sum;
+    s = op.isSigmoid()  ? sigmoid(s)
+        : s == excluded ? 0
+                        : exponential(s, m) / sum;
   int64_t shared = sharedHead(h, q.heads(), k.heads());
   HeadView o(*out, op.getOutLayout());
   for (int64_t d = 0; d < v.columns(); ++d) {
@@ -146,10 +151,18 @@ LogicalResult Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
     for (int64_t j = 0; j < v.rows(); ++j)
       if (row[j] != 0)
         context += row[j] * v(b, shared, j, d);
-    out->elements[o.offset(b, h, i, d)].real = context;
+    int64_t at = o.offset(b, h, i, d);
+    out->elements[at].real = context;
+    if (acc)
+      acc->elements[at].real = weigh(sum, context);
   }
 
   SmallVector<int64_t> position = leading({b, h, i, 0});
+  if (acc) {
+    ArrayRef<int64_t> place = ArrayRef<int64_t>(position).drop_back();
+    stateMaximum->at(place).real = std::isnan(sum) ? sum : m;
+    stateSum->at(place).real = sum;
+  }
   if (lse)
     lse->at(ArrayRef<int64_t>(position).drop_back()).real =
         sum == 0 ? excluded : m + std::log(sum);
@@ -176,7 +189,8 @@ LogicalResult Sdpa::evaluate() {
         if (failed(evaluateRow(b, h, i)))
           return failure();
   unsigned next = 0;
-  for (std::optional<Tensor> *result : {&out, &lse, &weights, &scores})
+  for (std::optional<Tensor> *result :
+       {&out, &lse, &weights, &scores, &stateMaximum, &stateSum, &acc})
     if (*result &&
         failed(frame.setTensor(op->getResult(next++), std::move(**result))))
       return failure();

@@ -37,6 +37,9 @@ inline double sinkTerm(double sink, double m) {
   return sink == m && sink != excluded ? 1 : exponential(sink, m);
 }
 
+/// The weight by sigmoid; an excluded score has none.
+inline double sigmoid(double score) { return 1 / (1 + std::exp(-score)); }
+
 /// factor * value, where a factor of 0 contributes nothing, even if the value
 /// is not finite.
 inline double weigh(double factor, double value) {

@@ -118,6 +118,20 @@ private:
 /// exp(m - next) for a maximum that became `next`.
 static double rescale(double m, double next) { return exponential(m, next); }
 
+template <typename Op> static bool isSigmoid(Op op) {
+  return op.getState().getType().getNormalization() == Normalization::Sigmoid;
+}
+
+/// Adds the values of a tile, with weights by sigmoid, to row `i` of a state.
+static void addWeighted(State &state, int64_t i, ArrayRef<double> scores,
+                        const Tensor &values) {
+  for (int64_t j = 0, keys = scores.size(); j < keys; ++j)
+    for (int64_t d = 0; d < state.valueDim; ++d)
+      if (double weight = sigmoid(scores[j])) // an excluded value is not read
+        state.context[i * state.valueDim + d] +=
+            weight * values.at({j, d}).real;
+}
+
 static LogicalResult evaluateOp(Frame &frame, OnlineOp op) {
   TileScores<OnlineOp> tile(frame, op);
   const Tensor &values = frame.tensor(op.getValue());
@@ -137,6 +151,10 @@ static LogicalResult evaluateOp(Frame &frame, OnlineOp op) {
         return failure();
       scores[j] = *score;
       m = maximum(m, scores[j]);
+    }
+    if (isSigmoid(op)) {
+      addWeighted(next, i, scores, values);
+      continue;
     }
     double a = rescale(next.maximum[i], m);
     next.maximum[i] = m;
@@ -174,13 +192,7 @@ static LogicalResult evaluateOp(Frame &frame, AddSinkOp op) {
   return success();
 }
 
-static LogicalResult evaluateOp(Frame &frame, MergeOp op) {
-  const State &first = frame.state(op.getFirst());
-  const State &second = frame.state(op.getSecond());
-  if (failed(require(op, first.rows == second.rows,
-                     "states of the same number of queries")))
-    return failure();
-  State merged = first;
+static void mergeRows(State &merged, const State &first, const State &second) {
   for (int64_t i = 0; i < merged.rows; ++i) {
     double m = maximum(first.maximum[i], second.maximum[i]);
     double e1 = rescale(first.maximum[i], m);
@@ -193,6 +205,20 @@ static LogicalResult evaluateOp(Frame &frame, MergeOp op) {
           weigh(e1, first.context[at]) + weigh(e2, second.context[at]);
     }
   }
+}
+
+static LogicalResult evaluateOp(Frame &frame, MergeOp op) {
+  const State &first = frame.state(op.getFirst());
+  const State &second = frame.state(op.getSecond());
+  if (failed(require(op, first.rows == second.rows,
+                     "states of the same number of queries")))
+    return failure();
+  State merged = first;
+  if (op.getMerged().getType().getNormalization() == Normalization::Sigmoid)
+    for (auto [acc, other] : llvm::zip(merged.context, second.context))
+      acc += other;
+  else
+    mergeRows(merged, first, second);
   frame.set(op.getMerged(), makeDatum(std::move(merged)));
   return success();
 }
@@ -218,7 +244,7 @@ static LogicalResult evaluateOp(Frame &frame, FinalizeOp op) {
                      "lse to have an element per query")))
     return failure();
   for (int64_t i = 0; i < state.rows; ++i) {
-    double sum = state.sum[i];
+    double sum = isSigmoid(op) ? 1 : state.sum[i];
     for (int64_t d = 0; d < state.valueDim; ++d)
       results[0].at({i, d}).real =
           sum == 0 ? 0 : state.context[i * state.valueDim + d] / sum;
@@ -318,7 +344,9 @@ static LogicalResult evaluateOp(Frame &frame, WeighOp op) {
           op.getScores() ? scoreAfter(tile, op, i, j) : masked;
       if (failed(masked) || failed(staged))
         return failure();
-      if (op.getWeights()) {
+      if (op.getWeights() && isSigmoid(op)) {
+        results.front().at({i, j}).real = sigmoid(*masked);
+      } else if (op.getWeights()) {
         double p = exponential(*masked, state.maximum[i]);
         results.front().at({i, j}).real = p == 0 ? 0 : p / state.sum[i];
       }

@@ -17,7 +17,7 @@
 // Before: tile ops on memrefs whose innermost stride is 1. After: no attn op is
 // left; scf, memref, arith, vector and func are.
 #include "DecodeKernels.h"
-#include "Kernels.h"
+#include "KernelLibrary.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,65 +36,6 @@ using namespace attn;
 using namespace attn::cpu;
 
 namespace {
-/// The kernels made so far, by what makes them different.
-class KernelLibrary {
-public:
-  /// Matrices that the masks and biases of any op need transposed.
-  int64_t extras = 0;
-
-  /// The kernel for `op` with the given operands; `emit` fills a new one.
-  func::FuncOp get(Operation *op, StringRef name, ValueRange operands,
-                   function_ref<void(KernelBuilder &, ValueRange)> emit,
-                   ScheduleAttr schedule, Type element) {
-    auto parent = op->getParentOfType<func::FuncOp>();
-    auto type = FunctionType::get(op->getContext(), operands.getTypes(), {});
-    StringRef owner = parent.getName().split('.').first;
-    Attribute key =
-        ArrayAttr::get(op->getContext(),
-                       {StringAttr::get(op->getContext(), owner + "." + name),
-                        op->getAttrDictionary(), TypeAttr::get(type),
-                        StringAttr::get(op->getContext(), regionText(op))});
-    func::FuncOp &kernel = kernels[key];
-    if (kernel)
-      return kernel;
-    unsigned &count = names[(owner + "." + name).str()];
-    std::string symbol = (owner + "." + name).str();
-    if (count++)
-      symbol += "_" + std::to_string(count - 1);
-    OpBuilder builder(parent);
-    kernel = func::FuncOp::create(builder, op->getLoc(), symbol, type);
-    kernel.setPrivate();
-    Block *entry = kernel.addEntryBlock();
-    builder.setInsertionPointToStart(entry);
-    KernelBuilder k(builder, op->getLoc(), schedule, element);
-    emit(k, entry->getArguments());
-    builder.setInsertionPointToEnd(entry);
-    func::ReturnOp::create(builder, op->getLoc());
-    return kernel;
-  }
-
-private:
-  /// The ops in the op's regions, which see nothing from outside.
-  static std::string regionText(Operation *op) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    for (Region &region : op->getRegions())
-      for (Operation &inner : region.getOps())
-        stream << inner << "\n";
-    return text;
-  }
-
-  DenseMap<Attribute, func::FuncOp> kernels;
-  std::map<std::string, unsigned> names;
-};
-
-template <typename Op> struct ConvertTileOp : OpConversionPattern<Op> {
-  KernelLibrary &library;
-  ConvertTileOp(const TypeConverter &types, MLIRContext *context,
-                KernelLibrary &library)
-      : OpConversionPattern<Op>(types, context), library(library) {}
-};
-
 /// Positions of the operands that online and weigh share.
 template <typename Op> TileOperands tileOperands(Op op, ValueRange arguments) {
   TileOperands tile;
@@ -393,6 +334,7 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
     patterns.add<ConvertInitState, ConvertOnline, ConvertAddSink, ConvertMerge,
                  ConvertFinalize, ConvertSaveState, ConvertCombine,
                  ConvertWeigh, ConvertProjectTile>(types, context, library);
+    populateStateRowsPatterns(patterns, types, library);
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a state of kind decode begins and ends: the queries come in, the parts of
 // the sequence go out, and are combined. The lanes hold features.
-#include "DecodeKernels.h"
+#include "StateRows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -105,6 +105,21 @@ void cpu::emitSaveState(KernelBuilder &k, const DecodeLayout &layout,
   });
 }
 
+static Value loadPart(KernelBuilder &k, const DecodeLayout &layout, Value parts,
+                      Value part, Value row, int64_t i) {
+  Value mask;
+  Value column = k.index(layout.column(i, layout.valueDim));
+  auto type = VectorType::get(k.lanes, k.element);
+  if (layout.valueDim >= k.lanes)
+    return vector::LoadOp::create(k.builder, k.loc, type, parts,
+                                  ValueRange{part, row, column});
+  mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
+                                      ValueRange{k.index(layout.valueDim)});
+  return vector::MaskedLoadOp::create(k.builder, k.loc, type, parts,
+                                      ValueRange{part, row, column}, mask,
+                                      k.splat(0.0));
+}
+
 namespace {
 /// Merges the saved states of one row.
 struct RowCombiner {
@@ -138,31 +153,30 @@ struct RowCombiner {
                     return sums;
                   });
   }
+  /// Visits the vectors of the merged, not normalised context.
+  void eachContext(Value safe, function_ref<void(Value acc, int64_t i)> visit) {
+    constexpr int64_t vectorsAtOnce = 4;
+    int64_t vectors = layout.vectorsOf(layout.valueDim);
+    for (int64_t first = 0; first < vectors; first += vectorsAtOnce) {
+      int64_t count = std::min(vectorsAtOnce, vectors - first);
+      Values sums = weighted(safe, count, [&](Value part) {
+        Values loaded;
+        for (int64_t i = first; i < first + count; ++i)
+          loaded.push_back(loadPart(k, layout, parts, part, row, i));
+        return loaded;
+      });
+      for (int64_t i = 0; i < count; ++i)
+        visit(sums[i], first + i);
+    }
+  }
 };
 } // namespace
 
-static Value loadPart(KernelBuilder &k, const DecodeLayout &layout, Value parts,
-                      Value part, Value row, int64_t i) {
-  Value mask;
-  Value column = k.index(layout.column(i, layout.valueDim));
-  auto type = VectorType::get(k.lanes, k.element);
-  if (layout.valueDim >= k.lanes)
-    return vector::LoadOp::create(k.builder, k.loc, type, parts,
-                                  ValueRange{part, row, column});
-  mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
-                                      ValueRange{k.index(layout.valueDim)});
-  return vector::MaskedLoadOp::create(k.builder, k.loc, type, parts,
-                                      ValueRange{part, row, column}, mask,
-                                      k.splat(0.0));
-}
-
 void cpu::emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
                       Value out, Value lse) {
-  constexpr int64_t vectorsAtOnce = 4;
   Value states = memref::DimOp::create(k.builder, k.loc, parts, 0);
   Value rows = memref::DimOp::create(k.builder, k.loc, out, 0);
   Value zero = k.splat(0.0);
-  int64_t vectors = layout.vectorsOf(layout.valueDim);
   k.loop(k.index(0), rows, 1, [&](Value row) {
     RowCombiner combiner{k, layout, parts, row, states};
     Value maximum = combiner.maximum();
@@ -174,18 +188,10 @@ void cpu::emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
                                        arith::CmpFPredicate::OEQ, sum, zero);
     Value quotient = arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
     Value inverse = k.select(none, zero, quotient);
-    for (int64_t first = 0; first < vectors; first += vectorsAtOnce) {
-      int64_t count = std::min(vectorsAtOnce, vectors - first);
-      Values acc = combiner.weighted(safe, count, [&](Value part) {
-        Values loaded;
-        for (int64_t i = first; i < first + count; ++i)
-          loaded.push_back(loadPart(k, layout, parts, part, row, i));
-        return loaded;
-      });
-      for (int64_t i = 0; i < count; ++i)
-        storeFeatures(k, layout, k.mulf(acc[i], inverse), out, row, first + i,
-                      layout.valueDim);
-    }
+    combiner.eachContext(safe, [&](Value acc, int64_t i) {
+      storeFeatures(k, layout, k.mulf(acc, inverse), out, row, i,
+                    layout.valueDim);
+    });
     if (!lse)
       return;
     Value log = math::LogOp::create(k.builder, k.loc, sum);
@@ -194,5 +200,32 @@ void cpu::emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
     Value scalar = vector::ExtractOp::create(k.builder, k.loc, natural,
                                              ArrayRef<int64_t>{0});
     memref::StoreOp::create(k.builder, k.loc, scalar, lse, ValueRange{row});
+  });
+}
+
+void cpu::emitCombineState(KernelBuilder &k, const DecodeLayout &layout,
+                           Value parts, const StateRows &rows) {
+  Value states = memref::DimOp::create(k.builder, k.loc, parts, 0);
+  Value count = memref::DimOp::create(k.builder, k.loc, rows.acc, 0);
+  k.loop(k.index(0), count, 1, [&](Value row) {
+    RowCombiner combiner{k, layout, parts, row, states};
+    Value maximum = combiner.maximum();
+    Value safe = safeMaximum(k, maximum);
+    Value sum = combiner.weighted(safe, 1, [&](Value part) {
+      return Values{combiner.broadcastOf(part, layout.valueDim + 1)};
+    })[0];
+    NaturalMaximum natural = naturalMaximum(k, maximum, sum);
+    auto storeNumber = [&](Value vector, Value numbers) {
+      Value number = vector::ExtractOp::create(k.builder, k.loc, vector,
+                                               ArrayRef<int64_t>{0});
+      memref::StoreOp::create(k.builder, k.loc, number, numbers,
+                              ValueRange{row});
+    };
+    storeNumber(natural.maximum, rows.maximum);
+    storeNumber(k.mulf(sum, natural.factor), rows.sum);
+    combiner.eachContext(safe, [&](Value acc, int64_t i) {
+      storeFeatures(k, layout, k.mulf(acc, natural.factor), rows.acc, row, i,
+                    layout.valueDim);
+    });
   });
 }

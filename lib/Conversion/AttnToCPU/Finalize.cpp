@@ -2,6 +2,7 @@
 // What leaves a state: the context, transposed back and divided by the sum, the
 // logarithm of the sum, and, where a function returns them, weights and scores.
 #include "Kernels.h"
+#include "StateRows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -10,9 +11,12 @@ using namespace attn::cpu;
 
 static constexpr double ln2 = 0.6931471805599453;
 
-/// 1 / sum of each query; 0 where no key was seen, NaN where the sum is.
+/// 1 / sum of each query; 0 where no key was seen, NaN where the sum is. By
+/// sigmoid there is no sum.
 static Values inverseSums(KernelBuilder &k, const StateLayout &layout,
                           Value state, Value p) {
+  if (layout.sigmoid)
+    return Values(k.vectors, k.splat(1.0));
   Values inverse;
   Value row = layout.statistic(k, p, StateLayout::Sum);
   for (int64_t v = 0; v < k.vectors; ++v) {
@@ -64,6 +68,20 @@ static void writeTransposed(KernelBuilder &k, Value state, Value from,
       [&] { write(false); });
 }
 
+/// Writes row `row` of the state's panel p as elements of `numbers`, one per
+/// query that the tile has.
+static void writeRow(KernelBuilder &k, Value state, Value row, Value numbers,
+                     Value p, Value queryCount) {
+  Value first = k.mul(p, k.panel);
+  Value count = k.min(k.sub(queryCount, first), k.index(k.panel));
+  k.loop(k.index(0), count, 1, [&](Value i) {
+    Value x =
+        memref::LoadOp::create(k.builder, k.loc, state, ValueRange{row, i});
+    memref::StoreOp::create(k.builder, k.loc, x, numbers,
+                            ValueRange{k.add(first, i)});
+  });
+}
+
 /// ln(sum of exponentials) = maximum * ln 2 + ln(sum); -inf for no key.
 static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
                      Value p, Value lse, Value queryCount) {
@@ -80,14 +98,7 @@ static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
     result = k.select(none, k.infinity(), result);
     k.store(result, state, scratch, column);
   }
-  Value first = k.mul(p, k.panel);
-  Value count = k.min(k.sub(queryCount, first), k.index(k.panel));
-  k.loop(k.index(0), count, 1, [&](Value i) {
-    Value x =
-        memref::LoadOp::create(k.builder, k.loc, state, ValueRange{scratch, i});
-    memref::StoreOp::create(k.builder, k.loc, x, lse,
-                            ValueRange{k.add(first, i)});
-  });
+  writeRow(k, state, scratch, lse, p, queryCount);
 }
 
 void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
@@ -97,10 +108,40 @@ void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
   k.loop(k.index(0), panels, 1, [&](Value p) {
     Values inverse = inverseSums(k, layout, state, p);
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    out, p, queryCount,
-                    [&](Value x, int64_t v) { return k.mulf(x, inverse[v]); });
+                    out, p, queryCount, [&](Value x, int64_t v) {
+                      return layout.sigmoid ? x : k.mulf(x, inverse[v]);
+                    });
     if (lse)
       writeLse(k, layout, state, p, lse, queryCount);
+  });
+}
+
+void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
+                          Value state, const StateRows &rows) {
+  Value queryCount = memref::DimOp::create(k.builder, k.loc, rows.acc, 0);
+  Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
+  k.loop(k.index(0), panels, 1, [&](Value p) {
+    Value scratch = layout.statistic(k, p, StateLayout::Rescale);
+    Values sums, factors;
+    for (int64_t v = 0; v < k.vectors; ++v) {
+      Value column = k.index(v * k.lanes);
+      auto load = [&](StateLayout::Statistic which) {
+        return k.load(state, layout.statistic(k, p, which), column);
+      };
+      sums.push_back(load(StateLayout::Sum));
+      NaturalMaximum natural =
+          naturalMaximum(k, load(StateLayout::Maximum), sums.back());
+      factors.push_back(natural.factor);
+      k.store(natural.maximum, state, scratch, column);
+    }
+    writeRow(k, state, scratch, rows.maximum, p, queryCount);
+    for (int64_t v = 0; v < k.vectors; ++v)
+      k.store(k.mulf(sums[v], factors[v]), state, scratch,
+              k.index(v * k.lanes));
+    writeRow(k, state, scratch, rows.sum, p, queryCount);
+    writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
+                    rows.acc, p, queryCount,
+                    [&](Value x, int64_t v) { return k.mulf(x, factors[v]); });
   });
 }
 
@@ -131,7 +172,10 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
             // Also in a row that holds a NaN, an excluded pair has weight 0.
             Value excluded = arith::CmpFOp::create(
                 k.builder, k.loc, arith::CmpFPredicate::OEQ, x, lowest);
-            Value weight = k.mulf(k.exp2(k.subf(x, maxima[v]))[0], inverse[v]);
+            Value weight =
+                layout.sigmoid
+                    ? sigmoid(k, x)
+                    : k.mulf(k.exp2(k.subf(x, maxima[v]))[0], inverse[v]);
             return k.select(excluded, k.splat(0.0), weight);
           });
     }

@@ -25,7 +25,7 @@ struct QueryGroup {
 static void prefetchNext(KernelBuilder &k, const QueryGroup &group,
                          Value column, int64_t columns) {
   k.prefetchTurn(group.query, group.next, k.div(column, k.lanes), k.lanes,
-                 (columns + k.lanes - 1) / k.lanes);
+                 std::max<int64_t>(1, (columns + k.lanes - 1) / k.lanes));
 }
 
 static void storeTransposed(KernelBuilder &k, const StateLayout &layout,

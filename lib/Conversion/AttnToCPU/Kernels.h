@@ -22,6 +22,9 @@ Value stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
 Value stagePairs(KernelBuilder &k, const StateLayout &layout, Value state,
                  Value tile, int64_t begin);
 
+/// 1 / (1 + e^-x) of scores in units of log2; exactly 0 where one is excluded.
+Value sigmoid(KernelBuilder &k, Value score);
+
 /// Whether the `count` rows of `value` are finite: x * 0 is 0 for these only.
 Value allFinite(KernelBuilder &k, Value value, Value count, int64_t valueDim);
 

@@ -3,7 +3,8 @@
 //   1. scores of all panels, and softmax of each (ScoreTile, softmaxTile)
 //   2. O^T[d][query] = a * O^T + V[key, d] * P^T[key][query] of all panels
 // Two passes over the panels keep K in the level-1 cache during the first and V
-// during the second.
+// during the second. By sigmoid, every score becomes a weight by itself: there
+// is no maximum, no sum, and a is 1.
 #include "Kernels.h"
 #include "Pairs.h"
 
@@ -93,6 +94,39 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
   updateStatistics(k, layout, state, p, sums, next, safe);
 }
 
+Value cpu::sigmoid(KernelBuilder &k, Value score) {
+  // Of 2^64 and more, 1 + x is x; the limit keeps x finite. A NaN stays.
+  Value limit = k.splat(64.0);
+  Value above = arith::CmpFOp::create(k.builder, k.loc,
+                                      arith::CmpFPredicate::OGT, score, limit);
+  Value power = k.exp2({k.select(above, limit, score)})[0];
+  return arith::DivFOp::create(k.builder, k.loc, power,
+                               k.addf(power, k.splat(1.0)));
+}
+
+/// Scores of the keys [begin, end) become weights, each by itself.
+static void sigmoidTile(KernelBuilder &k, const StateLayout &layout,
+                        Value state, Value p, Value begin, Value end) {
+  Value weights = layout.weights(k, p);
+  k.loop(begin, end, 1, [&](Value key) {
+    Value row = k.add(weights, key);
+    for (int64_t v = 0; v < k.vectors; ++v) {
+      Value column = k.index(v * k.lanes);
+      k.store(sigmoid(k, k.load(state, row, column)), state, row, column);
+    }
+  });
+}
+
+/// The context before a tile is added: a * context.
+static Value rescaled(KernelBuilder &k, const StateLayout &layout, Value state,
+                      Value row, Value column, Value p) {
+  Value old = k.load(state, row, column);
+  if (layout.sigmoid)
+    return old;
+  Value rescaleRow = layout.statistic(k, p, StateLayout::Rescale);
+  return k.mulf(old, k.load(state, rescaleRow, column));
+}
+
 /// context = a * context + weights * value for the keys, or pairs of keys,
 /// [begin, end). The tile's part is summed by itself: then the rounding errors
 /// of long sequences grow with the number of tiles, not of keys.
@@ -102,7 +136,7 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
   Value weights = layout.weights(k, p), context = layout.context(k, p);
   Value rescaleRow = layout.statistic(k, p, StateLayout::Rescale);
   Values rescale;
-  for (int64_t v = 0; v < k.vectors; ++v)
+  for (int64_t v = 0; v < k.vectors && !layout.sigmoid; ++v)
     rescale.push_back(k.load(state, rescaleRow, k.index(v * k.lanes)));
   for (RowBlocks blocks : balancedBlocks(layout.valueDim, k.rows)) {
     k.loop(
@@ -126,8 +160,9 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
             for (int64_t v = 0; v < k.vectors; ++v) {
               Value column = k.index(v * k.lanes);
               Value old = k.load(state, rows[r], column);
-              k.store(k.fma(old, rescale[v], acc[r][v]), state, rows[r],
-                      column);
+              Value sum = layout.sigmoid ? k.addf(old, acc[r][v])
+                                         : k.fma(old, rescale[v], acc[r][v]);
+              k.store(sum, state, rows[r], column);
             }
         });
   }
@@ -139,7 +174,6 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
                               Value state, Value value, Value p, Value begin,
                               Value end) {
   Value weights = layout.weights(k, p), context = layout.context(k, p);
-  Value rescaleRow = layout.statistic(k, p, StateLayout::Rescale);
   Value count = memref::DimOp::create(k.builder, k.loc, value, 0);
   Value lastKey = k.sub(count, k.index(1)), zero = k.splat(0.0);
   auto add = [&](Value acc, Value weight, Value key, Value d) {
@@ -151,8 +185,7 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
   k.loop(k.index(0), k.index(layout.valueDim), 1, [&](Value d) {
     for (int64_t v = 0; v < k.vectors; ++v) {
       Value column = k.index(v * k.lanes), row = k.add(context, d);
-      Value rescale = k.load(state, rescaleRow, column);
-      Value start = k.mulf(k.load(state, row, column), rescale);
+      Value start = rescaled(k, layout, state, row, column, p);
       Values sum = k.loop(begin, end, 1, start, [&](Value i, ValueRange acc) {
         Value weight = k.load(state, k.add(weights, i), column);
         if (!layout.pairs)
@@ -198,6 +231,7 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   options.nextKey = operands.key;
   options.nextValue = value;
   options.scaled = operands.function || operands.bias;
+  options.updateMaximum = !layout.sigmoid;
   TileOperands tile = operands;
   if (!layout.pairs)
     tile.key = stageRows(k, layout, operands.state, operands.key,
@@ -214,7 +248,10 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   };
   eachPanel([&](Value p, const PanelKeys &keys) {
     scoreTile.computeScores(p, keys, options);
-    softmaxTile(k, layout, operands.state, p, keys.begin, keys.end, factor);
+    if (layout.sigmoid)
+      sigmoidTile(k, layout, operands.state, p, keys.begin, keys.end);
+    else
+      softmaxTile(k, layout, operands.state, p, keys.begin, keys.end, factor);
   });
   // Blocks of an even number of keys begin with a pair.
   auto rowsOf = [&](Value keys) {
@@ -239,8 +276,23 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
+/// Without maximum and sum, contexts are added.
+static void addContexts(KernelBuilder &k, const StateLayout &layout, Value into,
+                        Value from) {
+  k.loop(k.index(0), k.index(layout.panels * layout.valueDim), 1, [&](Value r) {
+    Value row = k.add(r, layout.contextBegin());
+    for (int64_t v = 0; v < k.vectors; ++v) {
+      Value column = k.index(v * k.lanes);
+      k.store(k.addf(k.load(into, row, column), k.load(from, row, column)),
+              into, row, column);
+    }
+  });
+}
+
 void cpu::emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,
                     Value from) {
+  if (layout.sigmoid)
+    return addContexts(k, layout, into, from);
   k.loop(k.index(0), k.index(layout.panels), 1, [&](Value p) {
     Value maximumRow = layout.statistic(k, p, StateLayout::Maximum);
     Value sumRow = layout.statistic(k, p, StateLayout::Sum);

@@ -35,6 +35,7 @@ struct StateLayout {
   int64_t panel, panels, lanes, keyDim, valueDim, keyTile, padding, extras;
   bool pairs;
   mlir::Type element;
+  bool sigmoid; // m, l, a and m' are not used
 
   /// `extras`: bias and boolean masks whose matrix is transposed per panel.
   StateLayout(StateType type, ScheduleAttr schedule, int64_t extras = 0)
@@ -42,7 +43,8 @@ struct StateLayout {
         lanes(schedule.getLanes()), keyDim(type.getKeyDim()),
         valueDim(type.getValueDim()), keyTile(schedule.getKeyTile()),
         padding(schedule.getRows()), extras(extras),
-        pairs(schedule.usesPairs()), element(type.getElement()) {}
+        pairs(schedule.usesPairs()), element(type.getElement()),
+        sigmoid(type.getNormalization() == Normalization::Sigmoid) {}
 
   enum Statistic { Maximum, Sum, Rescale, NextMaximum };
 

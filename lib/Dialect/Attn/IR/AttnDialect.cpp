@@ -136,8 +136,10 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
       (parser.parseOperand(sinks.emplace_back()) ||
        parser.parseColonType(sinkTypes.emplace_back())))
     return failure();
-  static constexpr StringRef names[] = {"out", "lse", "weights", "scores"};
-  int32_t present[4] = {1, 0, 0, 0};
+  static constexpr StringRef names[] = {"out", "lse", "weights", "scores",
+                                        "state"};
+  constexpr unsigned count = std::size(names);
+  SmallVector<int32_t> present{1, 0, 0, 0, 0};
   if (succeeded(parser.parseOptionalKeyword("returning"))) {
     unsigned next = 0;
     present[0] = 0;
@@ -146,11 +148,11 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
       SMLoc loc = parser.getCurrentLocation();
       if (parser.parseKeyword(&word))
         return failure();
-      while (next < 4 && names[next] != word)
+      while (next < count && names[next] != word)
         ++next;
-      if (next == 4)
-        return parser.emitError(loc, "expects out, lse, weights and scores in "
-                                     "this order, but got '")
+      if (next == count)
+        return parser.emitError(loc, "expects out, lse, weights, scores and "
+                                     "state in this order, but got '")
                << word << "'";
       present[next++] = 1;
       return success();
@@ -177,10 +179,11 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
   SMLoc typeLoc = parser.getCurrentLocation();
   if (parser.parseColonType(type))
     return failure();
-  size_t count = llvm::count(present, 1);
-  if (type.getNumInputs() != 3 || type.getNumResults() != count)
+  present.append(2, present.back()); // a state is maximum, sum and acc
+  size_t results = llvm::count(present, 1);
+  if (type.getNumInputs() != 3 || type.getNumResults() != results)
     return parser.emitError(typeLoc, "expects types for 3 inputs and ")
-           << count << " results, but got " << type.getNumInputs() << " and "
+           << results << " results, but got " << type.getNumInputs() << " and "
            << type.getNumResults();
   llvm::copy(ArrayRef<int32_t>(
                  {1, 1, 1, int32_t(bias.size()), int32_t(maskOperands.size()),
@@ -217,7 +220,8 @@ void SdpaOp::print(OpAsmPrinter &printer) {
   if (getNumResults() > 1)
     printer << " returning(out" << (getLse() ? ", lse" : "")
             << (getWeights() ? ", weights" : "")
-            << (getScores() ? ", scores" : "") << ")";
+            << (getScores() ? ", scores" : "") << (getAcc() ? ", state" : "")
+            << ")";
   SmallVector<StringRef> elided{"scale", "mask", "operandSegmentSizes",
                                 "resultSegmentSizes"};
   auto elideDefault = [&](StringRef name, Layout layout) {
@@ -228,6 +232,8 @@ void SdpaOp::print(OpAsmPrinter &printer) {
   elideDefault("key_layout", getKeyLayout());
   elideDefault("value_layout", getValueLayout());
   elideDefault("out_layout", getOutLayout());
+  if (!isSigmoid())
+    elided.push_back("normalization");
   printer.printOptionalAttrDict((*this)->getAttrs(), elided);
   printer << " : ";
   printer.printFunctionalType(

@@ -112,6 +112,11 @@ LogicalResult SoftmaxOp::verify() {
                     : success();
 }
 
+LogicalResult SigmoidOp::verify() {
+  // C2 is the trait SameOperandsAndResultType.
+  return expectRank(*this, "the scores", getScores().getType()); // C1
+}
+
 LogicalResult ContextOp::verify() {
   RankedTensorType w = getWeights().getType(), v = getValue().getType(),
                    o = getOut().getType();
@@ -299,6 +304,49 @@ static LogicalResult verifySchedules(SdpaOp op) {
   return success();
 }
 
+/// The state of each row: acc has the place of out in its layout.
+static LogicalResult verifyState(SdpaOp op, ArrayRef<int64_t> rows) {
+  if (!op.getMaximum() != !op.getSum() || !op.getMaximum() != !op.getAcc())
+    return op.emitOpError() // C17
+           << "expects all of maximum, sum and acc where one is returned";
+  if (op.getAcc() && op.getSinks()) // C18
+    return op.emitOpError()
+           << "expects no sinks where the state is returned, because a sink "
+              "would count once per part of the keys; merge a state of maximum "
+              "sink, sum 1 and acc 0 instead";
+  if (failed(verifyStatistics(op, "maximum", op.getMaximum(), rows)) || // C17
+      failed(verifyStatistics(op, "sum", op.getSum(), rows)))           // C17
+    return failure();
+  return verifyStatistics(op, "acc", op.getAcc(),
+                          op.getOut().getType().getShape()); // C17
+}
+
+static LogicalResult verifyPairs(SdpaOp op) {
+  if (!op.getSchedule() || !op.getSchedule()->usesPairs())
+    return success();
+  if (op.isSigmoid())
+    return op.emitOpError()
+           << "expects no products of pairs with normalization sigmoid";
+  return expectPairs(op, *op.getSchedule(),
+                     {op.getQuery(), op.getKey(), op.getValue()});
+}
+
+/// What only weights that add up to 1 have.
+static LogicalResult verifyNormalization(SdpaOp op) {
+  if (!op.isSigmoid())
+    return success();
+  std::pair<StringRef, bool> parts[] = {
+      {"lse", static_cast<bool>(op.getLse())},
+      {"state", static_cast<bool>(op.getAcc())},
+      {"sinks", static_cast<bool>(op.getSinks())},
+      {"decode_schedule", op.getDecodeSchedule().has_value()}};
+  for (auto [name, isThere] : parts)
+    if (isThere) // C19
+      return op.emitOpError()
+             << "expects no " << name << " with normalization sigmoid";
+  return success();
+}
+
 LogicalResult SdpaOp::verify() {
   RankedTensorType q = getQuery().getType(), k = getKey().getType(),
                    v = getValue().getType(), o = getOut().getType();
@@ -372,6 +420,9 @@ LogicalResult SdpaOp::verify() {
       failed(verifyStatistics(*this, "weights", getWeights(), shape)) || // C12
       failed(verifyStatistics(*this, "scores", getScores(), shape)))     // C12
     return failure();
+  if (failed(verifyState(*this, ArrayRef(shape).drop_back())) || // C17, C18
+      failed(verifyNormalization(*this)))                        // C19
+    return failure();
   if (getSinks() && failed(verifyPerHead(*this, "sinks", getSinks().getType(),
                                          shape, element))) // C15
     return failure();
@@ -380,7 +431,5 @@ LogicalResult SdpaOp::verify() {
     return failure();
   if (failed(verifySchedules(*this)))
     return failure();
-  return getSchedule() ? expectPairs(*this, *getSchedule(),
-                                     {getQuery(), getKey(), getValue()})
-                       : success(); // C17
+  return verifyPairs(*this); // C20
 }

@@ -44,6 +44,9 @@ LogicalResult MaskOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
 LogicalResult MaskFnOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
   return sameShape(builder, getResult(), getScores(), shapes);
 }
+LogicalResult SigmoidOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
+  return sameShape(builder, getWeights(), getScores(), shapes);
+}
 LogicalResult SoftmaxOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
   return sameShape(builder, getWeights(), getScores(), shapes);
 }
@@ -112,5 +115,9 @@ LogicalResult SdpaOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
   for (Value result : {getWeights(), getScores()})
     if (result)
       shapes.push_back(scores);
+  if (getAcc()) {
+    scores.pop_back();
+    shapes.append({scores, scores, shapes.front()});
+  }
   return success();
 }

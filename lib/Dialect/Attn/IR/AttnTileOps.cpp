@@ -12,10 +12,8 @@ using namespace attn;
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-/// A tile op reads its memrefs and writes its destinations; on tensors it is
-/// pure.
-static void tileEffects(Operation *op, MutableOperandRange inits,
-                        Effects &effects) {
+void attn::tileEffects(Operation *op, MutableOperandRange inits,
+                       Effects &effects) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<BaseMemRefType>(operand.get().getType()))
       continue;
@@ -26,8 +24,8 @@ static void tileEffects(Operation *op, MutableOperandRange inits,
   }
 }
 
-static LogicalResult expectMatrix(Operation *op, StringRef name, Value value,
-                                  int64_t columns) {
+LogicalResult attn::expectMatrix(Operation *op, StringRef name, Value value,
+                                 int64_t columns) {
   auto type = cast<ShapedType>(value.getType());
   if (type.getRank() != 2 ||
       (!ShapedType::isDynamic(columns) && type.getDimSize(1) != columns))
@@ -60,9 +58,8 @@ static LogicalResult verifyTileBias(Operation *op, Value bias) {
   return success();
 }
 
-/// Lanes hold in a state what they hold in the kernels that touch it.
-static LogicalResult expectKind(Operation *op, StateType state,
-                                ScheduleAttr schedule) {
+LogicalResult attn::expectKind(Operation *op, StateType state,
+                               ScheduleAttr schedule) {
   if (state.getKind() == schedule.getKind())
     return success();
   return op->emitOpError() << "expects a schedule of the state's kind "
@@ -70,12 +67,16 @@ static LogicalResult expectKind(Operation *op, StateType state,
                            << stringifyKind(schedule.getKind());
 }
 
-/// Products of pairs are those of bf16, summed in f32.
+/// Products of pairs are those of bf16, summed in f32, and become weights by
+/// softmax.
 static LogicalResult expectPairsOf(Operation *op, StateType state,
                                    ScheduleAttr schedule, ValueRange tiles) {
-  if (schedule.usesPairs() && !state.getElement().isF32())
-    return op->emitOpError()
-           << "expects a state of f32 for products of pairs, but got " << state;
+  bool holdsPairs = state.getElement().isF32() &&
+                    state.getNormalization() == Normalization::Softmax;
+  if (schedule.usesPairs() && !holdsPairs)
+    return op->emitOpError() << "expects a state of f32 by softmax for "
+                                "products of pairs, but got "
+                             << state;
   return expectPairs(op, schedule, tiles);
 }
 
@@ -145,6 +146,8 @@ void OnlineOp::getEffects(Effects &effects) {
 }
 
 LogicalResult AddSinkOp::verify() {
+  if (getState().getType().getNormalization() != Normalization::Softmax) // C3
+    return emitOpError("expects a state by softmax, which has a sum");
   Type element = getState().getType().getElement();
   if (getSink().getType() != element) // C2; C1 is the trait AllTypesMatch.
     return emitOpError() << "expects a sink of the state's type " << element
@@ -159,6 +162,10 @@ LogicalResult FinalizeOp::verify() {
   if (getLse() && cast<ShapedType>(getLse().getType()).getRank() != 1) // C2
     return emitOpError() << "expects lse to have rank 1, but got "
                          << getLse().getType();
+  if (getLse() &&
+      getState().getType().getNormalization() != Normalization::Softmax) // C5
+    return emitOpError("expects no lse of a state by sigmoid, which has no "
+                       "sum");
   // C3 is the destination-style interface.
   return expectKind(*this, getState().getType(), getSchedule()); // C4
 }

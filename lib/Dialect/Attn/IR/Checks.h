@@ -71,6 +71,20 @@ llvm::LogicalResult verifyPerHead(mlir::Operation *op, llvm::StringRef name,
                                   llvm::ArrayRef<int64_t> shape,
                                   mlir::Type element);
 
+/// Checks a matrix of a tile op; `columns` may be unknown.
+llvm::LogicalResult expectMatrix(mlir::Operation *op, llvm::StringRef name,
+                                 mlir::Value value, int64_t columns);
+
+/// Lanes hold in a state what they hold in the kernels that touch it.
+llvm::LogicalResult expectKind(mlir::Operation *op, StateType state,
+                               ScheduleAttr schedule);
+
+/// A tile op reads its memrefs and writes its destinations; on tensors it is
+/// pure.
+void tileEffects(mlir::Operation *op, mlir::MutableOperandRange inits,
+                 llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<
+                     mlir::MemoryEffects::Effect>> &effects);
+
 } // namespace attn
 
 #endif

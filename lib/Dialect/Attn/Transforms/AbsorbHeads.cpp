@@ -97,10 +97,12 @@ static void absorbSplit(IRRewriter &rewriter, SdpaOp sdpa, OpOperand &operand,
     rewriter.eraseOp(split);
 }
 
-/// Writes the joined tensor if the context is only merged.
+/// Writes the joined tensor if the context is only merged. (A state that is
+/// returned has the layout of out, and its users know bhsd.)
 static void absorbMerge(IRRewriter &rewriter, SdpaOp sdpa) {
   Value out = sdpa.getOut();
   if (sdpa.getOutLayout() != Layout::HeadMajor || out.use_empty() ||
+      sdpa.getAcc() ||
       !llvm::all_of(out.getUsers(), llvm::IsaPred<MergeHeadsOp>))
     return;
   rewriter.modifyOpInPlace(sdpa, [&] {
@@ -141,10 +143,17 @@ static void copySplit(IRRewriter &rewriter, SplitHeadsOp op) {
   rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), op.getType(), heads));
 }
 
+static const char *whyCopied(MergeHeadsOp op) {
+  auto sdpa = op.getInput().getDefiningOp<SdpaOp>();
+  if (!sdpa)
+    return "its heads are not the context of an attn.sdpa";
+  return sdpa.getAcc() ? "the attn.sdpa also returns its state, which has the "
+                         "layout of the context"
+                       : "the heads have other uses";
+}
+
 static void copyMerge(IRRewriter &rewriter, MergeHeadsOp op) {
-  remarkCopy(op, op.getInput().getDefiningOp<SdpaOp>()
-                     ? "the heads have other uses"
-                     : "its heads are not the context of an attn.sdpa");
+  remarkCopy(op, whyCopied(op));
   rewriter.setInsertionPoint(op);
   joinHeads(rewriter, op, transpose(rewriter, op.getLoc(), op.getInput()));
 }

@@ -23,10 +23,12 @@
 // measured; docs/performance.md says on what.
 //
 // An op that carries a schedule keeps it, so that a test or a user can pin it.
-// Before: ops of the fused level. After: every sdpa and project has a schedule.
+// Before: ops of the fused level. After: every sdpa, project, merge_states and
+// finalize_state has a schedule.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace attn {
@@ -102,8 +104,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     if (decode)
       op.setDecodeScheduleAttr(
           decodeSchedule(group * (known ? queries : most), dim, isF64));
-    bool pairs = pairChains > 0 && q.getElementType().isBF16() &&
-                 v.getElementType().isBF16();
+    bool pairs = pairChains > 0 && !op.isSigmoid() &&
+                 q.getElementType().isBF16() && v.getElementType().isBF16();
     if (!decode || !known)
       op.setScheduleAttr(schedule(queries, dim, isF64, /*turns=*/4, pairs));
   }
@@ -119,6 +121,16 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                                     op.getWeight().getType().getDimSize(1),
                                     op.getType().getElementType().isF64(),
                                     /*turns=*/2));
+    });
+    getOperation()->walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op).Case<MergeStatesOp, FinalizeStateOp>(
+          [&](auto state) {
+            auto acc = state.getAcc().getType();
+            if (!state.getScheduleAttr())
+              state.setScheduleAttr(schedule(acc.getDimSize(acc.getRank() - 2),
+                                             acc.getShape().back(),
+                                             acc.getElementType().isF64()));
+          });
     });
   }
 };

@@ -4,6 +4,7 @@
 #include "AttentionChain.h"
 #include "ScoreSteps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/Threading.h"
 #include <cmath>
 
@@ -19,15 +20,24 @@ static std::string originOf(Value value) {
   return op ? nameOf(op) : "an argument";
 }
 
+/// Why weights are not those of one attention.
+static std::string refuseWeights(Value weights) {
+  auto difference = weights.getDefiningOp<arith::SubFOp>();
+  if (difference && difference.getLhs().getDefiningOp<SoftmaxOp>())
+    return "the weights are a difference (differential attention), which one "
+           "kernel cannot compute; subtract the contexts of two attentions "
+           "instead";
+  return "the weights come from " + originOf(weights) +
+         ", not from attn.softmax or attn.sigmoid";
+}
+
 /// Finds the ops from context up to scores.
 static std::optional<Refusal> findSteps(Chain &chain) {
   ContextOp context = chain.context;
-  chain.softmax = context.getWeights().getDefiningOp<SoftmaxOp>();
-  if (!chain.softmax)
-    return Refusal{context, "the weights come from " +
-                                originOf(context.getWeights()) +
-                                ", not from attn.softmax"};
-  Value scores = chain.softmax.getScores();
+  chain.normalization = context.getWeights().getDefiningOp();
+  if (!isa_and_nonnull<SoftmaxOp, SigmoidOp>(chain.normalization))
+    return Refusal{context, refuseWeights(context.getWeights())};
+  Value scores = chain.normalization->getOperand(0);
   while (isa_and_nonnull<ScaleOp, MaskOp, BiasOp>(scores.getDefiningOp()) ||
          isScoreStep(scores.getDefiningOp())) {
     chain.steps.push_back(scores.getDefiningOp());
@@ -39,7 +49,7 @@ static std::optional<Refusal> findSteps(Chain &chain) {
     return Refusal{context, "the scores come from " + originOf(scores) +
                                 ", not from attn.scores"};
   SmallVector<Operation *> ops(chain.steps);
-  ops.append({chain.softmax, chain.scores});
+  ops.append({chain.normalization, chain.scores});
   for (Operation *op : ops)
     if (op->getBlock() != context->getBlock())
       return Refusal{op, nameOf(op) + " stands in another block than "

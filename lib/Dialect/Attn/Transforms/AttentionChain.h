@@ -27,9 +27,9 @@ struct Level {
 /// The steps above one context, as attn.sdpa wants them.
 struct Chain {
   ContextOp context;
-  SoftmaxOp softmax;
+  mlir::Operation *normalization = nullptr; ///< attn.softmax or attn.sigmoid
   ScoresOp scores;
-  /// All between scores and softmax in program order.
+  /// All between scores and normalization in program order.
   llvm::SmallVector<mlir::Operation *> steps;
   /// Those of them that make the score function (ScoreSteps.h).
   llvm::SmallVector<mlir::Operation *> functions;
@@ -42,6 +42,12 @@ struct Chain {
   mlir::Attribute mask;
   unsigned masks = 0;
   llvm::SmallVector<mlir::Value> maskOperands;
+
+  mlir::Value weights() const { return normalization->getResult(0); }
+  mlir::Value sinks() const {
+    auto softmax = llvm::dyn_cast<SoftmaxOp>(normalization);
+    return softmax ? softmax.getSinks() : mlir::Value();
+  }
 };
 
 /// Reads the chain above `context`. A refusal says that attn.sdpa does not mean

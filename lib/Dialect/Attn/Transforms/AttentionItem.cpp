@@ -68,7 +68,9 @@ ResultPart attn::resultPart(AttentionItem &item, unsigned result) {
   SdpaOp op = item.op;
   Value value = op->getResult(result);
   auto type = cast<RankedTensorType>(value.getType());
-  bool isOut = value == op.getOut(), perRow = value == op.getLse();
+  bool isOut = value == op.getOut() || value == op.getAcc();
+  bool perRow =
+      llvm::is_contained({op.getLse(), op.getMaximum(), op.getSum()}, value);
   int64_t rank = type.getRank();
   SdpaOp::Dims dims =
       isOut ? op.outDims() : SdpaOp::dims(rank + perRow, Layout::HeadMajor);
@@ -90,6 +92,10 @@ ResultPart attn::resultPart(AttentionItem &item, unsigned result) {
               : getAsOpFoldResult(item.keyLength);
   }
   return part;
+}
+
+bool attn::needsOut(SdpaOp op) {
+  return !op.getAcc() || op.getLse() || !op.getOut().use_empty();
 }
 
 Value attn::headGroup(OpBuilder &b, Location loc, SdpaOp op) {

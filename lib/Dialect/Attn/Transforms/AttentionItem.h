@@ -45,6 +45,10 @@ struct ResultPart {
 /// Part of `out`, of a statistic per row, or of one per pair.
 ResultPart resultPart(AttentionItem &item, unsigned result);
 
+/// Whether out and lse are computed: not where nothing uses them and there is
+/// the state.
+bool needsOut(SdpaOp op);
+
 /// Query heads per key head; null where there is one.
 Value headGroup(mlir::OpBuilder &builder, mlir::Location loc, SdpaOp op);
 

@@ -102,7 +102,7 @@ struct ReadsTiles : BufferizableOpInterface::ExternalModel<ReadsTiles<Op>, Op> {
   }
 };
 
-/// finalize, weigh and project_tile: overwrite their destinations.
+/// finalize, weigh, project_tile and the like: overwrite their destinations.
 template <typename Op>
 struct WritesDestinations
     : DstBufferizableOpInterfaceExternalModel<WritesDestinations<Op>, Op> {
@@ -126,6 +126,12 @@ void attn::registerBufferizableOpInterfaces(DialectRegistry &registry) {
     SaveStateOp::attachInterface<WritesDestinations<SaveStateOp>>(*context);
     CombineOp::attachInterface<WritesDestinations<CombineOp>>(*context);
     WeighOp::attachInterface<WritesDestinations<WeighOp>>(*context);
+    MergeRowsOp::attachInterface<WritesDestinations<MergeRowsOp>>(*context);
+    FinalizeRowsOp::attachInterface<WritesDestinations<FinalizeRowsOp>>(
+        *context);
+    ReturnStateOp::attachInterface<WritesDestinations<ReturnStateOp>>(*context);
+    CombineStateOp::attachInterface<WritesDestinations<CombineStateOp>>(
+        *context);
     ProjectTileOp::attachInterface<WritesDestinations<ProjectTileOp>>(*context);
   });
 }

@@ -8,7 +8,8 @@
 //
 // The IR does not change. Every op is looked at, so that a user sees all
 // reasons at once. Before: attn-fuse and attn-absorb-heads have run. After:
-// only attn.sdpa and attn.project are left of the graph, and for both
+// only attn.sdpa, attn.project, attn.merge_states and attn.finalize_state are
+// left of the graph, and for these
 //   - all float tensors are f16, bf16, f32 or f64;
 //   - heads, head dimensions and the sizes of weights are static;
 //   - a head has at most 512 elements (a tile of it stays in registers and L1).
@@ -111,9 +112,14 @@ static LogicalResult check(ProjectOp op) {
   return expectStatic(op, "the sizes of its weight", op.getWeight(), 1);
 }
 
+/// The elements of a state follow from those of `out`, and are f32 or f64.
+static LogicalResult check(FinalizeStateOp op) {
+  return expectElement(op, "out", op.getOut());
+}
+
 static bool isStep(Operation *op) {
   return isa<ScoresOp, ScaleOp, SoftcapOp, ScoreModOp, AlibiOp, BiasOp, MaskOp,
-             SoftmaxOp, ContextOp>(op);
+             SoftmaxOp, SigmoidOp, ContextOp>(op);
 }
 
 /// Whether a context that is left depends on `op`; it is reported instead.
@@ -138,6 +144,8 @@ static LogicalResult check(Operation *op) {
     return check(sdpa);
   if (auto project = dyn_cast<ProjectOp>(op))
     return check(project);
+  if (auto finalize = dyn_cast<FinalizeStateOp>(op))
+    return check(finalize);
   if (isStep(op))
     return refuseStep(op);
   if (isa<SplitHeadsOp, MergeHeadsOp>(op))

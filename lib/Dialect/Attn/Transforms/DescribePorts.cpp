@@ -282,9 +282,12 @@ void Requirements::visit(SdpaOp op) {
   if (op.getBias())
     alongScores(op.getBias(), rank(op.getBias()),
                 scoresRank - rank(op.getBias()), scores);
-  for (Value result : {op.getLse(), op.getWeights(), op.getScores()})
+  for (Value result : {op.getLse(), op.getWeights(), op.getScores(),
+                       op.getMaximum(), op.getSum()})
     if (result)
       alongScores(result, rank(result), 0, scores);
+  if (op.getAcc())
+    sameShape(op.getAcc(), out);
   maskOperands(op.getMaskAttr(), op.getMaskOperands(), scores);
 }
 
@@ -293,8 +296,8 @@ void Requirements::collect(Operation *operation) {
   llvm::TypeSwitch<Operation *>(op)
       .Case<ScoresOp, ContextOp, ProjectOp, SdpaOp>(
           [&](auto graphOp) { visit(graphOp); })
-      .Case<ScaleOp, SoftmaxOp, SoftcapOp, ScoreModOp, AlibiOp, RopeOp,
-            RmsNormOp>([&](auto step) {
+      .Case<ScaleOp, SoftmaxOp, SigmoidOp, SoftcapOp, ScoreModOp, AlibiOp,
+            RopeOp, RmsNormOp>([&](auto step) {
         sameShape(step->getOperand(0), step->getResult(0));
         visitDetails(step);
       })
@@ -308,6 +311,14 @@ void Requirements::collect(Operation *operation) {
         for (int64_t i = 0; i < rank(mask.getScores()); ++i)
           scores.push_back({mask.getScores(), i});
         maskOperands(mask.getMask(), mask.getMaskOperands(), scores);
+      })
+      .Case<MergeStatesOp, FinalizeStateOp>([&](auto state) {
+        // An element per row, or per element of a row.
+        SmallVector<Value> tensors(state->getOperands());
+        llvm::append_range(tensors, state->getResults());
+        for (Value tensor : tensors)
+          for (int64_t i = 0; i < rank(tensor); ++i)
+            same(tensor, i, state.getAcc(), i);
       })
       .Case([&](SplitHeadsOp split) {
         heads(split.getInput(), split.getResult());

@@ -10,11 +10,12 @@
 // becomes
 //   %o = attn.sdpa %q, %k, %v scale 0.125 where causal(top_left)
 //
-// It starts at every attn.context and reads upwards: softmax, then any order of
-// scale, softcap, score_mod, alibi, mask and bias, then scores, then scales of
-// the query and of the key. attn.sdpa has one fixed order: scale, score
-// function (softcap, score_mod and alibi become one, in the order in which they
-// stand), bias, mask. An order that means something else is refused:
+// It starts at every attn.context and reads upwards: softmax or sigmoid (which
+// the attribute `normalization` tells apart), then any order of scale, softcap,
+// score_mod, alibi, mask and bias, then scores, then scales of the query and of
+// the key. attn.sdpa has one fixed order: scale, score function (softcap,
+// score_mod and alibi become one, in the order in which they stand), bias,
+// mask. An order that means something else is refused:
 //   - scale after a part of the score function;
 //   - a part of the score function after mask or bias;
 //   - scale after bias, since it scales the bias too;
@@ -120,8 +121,8 @@ static SmallVector<Value> operandsOf(Chain &chain, const Plan &plan) {
                    chain.context.getValue()});
   if (chain.bias)
     operands.push_back(chain.bias);
-  if (chain.softmax.getSinks())
-    operands.push_back(chain.softmax.getSinks());
+  if (chain.sinks())
+    operands.push_back(chain.sinks());
   llvm::append_range(operands, operandsOfScoreSteps(chain.functions));
   return operands;
 }
@@ -171,7 +172,7 @@ static std::optional<Refusal> decide(Chain &chain, Plan &plan,
                                      const DenseSet<Value> &claimed,
                                      DominanceInfo &dominance) {
   plan = Plan();
-  Value weights = chain.softmax.getWeights();
+  Value weights = chain.weights();
   SmallVector<Operation *> users;
   if (!claimed.contains(weights))
     users = usersOutside(weights, fused);
@@ -212,7 +213,7 @@ static std::string stepNames(const Chain &chain) {
   std::string names = "attn.scores, ";
   for (Operation *step : chain.steps)
     names += nameOf(step) + ", ";
-  return names + "attn.softmax, attn.context";
+  return names + nameOf(chain.normalization) + ", attn.context";
 }
 
 /// Makes the attn.sdpa of a chain and gives it the uses outside of `fused`.
@@ -229,28 +230,32 @@ static void fuse(Chain &chain, const Plan &plan,
 
   bool keep = plan.keepOperandScales;
   double scale = keep ? chain.factor : chain.factor * chain.operandFactor;
-  Type weights = plan.weights ? Type(chain.softmax.getType()) : Type();
+  Type weights = plan.weights ? chain.weights().getType() : Type();
   Type scores = plan.returned ? plan.returned.getType() : Type();
   MLIRContext *mlir = context.getContext();
   auto layout = LayoutAttr::get(mlir, Layout::HeadMajor);
+  Normalization normalization = isa<SigmoidOp>(chain.normalization)
+                                    ? Normalization::Sigmoid
+                                    : Normalization::Softmax;
   auto stage =
       plan.stage ? ScoresStageAttr::get(mlir, *plan.stage) : ScoresStageAttr();
   SmallVector<Value> captures =
       captureScoreSteps(rewriter, chain.functions, chain.query, chain.key);
   auto sdpa = SdpaOp::create(
       rewriter, context.getLoc(), context.getType(), /*lse=*/Type(), weights,
-      scores, keep ? chain.scores.getQuery() : chain.query,
+      scores, /*maximum=*/Type(), /*sum=*/Type(), /*acc=*/Type(),
+      keep ? chain.scores.getQuery() : chain.query,
       keep ? chain.scores.getKey() : chain.key, context.getValue(), chain.bias,
-      chain.maskOperands, captures, chain.softmax.getSinks(),
+      chain.maskOperands, captures, chain.sinks(),
       rewriter.getF64FloatAttr(scale), chain.mask, layout, layout, layout,
-      layout, stage, /*schedule=*/ScheduleAttr(),
+      layout, NormalizationAttr::get(mlir, normalization), stage,
+      /*schedule=*/ScheduleAttr(),
       /*decode_schedule=*/ScheduleAttr());
   buildScoreFunction(sdpa, chain.functions);
   rewriter.replaceAllUsesWith(context.getOut(), sdpa.getOut());
   auto outside = [&](OpOperand &use) { return isOutside(use, fused); };
   if (plan.weights)
-    rewriter.replaceUsesWithIf(chain.softmax.getWeights(), sdpa.getWeights(),
-                               outside);
+    rewriter.replaceUsesWithIf(chain.weights(), sdpa.getWeights(), outside);
   if (plan.returned)
     rewriter.replaceUsesWithIf(plan.returned, sdpa.getScores(), outside);
   remark::passed(context.getLoc(),
@@ -271,7 +276,7 @@ static void collectOps(Chain &chain, SetVector<Operation *> &ops) {
   ops.insert(chain.operandScales.rbegin(), chain.operandScales.rend());
   ops.insert(chain.scores);
   ops.insert(chain.steps.begin(), chain.steps.end());
-  ops.insert(chain.softmax);
+  ops.insert(chain.normalization);
   ops.insert(chain.context);
 }
 
@@ -280,7 +285,7 @@ static DenseSet<Operation *> readersIn(ArrayRef<Chain> chains) {
   DenseSet<Operation *> ops;
   for (const Chain &chain : chains) {
     ops.insert(chain.steps.begin(), chain.steps.end());
-    ops.insert(chain.softmax);
+    ops.insert(chain.normalization);
     ops.insert(chain.context);
   }
   return ops;
@@ -301,7 +306,7 @@ static SmallVector<Plan, 0> decideAll(SmallVector<Chain, 0> &chains,
         break;
       }
       if (plans[i].weights)
-        claimed.insert(chains[i].softmax.getWeights());
+        claimed.insert(chains[i].weights());
       if (plans[i].returned)
         claimed.insert(plans[i].returned);
     }

@@ -60,6 +60,7 @@ private:
   Value saveParts();
   Value groupQueries(AttentionItem &item, Value firstHead);
   Value groupState(AttentionItem &item, Value split);
+  SmallVector<Value> combineHead(Value parts, ArrayRef<Value> tiles);
   SmallVector<Value> combine(Value parts, ArrayRef<Value> destinations);
 
   SdpaOp op;
@@ -168,6 +169,27 @@ Value DecodeBuilder::saveParts() {
   return forall.getResult(0);
 }
 
+/// The results of one head from its saved states, written into `tiles`.
+SmallVector<Value> DecodeBuilder::combineHead(Value parts,
+                                              ArrayRef<Value> tiles) {
+  SmallVector<Value> results(tiles);
+  size_t count = op.getLse() ? 2 : 1;
+  if (needsOut(op)) {
+    auto combined = CombineOp::create(
+        b, loc, ValueRange(tiles.take_front(count)).getTypes(), parts, tiles[0],
+        op.getLse() ? tiles[1] : Value(), schedule);
+    llvm::copy(combined.getResults(), results.begin());
+  }
+  if (op.getAcc()) {
+    ArrayRef<Value> rows = tiles.take_back(3);
+    auto combined =
+        CombineStateOp::create(b, loc, ValueRange(rows).getTypes(), parts,
+                               rows[0], rows[1], rows[2], schedule);
+    llvm::copy(combined.getResults(), results.begin() + count);
+  }
+  return results;
+}
+
 SmallVector<Value> DecodeBuilder::combine(Value parts,
                                           ArrayRef<Value> destinations) {
   SmallVector<OpFoldResult> bounds{folded(batches), folded(heads)};
@@ -195,11 +217,9 @@ SmallVector<Value> DecodeBuilder::combine(Value parts,
                                results[i].offsets, results[i].sizes,
                                results[i].kept));
   }
-  auto combined =
-      CombineOp::create(b, loc, ValueRange(tiles).getTypes(), ofHead, tiles[0],
-                        tiles.size() > 1 ? tiles[1] : Value(), schedule);
+  SmallVector<Value> combined = combineHead(ofHead, tiles);
   b.setInsertionPointToEnd(forall.getTerminator().getBody());
-  for (auto [i, result] : llvm::enumerate(combined.getResults())) {
+  for (auto [i, result] : llvm::enumerate(combined)) {
     SmallVector<OpFoldResult> strides(results[i].offsets.size(), one);
     tensor::ParallelInsertSliceOp::create(
         b, loc, result, forall.getRegionIterArgs()[i], results[i].offsets,

@@ -80,6 +80,33 @@ static Value addSink(AttentionItem &item, OnlineOp online,
                            schedule);
 }
 
+/// out and lse, unless nothing uses them.
+static SmallVector<Value> finalizeItem(AttentionItem &item, Value state,
+                                       ArrayRef<Value> destinations,
+                                       ScheduleAttr schedule) {
+  if (!needsOut(item.op))
+    return {destinations[0]};
+  Value lse = item.op.getLse() ? destinations[1] : Value();
+  ArrayRef<Value> written = destinations.take_front(lse ? 2 : 1);
+  auto finalize =
+      FinalizeOp::create(item.builder, item.loc, ValueRange(written).getTypes(),
+                         state, written[0], lse, schedule);
+  return SmallVector<Value>(finalize.getResults());
+}
+
+/// The state of each row, if it is a result.
+static SmallVector<Value> returnState(AttentionItem &item, Value state,
+                                      ArrayRef<Value> destinations,
+                                      ScheduleAttr schedule) {
+  if (!item.op.getAcc())
+    return {};
+  ArrayRef<Value> rows = destinations.take_back(3);
+  auto returned =
+      ReturnStateOp::create(item.builder, item.loc, ValueRange(rows).getTypes(),
+                            state, rows[0], rows[1], rows[2], schedule);
+  return SmallVector<Value>(returned.getResults());
+}
+
 /// The op's results for one item, in the order of the results.
 static SmallVector<Value>
 computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
@@ -89,10 +116,11 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
   ScheduleAttr schedule = op.getScheduleAttr();
   Type queryElement = op.getQuery().getType().getElementType();
   Type element = queryElement.isF64() ? queryElement : b.getF32Type();
-  auto stateType = StateType::get(b.getContext(), schedule.getQueryTile(),
-                                  op.getQuery().getType().getShape().back(),
-                                  op.getValue().getType().getShape().back(),
-                                  element, Kind::Prefill);
+  auto stateType =
+      StateType::get(b.getContext(), schedule.getQueryTile(),
+                     op.getQuery().getType().getShape().back(),
+                     op.getValue().getType().getShape().back(), element,
+                     Kind::Prefill, op.getNormalization());
   Value query = item.headMatrix(op.getQuery(), op.queryDims(), item.head,
                                 item.begin, item.rows);
   Value kvHead =
@@ -120,25 +148,23 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
       /*heads=*/b.getI64IntegerAttr(1));
   copyScoreFunction(op, online);
   state = addSink(item, online, schedule);
-  SmallVector<Type> types{destinations[0].getType()};
-  Value lse = op.getLse() ? destinations[1] : Value();
-  if (lse)
-    types.push_back(lse.getType());
-  auto finalize =
-      FinalizeOp::create(b, loc, types, state, destinations[0], lse, schedule);
-  SmallVector<Value> results(finalize.getResults());
-  if (!op.getWeights() && !op.getScores())
-    return results;
-  ArrayRef<Value> matrices = destinations.drop_front(results.size());
-  Value weights = op.getWeights() ? matrices.front() : Value();
-  Value scores = op.getScores() ? matrices.back() : Value();
-  auto weigh = WeighOp::create(
-      b, loc, ValueRange(matrices).getTypes(), state, key, item.begin, end,
-      first, item.queryLength, item.keyLength, bias, maskOperands, captures,
-      weights, scores, op.getScaleAttr(), mask, op.getScoresStageAttr(),
-      schedule, /*score_functionCount=*/scoreFunctionOf(op) ? 1 : 0);
-  copyScoreFunction(op, weigh);
-  llvm::append_range(results, weigh.getResults());
+  SmallVector<Value> results =
+      finalizeItem(item, state, destinations, schedule);
+  SmallVector<Value> ofState = returnState(item, state, destinations, schedule);
+  if (op.getWeights() || op.getScores()) {
+    ArrayRef<Value> matrices =
+        destinations.drop_front(results.size()).drop_back(ofState.size());
+    Value weights = op.getWeights() ? matrices.front() : Value();
+    Value scores = op.getScores() ? matrices.back() : Value();
+    auto weigh = WeighOp::create(
+        b, loc, ValueRange(matrices).getTypes(), state, key, item.begin, end,
+        first, item.queryLength, item.keyLength, bias, maskOperands, captures,
+        weights, scores, op.getScaleAttr(), mask, op.getScoresStageAttr(),
+        schedule, /*score_functionCount=*/scoreFunctionOf(op) ? 1 : 0);
+    copyScoreFunction(op, weigh);
+    llvm::append_range(results, weigh.getResults());
+  }
+  llvm::append_range(results, ofState);
   return results;
 }
 
@@ -178,8 +204,9 @@ static Value broadcastSinks(SdpaOp op, Value destination, OpBuilder &b) {
       .getResult()[0];
 }
 
-/// Without keys every row is empty: out 0, lse -inf. (A view of a dimension of
-/// static size 0 does not verify, so there is nothing to tile either.)
+/// Without keys every row is empty: out 0, lse and maximum -inf. (A view of a
+/// dimension of static size 0 does not verify, so there is nothing to tile
+/// either.)
 static SmallVector<Value> resultsWithoutKeys(SdpaOp op, ArrayRef<Value> empties,
                                              OpBuilder &b) {
   SmallVector<Value> results(empties);
@@ -195,6 +222,12 @@ static SmallVector<Value> resultsWithoutKeys(SdpaOp op, ArrayRef<Value> empties,
     results[1] = broadcastSinks(op, results[1], b);
   else if (op.getLse())
     fill(op.getLse(), results[1], -std::numeric_limits<double>::infinity());
+  if (op.getAcc()) {
+    MutableArrayRef<Value> state = MutableArrayRef<Value>(results).take_back(3);
+    fill(op.getMaximum(), state[0], -std::numeric_limits<double>::infinity());
+    fill(op.getSum(), state[1], 0.0);
+    fill(op.getAcc(), state[2], 0.0);
+  }
   return results;
 }
 

@@ -22,7 +22,7 @@ static bool sameIntegerForAllHeads(SdpaOp op, Value operand) {
 
 int64_t attn::packedHeads(SdpaOp op) {
   SmallVector<Attribute> terms = leafTerms(op.getMaskAttr());
-  if (op.getWeights() || op.getScores() || op.getSinks() ||
+  if (op.getWeights() || op.getScores() || op.getSinks() || op.isSigmoid() ||
       !op.getScoreFunction().empty() ||
       llvm::any_of(terms, llvm::IsaPred<DocumentAttr>))
     return 0;

@@ -13,3 +13,8 @@ func.func @add_sink_c2_f64(%a: !attn.state<16 x 4 x 8, f64>, %x: f64) {
   %r = attn.add_sink %a, %x {schedule = #s} : !attn.state<16 x 4 x 8, f64>, f64
   return
 }
+
+func.func @add_sink_c3_softmax(%a: !attn.state<16 x 4 x 8, f32 by softmax>, %x: f32) {
+  %r = attn.add_sink %a, %x {schedule = #s} : !attn.state<16 x 4 x 8, f32>, f32
+  return
+}

@@ -38,3 +38,13 @@ func.func @finalize_c4_other_kind(%s: !attn.state<16 x 4 x 8, f32>, %o: memref<?
   attn.finalize %s outs(%o : memref<?x8xf32>) {schedule = #d} : !attn.state<16 x 4 x 8, f32>
   return
 }
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @finalize_c5_lse_of_sigmoid(%s: !attn.state<16 x 4 x 8, f32 by sigmoid>, %o: memref<?x8xf32>, %l: memref<?xf32>) {
+  // expected-error@+1 {{expects no lse of a state by sigmoid, which has no sum}}
+  attn.finalize %s outs(%o, %l : memref<?x8xf32>, memref<?xf32>) {schedule = #s} : !attn.state<16 x 4 x 8, f32 by sigmoid>
+  return
+}

@@ -23,3 +23,8 @@ func.func @finalize_c4_decode(%s: !attn.state<16 x 4 x 8, f32, decode>, %o: memr
   attn.finalize %s outs(%o : memref<?x8xf32>) {schedule = #d} : !attn.state<16 x 4 x 8, f32, decode>
   return
 }
+
+func.func @finalize_c5_sigmoid(%s: !attn.state<16 x 4 x 8, f32 by sigmoid>, %o: memref<?x8xf32>) {
+  attn.finalize %s outs(%o : memref<?x8xf32>) {schedule = #s} : !attn.state<16 x 4 x 8, f32 by sigmoid>
+  return
+}

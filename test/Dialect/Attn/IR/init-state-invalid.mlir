@@ -60,7 +60,7 @@ func.func @init_state_c4_pairs_of_f32(%q: memref<?x4xf32>) {
 // -----
 
 func.func @init_state_c4_pairs_in_f64(%q: memref<?x4xbf16>) {
-  // expected-error@+1 {{expects a state of f32 for products of pairs, but got '!attn.state<16 x 4 x 8, f64>'}}
+  // expected-error@+1 {{expects a state of f32 by softmax for products of pairs, but got '!attn.state<16 x 4 x 8, f64>'}}
   %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>} : memref<?x4xbf16> -> !attn.state<16 x 4 x 8, f64>
   return
 }

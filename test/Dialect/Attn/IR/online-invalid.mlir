@@ -168,7 +168,7 @@ func.func @online_c10_values_of_f32(%s: !attn.state<16 x 4 x 8, f32>, %k: memref
 // -----
 
 func.func @online_c10_state_of_f64(%s: !attn.state<16 x 4 x 8, f64>, %k: memref<?x4xbf16>, %v: memref<?x8xbf16>, %i: index) {
-  // expected-error@+1 {{expects a state of f32 for products of pairs, but got '!attn.state<16 x 4 x 8, f64>'}}
+  // expected-error@+1 {{expects a state of f32 by softmax for products of pairs, but got '!attn.state<16 x 4 x 8, f64>'}}
   %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
       : !attn.state<16 x 4 x 8, f64>, memref<?x4xbf16>, memref<?x8xbf16>
   return

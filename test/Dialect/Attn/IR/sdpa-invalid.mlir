@@ -220,7 +220,7 @@ func.func @sdpa_c10_mask_operand_of_other_batch(%q: tensor<2x4x5x8xf32>, %k: ten
 
 func.func @sdpa_c10_operand_without_mask(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>, %n: tensor<i32>) {
   // expected-error@+1 {{expects a mask where there are mask operands}}
-  %r = "attn.sdpa"(%q, %k, %v, %n) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> ({})
+  %r = "attn.sdpa"(%q, %k, %v, %n) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
       : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>, tensor<i32>) -> tensor<5x3xf32>
   return
 }
@@ -311,7 +311,7 @@ func.func @sdpa_c16_score_function_with_side_effect(%q: tensor<4x5x8xf32>, %k: t
 
 func.func @sdpa_c16_captured_by_nothing(%q: tensor<4x5x8xf32>, %k: tensor<4x6x8xf32>, %t: tensor<4xf32>) {
   // expected-error@+1 {{expects a score function where values are captured}}
-  %r = "attn.sdpa"(%q, %k, %k, %t) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> ({}) : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>, tensor<4xf32>) -> tensor<4x5x8xf32>
+  %r = "attn.sdpa"(%q, %k, %k, %t) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({}) : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>, tensor<4xf32>) -> tensor<4x5x8xf32>
   return
 }
 
@@ -344,7 +344,16 @@ func.func @sdpa_c14_weights(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v
 
 // -----
 
-func.func @sdpa_c17_query_of_f32(%q: tensor<?x8xf32>, %v: tensor<?x3xbf16>) {
+func.func @sdpa_c17_maximum_of_other_shape(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  // expected-error@+1 {{expects maximum to have type 'tensor<4x5xf32>', but got 'tensor<5x4xf32>'}}
+  %r:4 = attn.sdpa %q, %k, %v scale 0.5 returning(out, state)
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<5x4xf32>, tensor<4x5xf32>, tensor<4x5x3xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_c20_query_of_f32(%q: tensor<?x8xf32>, %v: tensor<?x3xbf16>) {
   // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'tensor<?x8xf32>'}}
   %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
       : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
@@ -353,9 +362,90 @@ func.func @sdpa_c17_query_of_f32(%q: tensor<?x8xf32>, %v: tensor<?x3xbf16>) {
 
 // -----
 
-func.func @sdpa_c17_value_of_f16(%q: tensor<?x8xbf16>, %v: tensor<?x3xf16>) {
+func.func @sdpa_c20_value_of_f16(%q: tensor<?x8xbf16>, %v: tensor<?x3xf16>) {
   // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'tensor<?x3xf16>'}}
   %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xf16>) -> tensor<?x3xf16>
+  return
+}
+
+// -----
+
+func.func @sdpa_c17_sum_of_other_type(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  // expected-error@+1 {{expects sum to have type 'tensor<4x5xf32>', but got 'tensor<4x5xf64>'}}
+  %r:4 = attn.sdpa %q, %k, %v scale 0.5 returning(out, state)
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x5xf32>, tensor<4x5xf64>, tensor<4x5x3xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_c17_acc_of_other_layout(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  // expected-error@+1 {{expects acc to have type 'tensor<5x4x3xf32>', but got 'tensor<4x5x3xf32>'}}
+  %r:4 = attn.sdpa %q, %k, %v scale 0.5 returning(out, state) {out_layout = #attn<layout bshd>}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<5x4x3xf32>, tensor<4x5xf32>, tensor<4x5xf32>, tensor<4x5x3xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_c17_maximum_alone(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  // expected-error@+1 {{expects all of maximum, sum and acc where one is returned}}
+  %r:2 = "attn.sdpa"(%q, %k, %v) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 1, 0, 0>}> ({})
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_c18_sinks(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>, %s: tensor<4xf32>) {
+  // expected-error@+1 {{expects no sinks where the state is returned, because a sink would count once per part of the keys; merge a state of maximum sink, sum 1 and acc 0 instead}}
+  %r:4 = attn.sdpa %q, %k, %v scale 0.5 sinks %s : tensor<4xf32> returning(out, state)
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x5xf32>, tensor<4x5xf32>, tensor<4x5x3xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_c19_sigmoid_lse(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  // expected-error@+1 {{expects no lse with normalization sigmoid}}
+  %r:2 = attn.sdpa %q, %k, %v scale 0.5 returning(out, lse) {normalization = #attn<normalization sigmoid>}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_c19_sigmoid_state(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  // expected-error@+1 {{expects no state with normalization sigmoid}}
+  %r:4 = attn.sdpa %q, %k, %v scale 0.5 returning(out, state) {normalization = #attn<normalization sigmoid>}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x5xf32>, tensor<4x5xf32>, tensor<4x5x3xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_c19_sigmoid_sinks(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>, %s: tensor<4xf32>) {
+  // expected-error@+1 {{expects no sinks with normalization sigmoid}}
+  %r:1 = attn.sdpa %q, %k, %v scale 0.5 sinks %s : tensor<4xf32> {normalization = #attn<normalization sigmoid>}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c19_sigmoid_decode(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  // expected-error@+1 {{expects no decode_schedule with normalization sigmoid}}
+  %r:1 = attn.sdpa %q, %k, %v scale 0.5 {normalization = #attn<normalization sigmoid>, decode_schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c20_sigmoid(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
+  // expected-error@+1 {{expects no products of pairs with normalization sigmoid}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {normalization = #attn<normalization sigmoid>, schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+      : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }

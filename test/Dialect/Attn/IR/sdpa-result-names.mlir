@@ -7,3 +7,10 @@ func.func @names(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>) 
       : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> (tensor<5x3xf32>, tensor<5xf32>, tensor<5x6xf32>, tensor<5x6xf32>)
   return %0 : tensor<5x3xf32>
 }
+
+// CHECK: %out, %maximum, %sum, %acc = attn.sdpa {{.*}} returning(out, state) :
+func.func @state(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>) -> tensor<5x3xf32> {
+  %0, %1, %2, %3 = attn.sdpa %q, %k, %v scale 0.5 returning(out, state)
+      : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> (tensor<5x3xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x3xf32>)
+  return %0 : tensor<5x3xf32>
+}

@@ -35,7 +35,7 @@ func.func @bias_without_type(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tenso
 // -----
 
 func.func @results_in_other_order(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>) {
-  // expected-error@+1 {{expects out, lse, weights and scores in this order, but got 'out'}}
+  // expected-error@+1 {{expects out, lse, weights, scores and state in this order, but got 'out'}}
   %o, %l = attn.sdpa %q, %k, %v scale 0.5 returning(lse, out) : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> (tensor<5x3xf32>, tensor<5xf32>)
   return
 }
@@ -43,7 +43,7 @@ func.func @results_in_other_order(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: 
 // -----
 
 func.func @result_twice(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>) {
-  // expected-error@+1 {{expects out, lse, weights and scores in this order, but got 'out'}}
+  // expected-error@+1 {{expects out, lse, weights, scores and state in this order, but got 'out'}}
   %o, %l = attn.sdpa %q, %k, %v scale 0.5 returning(out, out) : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> (tensor<5x3xf32>, tensor<5xf32>)
   return
 }

@@ -124,7 +124,31 @@ func.func @sdpa_c14_lse(%q: tensor<2x4x1x8xf32>, %k: tensor<2x2x6x8xf32>, %v: te
   return
 }
 
-func.func @sdpa_c17_pairs(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
+func.func @sdpa_c17_state(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  %r:4 = attn.sdpa %q, %k, %v scale 0.5 returning(out, state)
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x5xf32>, tensor<4x5xf32>, tensor<4x5x3xf32>)
+  return
+}
+
+func.func @sdpa_c17_state_of_layout(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  %r:4 = attn.sdpa %q, %k, %v scale 0.5 returning(out, state) {out_layout = #attn<layout bshd>}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<5x4x3xf32>, tensor<4x5xf32>, tensor<4x5xf32>, tensor<5x4x3xf32>)
+  return
+}
+
+func.func @sdpa_c18_sinks_without_state(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>, %s: tensor<4xf32>) {
+  %r:2 = attn.sdpa %q, %k, %v scale 0.5 sinks %s : tensor<4xf32> returning(out, lse)
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x5xf32>)
+  return
+}
+
+func.func @sdpa_c19_sigmoid(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
+  %r:2 = attn.sdpa %q, %k, %v scale 0.5 returning(out, weights) {normalization = #attn<normalization sigmoid>}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x5x6xf32>)
+  return
+}
+
+func.func @sdpa_c20_pairs(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
   %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return

@@ -14,3 +14,8 @@ func.func private @unknown_size(!attn.state<? x 64 x 128, f32>)
 
 // expected-error@+1 {{expected ','}}
 func.func private @no_element(!attn.state<16 x 64 x 128>)
+
+// -----
+
+// expected-error@+1 {{expects a state by sigmoid to have kind prefill}}
+func.func private @sigmoid_decode(!attn.state<16 x 64 x 128, f32, decode by sigmoid>)

@@ -9,3 +9,7 @@ func.func private @f64() -> !attn.state<4 x 1 x 1, f64>
 
 // CHECK: func private @decode(!attn.state<4 x 1 x 1, f32, decode>)
 func.func private @decode(!attn.state<4 x 1 x 1, f32, decode>)
+
+// Softmax is not printed.
+// CHECK: func private @sigmoid(!attn.state<4 x 1 x 1, f32 by sigmoid>, !attn.state<4 x 1 x 1, f32>)
+func.func private @sigmoid(!attn.state<4 x 1 x 1, f32 by sigmoid>, !attn.state<4 x 1 x 1, f32, prefill by softmax>)

@@ -33,3 +33,12 @@ func.func @none(%x: tensor<2x5x64xf32>) -> tensor<2x5x64xf32> {
   %y = attn.merge_heads %o : tensor<2x4x5x16xf32> -> tensor<2x5x64xf32>
   return %y : tensor<2x5x64xf32>
 }
+
+// -----
+
+func.func @with_state(%q: tensor<2x5x4xf32>) -> (tensor<5x8xf32>, tensor<2x5x4xf32>) {
+  %r:4 = attn.sdpa %q, %q, %q scale 0.5 returning(out, state) : (tensor<2x5x4xf32>, tensor<2x5x4xf32>, tensor<2x5x4xf32>) -> (tensor<2x5x4xf32>, tensor<2x5xf32>, tensor<2x5xf32>, tensor<2x5x4xf32>)
+  // expected-remark @below {{attn.merge_heads copies: the attn.sdpa also returns its state, which has the layout of the context}}
+  %j = attn.merge_heads %r#0 : tensor<2x5x4xf32> -> tensor<5x8xf32>
+  return %j, %r#3 : tensor<5x8xf32>, tensor<2x5x4xf32>
+}

@@ -67,3 +67,18 @@ func.func @project(%x: tensor<2x4xf8E5M2>, %w: tensor<4x3xf8E5M2>) -> tensor<2x3
   %y = attn.project %x, %w : (tensor<2x4xf8E5M2>, tensor<4x3xf8E5M2>) -> tensor<2x3xf8E5M2>
   return %y : tensor<2x3xf8E5M2>
 }
+
+// -----
+
+func.func @finalized(%m: tensor<2xf32>, %a: tensor<2x4xf32>) -> tensor<2x4xf16> {
+  %o = attn.finalize_state %m, %m, %a : (tensor<2xf32>, tensor<2xf32>, tensor<2x4xf32>) -> tensor<2x4xf16>
+  return %o : tensor<2x4xf16>
+}
+
+// -----
+
+func.func @finalized_f8(%m: tensor<2xf32>, %a: tensor<2x4xf32>) -> tensor<2x4xf8E5M2> {
+  // expected-error@+1 {{expects elements of f16, bf16, f32 or f64 on this target, but its out has 'f8E5M2'}}
+  %o = attn.finalize_state %m, %m, %a : (tensor<2xf32>, tensor<2xf32>, tensor<2x4xf32>) -> tensor<2x4xf8E5M2>
+  return %o : tensor<2x4xf8E5M2>
+}

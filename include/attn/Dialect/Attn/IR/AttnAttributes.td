@@ -45,6 +45,9 @@ def Attn_ScoresStageEnum : I32EnumAttr<"ScoresStage",
 def Attn_ScoresStageAttr
     : EnumAttr<Attn_Dialect, Attn_ScoresStageEnum, "scores_stage">;
 
+def Attn_NormalizationAttr
+    : EnumAttr<Attn_Dialect, Attn_NormalizationEnum, "normalization">;
+
 def Attn_TileModeEnum : I32EnumAttr<"TileMode",
     "whether every pair of a tile is visible",
     [I32EnumAttrCase<"Full", 0, "full">,

@@ -117,6 +117,25 @@ def Attn_SoftmaxOp : Attn_GraphOp<"softmax", [
   }];
 }
 
+def Attn_SigmoidOp : Attn_GraphOp<"sigmoid", [SameOperandsAndResultType]> {
+  let summary = "weights from scores, each by itself";
+  let description = [{
+    `weights[.., i, j] = 1 / (1 + exp(-s_ij))`, in the place of `attn.softmax`: a
+    weight depends on its own score only, and an excluded pair has weight 0. A
+    bias of -log(n), which keeps the sum of n weights small, is an `attn.bias`.
+
+    ```mlir
+    func.func @sigmoid(%scores: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %weights = attn.sigmoid %scores : tensor<2x3xf32>
+      return %weights : tensor<2x3xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Attn_FloatTensor:$scores);
+  let results = (outs Attn_FloatTensor:$weights);
+  let assemblyFormat = "$scores attr-dict `:` type($scores)";
+}
+
 def Attn_ContextOp : Attn_GraphOp<"context"> {
   let summary = "weighted sum of the values";
   let description = [{
@@ -206,8 +225,12 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     in this order. f is the region behind `score_mod`, as of `attn.score_mod`, and
     `sinks` are those of `attn.softmax`. Optional results: `lse`, the natural logarithm of each row's sum
     of exponentials (-inf for a row that sees no key), `weights`, and `scores` as
-    they are after the step that `scores_stage` names. `returning` lists the
-    results that are there, in the order out, lse, weights, scores.
+    they are after the step that `scores_stage` names, and the `state` of each
+    row: `maximum` (m) and `sum` (l) of the exponentials `exp(s - m)`, and `acc`,
+    the context before the division by l. `returning` lists the results that are
+    there, in the order out, lse, weights, scores, state.
+
+    With `normalization` sigmoid, weights are those of `attn.sigmoid`.
 
     `schedule` holds the tile sizes for many queries per head, `decode_schedule`
     those for few; where both are there, run-time lengths decide.
@@ -233,11 +256,14 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$key_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$value_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$out_layout,
+    DefaultValuedAttr<Attn_NormalizationAttr, "::attn::Normalization::Softmax">:$normalization,
     OptionalAttr<Attn_ScoresStageAttr>:$scores_stage,
     OptionalAttr<Attn_ScheduleAttr>:$schedule,
     OptionalAttr<Attn_ScheduleAttr>:$decode_schedule);
   let results = (outs Attn_FloatTensor:$out, Optional<Attn_FloatTensor>:$lse,
-    Optional<Attn_FloatTensor>:$weights, Optional<Attn_FloatTensor>:$scores);
+    Optional<Attn_FloatTensor>:$weights, Optional<Attn_FloatTensor>:$scores,
+    Optional<Attn_FloatTensor>:$maximum, Optional<Attn_FloatTensor>:$sum,
+    Optional<Attn_FloatTensor>:$acc);
   let regions = (region AnyRegion:$score_function);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
@@ -250,6 +276,7 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     Dims outDims() { return dims(getOut().getType().getRank(), getOutLayout()); }
     /// Shape of the scores: the leading dimensions in bhsd order, Sq, Skv.
     ::llvm::SmallVector<int64_t> scoresShape();
+    bool isSigmoid() { return getNormalization() == ::attn::Normalization::Sigmoid; }
   }];
 }
 

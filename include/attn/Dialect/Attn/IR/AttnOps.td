@@ -28,5 +28,6 @@ include "attn/Dialect/Attn/IR/AttnGraphOps.td"
 include "attn/Dialect/Attn/IR/AttnScoreOps.td"
 include "attn/Dialect/Attn/IR/AttnMaskOps.td"
 include "attn/Dialect/Attn/IR/AttnTileOps.td"
+include "attn/Dialect/Attn/IR/AttnStateOps.td"
 
 #endif

@@ -23,22 +23,42 @@ def Attn_ProductsEnum : I32EnumAttr<"Products", "how a kernel multiplies",
 def Attn_ProductsParameter : EnumParameter<Attn_ProductsEnum> {
   let defaultValue = "::attn::Products::Single";
 }
+def Attn_NormalizationEnum : I32EnumAttr<"Normalization",
+    "how scores become weights",
+    [I32EnumAttrCase<"Softmax", 0, "softmax">,
+     I32EnumAttrCase<"Sigmoid", 1, "sigmoid">]> {
+  let cppNamespace = "::attn";
+  let genSpecializedAttr = 0;
+}
+def Attn_NormalizationParameter : EnumParameter<Attn_NormalizationEnum> {
+  let defaultValue = "::attn::Normalization::Softmax";
+}
 
 def Attn_StateType : TypeDef<Attn_Dialect, "State"> {
   let mnemonic = "state";
-  let summary = "online softmax of a tile of queries";
+  let summary = "attention of a tile of queries, as far as it has come";
   let description = [{
     For up to `rows` queries of `key_dim` elements: the scaled queries, the
     running maximum m and sum l of each row, and the unnormalised context acc of
     `value_dim` elements per row. Statistics have type `element`. A state is
     used once: the op that takes it returns the next one. `kind` is that of the
-    schedules of all ops that touch it.
+    schedules of all ops that touch it. A state by `sigmoid` has neither maximum
+    nor sum, and acc is the context.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$key_dim,
                         "int64_t":$value_dim, "::mlir::Type":$element,
-                        Attn_KindParameter:$kind);
-  let assemblyFormat =
-      "`<` $rows `x` $key_dim `x` $value_dim `,` $element (`,` $kind^)? `>`";
+                        Attn_KindParameter:$kind,
+                        Attn_NormalizationParameter:$normalization);
+  let assemblyFormat = [{
+    `<` $rows `x` $key_dim `x` $value_dim `,` $element (`,` $kind^)?
+    (`by` $normalization^)? `>`
+  }];
+  let builders = [TypeBuilder<(ins "int64_t":$rows, "int64_t":$key_dim,
+      "int64_t":$value_dim, "::mlir::Type":$element, "::attn::Kind":$kind), [{
+    return $_get($_ctxt, rows, key_dim, value_dim, element, kind,
+                 ::attn::Normalization::Softmax);
+  }]>];
+  let genVerifyDecl = 1;
 }
 
 #endif

@@ -28,8 +28,8 @@ def RaiseProjections : Pass<"attn-raise-projections"> {
 def FuseAttention : Pass<"attn-fuse"> {
   let summary = "Fuse scores, scale, mask, bias, softmax and context";
   let description = [{
-    Every `attn.context` whose weights come from `attn.softmax` becomes one
-    `attn.sdpa`. Intermediate scores or weights with other uses become its
+    Every `attn.context` whose weights come from `attn.softmax` or
+    `attn.sigmoid` becomes one `attn.sdpa`. Intermediate scores or weights with other uses become its
     `scores` or `weights` results. Each reason to give up is a remark at the op.
   }];
   let dependentDialects = ["::attn::AttnDialect"];
@@ -86,8 +86,7 @@ def CheckTarget : Pass<"attn-check-target"> {
 def AssignSchedule : Pass<"attn-assign-schedule"> {
   let summary = "Choose the tile sizes of every kernel";
   let description = [{
-    Gives every `attn.sdpa` and `attn.project` without a schedule the one that
-    follows from the target: register tile, panel, query tile and key tile.
+    Gives every op that becomes a kernel and has no schedule the one that follows from the target: register tile, panel, query tile and key tile.
   }];
   let options = [
     Option<"lanes", "lanes", "int64_t", "8", "f32 values in a vector register">,
@@ -129,6 +128,17 @@ def TileKeys : Pass<"attn-tile-keys"> {
     An `attn.online` over all keys becomes loops over tiles of keys whose bounds
     follow from the mask: tiles without a visible pair are not visited, tiles
     with only visible pairs get mode `full`, the others mode `edge`.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TileStates : Pass<"attn-tile-states"> {
+  let summary = "One parallel item per tile of rows of a state";
+  let description = [{
+    `attn.merge_states` and `attn.finalize_state` become a parallel loop over
+    batch, head and tiles of rows around `attn.merge_rows` and
+    `attn.finalize_rows`.
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The ops of states as a caller has them become calls of kernels; part of
+// convert-attn-to-cpu (ConvertAttnToCPU.cpp).
+#include "KernelLibrary.h"
+#include "StateRows.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+static StateRows rowsAt(ValueRange arguments, unsigned first) {
+  return {arguments[first], arguments[first + 1], arguments[first + 2]};
+}
+
+namespace {
+struct ConvertMergeRows : ConvertTileOp<MergeRowsOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(MergeRowsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "merge_states", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitMergeRows(k, rowsAt(a, 0), rowsAt(a, 3), rowsAt(a, 6));
+        },
+        op.getSchedule(),
+        cast<ShapedType>(op.getAcc().getType()).getElementType());
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertFinalizeRows : ConvertTileOp<FinalizeRowsOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(FinalizeRowsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "finalize_state", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitFinalizeRows(k, rowsAt(a, 0), a[3],
+                           a.size() > 4 ? a[4] : Value());
+        },
+        op.getSchedule(),
+        cast<ShapedType>(op.getAcc().getType()).getElementType());
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertReturnState : ConvertTileOp<ReturnStateOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(ReturnStateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StateType type = op.getState().getType();
+    if (type.getKind() != Kind::Prefill)
+      return op.emitOpError("expects a state of kind prefill on this target");
+    StateLayout layout(type, op.getSchedule(), library.extras);
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "return_state", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitReturnState(k, layout, a[0], rowsAt(a, 1));
+        },
+        op.getSchedule(), layout.element);
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertCombineState : ConvertTileOp<CombineStateOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(CombineStateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto parts = cast<ShapedType>(op.getParts().getType());
+    auto type = StateType::get(op.getContext(), 1, 1, parts.getDimSize(2) - 2,
+                               parts.getElementType(), Kind::Decode);
+    DecodeLayout layout(type, op.getSchedule());
+    SmallVector<Value> operands(adaptor.getOperands());
+    func::FuncOp kernel = library.get(
+        op, "combine_state", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitCombineState(k, layout, a[0], rowsAt(a, 1));
+        },
+        op.getSchedule(), layout.element);
+    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+void cpu::populateStateRowsPatterns(RewritePatternSet &patterns,
+                                    const TypeConverter &types,
+                                    KernelLibrary &library) {
+  patterns.add<ConvertMergeRows, ConvertFinalizeRows, ConvertReturnState,
+               ConvertCombineState>(types, patterns.getContext(), library);
+}

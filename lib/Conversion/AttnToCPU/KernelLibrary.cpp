@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "KernelLibrary.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+/// The ops in the op's regions, which see nothing from outside.
+static std::string regionText(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps())
+      stream << inner << "\n";
+  return text;
+}
+
+func::FuncOp
+KernelLibrary::get(Operation *op, StringRef name, ValueRange operands,
+                   function_ref<void(KernelBuilder &, ValueRange)> emit,
+                   ScheduleAttr schedule, Type element) {
+  auto parent = op->getParentOfType<func::FuncOp>();
+  auto type = FunctionType::get(op->getContext(), operands.getTypes(), {});
+  StringRef owner = parent.getName().split('.').first;
+  Attribute key = ArrayAttr::get(
+      op->getContext(), {StringAttr::get(op->getContext(), owner + "." + name),
+                         op->getAttrDictionary(), TypeAttr::get(type),
+                         StringAttr::get(op->getContext(), regionText(op))});
+  func::FuncOp &kernel = kernels[key];
+  if (kernel)
+    return kernel;
+  unsigned &count = names[(owner + "." + name).str()];
+  std::string symbol = (owner + "." + name).str();
+  if (count++)
+    symbol += "_" + std::to_string(count - 1);
+  OpBuilder builder(parent);
+  kernel = func::FuncOp::create(builder, op->getLoc(), symbol, type);
+  kernel.setPrivate();
+  Block *entry = kernel.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  KernelBuilder k(builder, op->getLoc(), schedule, element);
+  emit(k, entry->getArguments());
+  builder.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(builder, op->getLoc());
+  return kernel;
+}

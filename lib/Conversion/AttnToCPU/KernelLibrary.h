@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The kernels that a module has so far; ops that differ only in their operands
+// share one.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_KERNELLIBRARY_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_KERNELLIBRARY_H
+
+#include "Kernels.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include <map>
+
+namespace attn::cpu {
+
+class KernelLibrary {
+public:
+  /// Matrices that the masks and biases of any op need transposed.
+  int64_t extras = 0;
+
+  /// The kernel for `op` with the given operands; `emit` fills a new one.
+  mlir::func::FuncOp
+  get(mlir::Operation *op, llvm::StringRef name, mlir::ValueRange operands,
+      llvm::function_ref<void(KernelBuilder &, mlir::ValueRange)> emit,
+      ScheduleAttr schedule, mlir::Type element);
+
+private:
+  llvm::DenseMap<mlir::Attribute, mlir::func::FuncOp> kernels;
+  std::map<std::string, unsigned> names;
+};
+
+template <typename Op> struct ConvertTileOp : mlir::OpConversionPattern<Op> {
+  KernelLibrary &library;
+  ConvertTileOp(const mlir::TypeConverter &types, mlir::MLIRContext *context,
+                KernelLibrary &library)
+      : mlir::OpConversionPattern<Op>(types, context), library(library) {}
+};
+
+/// Patterns for merge_rows, finalize_rows, return_state and combine_state.
+void populateStateRowsPatterns(mlir::RewritePatternSet &patterns,
+                               const mlir::TypeConverter &types,
+                               KernelLibrary &library);
+
+} // namespace attn::cpu
+
+#endif
