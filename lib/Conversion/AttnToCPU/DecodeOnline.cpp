@@ -291,6 +291,7 @@ static void adjustScores(KernelBuilder &k, StateType type,
   ScoreTile pairs(one, unused, tile);
   Value queries = k.sub(tile.queryEnd, tile.queryBegin);
   ScoreTile::Options options;
+  options.function = false; // was applied before
   k.loop(k.index(0), rows, 1, [&](Value row) {
     Value query =
         arith::RemUIOp::create(k.builder, k.loc, row, queries).getResult();
@@ -312,6 +313,9 @@ void DecodeTile::run(StateType type, ScheduleAttr schedule, bool strict) {
     k.loop(k.index(0), blocks, 1, body);
   };
   eachBlock([&](Value block) { scoreBlock(block); });
+  if (tile.function)
+    emitDecodeFunction(k, tile, scores, blocks, count,
+                       k.sub(tile.queryEnd, tile.queryBegin), size);
   if (tile.mask || tile.bias)
     adjustScores(k, type, schedule, tile, scores, rows, count, size);
   eachBlock([&](Value block) { softmaxBlock(block); });

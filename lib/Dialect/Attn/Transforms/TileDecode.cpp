@@ -15,7 +15,8 @@
 //          }
 //
 // All queries of the heads that share a key head are rows of one state, so that
-// keys and values are read once. The size of a part does not depend on batch,
+// keys and values are read once. Sinks, one per head, are added when parts are
+// combined. The size of a part does not depend on batch,
 // heads or threads: neither does any bit of the result.
 #include "AttentionItem.h"
 #include "ItemMask.h"
@@ -128,11 +129,13 @@ Value DecodeBuilder::groupState(AttentionItem &item, Value split) {
   TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
                                     schedule);
-  return OnlineOp::create(b, loc, stateType, state, key, value, zero,
-                          queryLength, first, queryLength, keyLength, bias,
-                          maskOperands, /*captures=*/ValueRange(), mask,
-                          TileModeAttr::get(b.getContext(), mode), schedule,
-                          b.getI64IntegerAttr(packed));
+  auto online = OnlineOp::create(b, loc, stateType, state, key, value, zero,
+                                 queryLength, first, queryLength, keyLength,
+                                 bias, maskOperands, item.captures(), mask,
+                                 TileModeAttr::get(b.getContext(), mode),
+                                 schedule, b.getI64IntegerAttr(packed));
+  item.copyScoreFunction(online);
+  return online;
 }
 
 /// (batches x groups of heads x parts x rows x (value_dim + 2)).
@@ -195,9 +198,9 @@ SmallVector<Value> DecodeBuilder::combine(Value parts,
                                results[i].offsets, results[i].sizes,
                                results[i].kept));
   }
-  auto combined =
-      CombineOp::create(b, loc, ValueRange(tiles).getTypes(), ofHead, tiles[0],
-                        tiles.size() > 1 ? tiles[1] : Value(), schedule);
+  auto combined = CombineOp::create(
+      b, loc, ValueRange(tiles).getTypes(), ofHead, item.sink(), tiles[0],
+      tiles.size() > 1 ? tiles[1] : Value(), schedule);
   b.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [i, result] : llvm::enumerate(combined.getResults())) {
     SmallVector<OpFoldResult> strides(results[i].offsets.size(), one);
