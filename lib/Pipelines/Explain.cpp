@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ExplainFacts.h"
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -261,6 +262,23 @@ static std::string formulaText(Value value, ArrayAttr ports) {
       .Default([](Operation *) { return "?"; });
 }
 
+/// Whether an index computation reads the size of a copy that only some calls
+/// make.
+static bool isOfContiguousCopy(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (op->hasAttr(contiguousCopyAttr) ||
+                llvm::any_of(op->getOperands(), isOfContiguousCopy));
+}
+
+/// The terms of a sum but those of such copies.
+static void collectTerms(Value sum, SmallVectorImpl<Value> &terms) {
+  if (!isOfContiguousCopy(sum))
+    return terms.push_back(sum);
+  if (auto add = sum.getDefiningOp<arith::AddIOp>())
+    for (Value operand : add.getOperands())
+      collectTerms(operand, terms);
+}
+
 std::string attn::explainWorkspace(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -272,10 +290,15 @@ std::string attn::explainWorkspace(ModuleOp module) {
         module.lookupSymbol<func::FuncOp>((name + ".workspace").str());
     if (!workspace)
       continue;
-    os << "\n  work space of " << name << ", in bytes:\n    "
-       << formulaText(workspace.front().getTerminator()->getOperand(0),
-                      portsOf(kernel))
-       << "\n";
+    SmallVector<Value> terms;
+    collectTerms(workspace.front().getTerminator()->getOperand(0), terms);
+    os << "\n  work space of " << name << ", in bytes:\n    ";
+    llvm::interleave(
+        terms, os,
+        [&](Value term) { os << formulaText(term, portsOf(kernel)); }, " + ");
+    os << (terms.empty() ? "0" : "")
+       << "\n    and a copy of each tensor of which the innermost stride is "
+          "not 1 or one is negative\n";
   }
   return text;
 }

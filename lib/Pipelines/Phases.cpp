@@ -99,6 +99,7 @@ static void addParallel(OpPassManager &pm, const PipelineOptions &) {
   // Sizes of buffers come from the arguments.
   pm.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createMakeContiguous());
   pm.addPass(createOutlineParallel());
   pm.addPass(createAssignWorkspace());
   addCleanup(pm);

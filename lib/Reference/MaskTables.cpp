@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The terms that look something up: bitmaps, trees, documents, predicates.
 #include "Masks.h"
+#include <algorithm>
 
 using namespace mlir;
 using namespace attn;
@@ -58,7 +59,7 @@ bool Mask::seesTree(TreeAttr term, ArrayRef<int64_t> pair) const {
 }
 
 /// The document that holds position `i`; -1 if there is none.
-static int64_t documentOf(const Tensor &starts, int64_t i) {
+static int64_t numberAt(const Tensor &starts, int64_t i) {
   for (int64_t d = starts.size() - 2; d >= 0; --d)
     if (starts.elements[d].integer <= i && i < starts.elements[d + 1].integer)
       return d;
@@ -72,8 +73,27 @@ bool Mask::seesDocument(DocumentAttr term, ArrayRef<int64_t> pair) const {
   auto tensor = [&](OperandAttr operand) -> const Tensor & {
     return tensorOf(operands[operand.getPosition()]);
   };
-  int64_t document = documentOf(tensor(term.getQueries()), q);
-  return document >= 0 && document == documentOf(tensor(term.getKeys()), k);
+  int64_t document = numberAt(tensor(term.getQueries()), q);
+  return document >= 0 && document == numberAt(tensor(term.getKeys()), k);
+}
+
+Mask::Document Mask::documentOf(ArrayRef<int64_t> pair) const {
+  SmallVector<Attribute> conjunction{*mask};
+  if (auto all = dyn_cast<AllOfAttr>(*mask))
+    conjunction.assign(all.getTerms().begin(), all.getTerms().end());
+  auto term = cast<DocumentAttr>(
+      *llvm::find_if(conjunction, llvm::IsaPred<DocumentAttr>));
+  const Tensor &queries = tensorOf(operands[term.getQueries().getPosition()]);
+  const Tensor &keys = tensorOf(operands[term.getKeys().getPosition()]);
+  int64_t number = numberAt(queries, pair[pair.size() - 2]);
+  if (number < 0 || number + 1 >= keys.size())
+    return {};
+  auto border = [](const Tensor &starts, int64_t i, int64_t size) {
+    return std::clamp<int64_t>(starts.elements[i].integer, 0, size);
+  };
+  int64_t rows = scoresShape[scoresShape.size() - 2], size = scoresShape.back();
+  return {border(queries, number, rows), border(queries, number + 1, rows),
+          border(keys, number, size), border(keys, number + 1, size)};
 }
 
 LogicalResult Mask::makePredicate(Frame &frame, Operation *op,

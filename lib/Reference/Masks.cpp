@@ -68,6 +68,12 @@ int64_t Mask::number(Attribute number, ArrayRef<int64_t> pair) const {
 
 int64_t Mask::standsOn(PositionAttr position, ArrayRef<int64_t> pair) const {
   int64_t q = pair[pair.size() - 2];
+  if (position && position.getInDocument()) {
+    Document own = documentOf(pair);
+    return position.getAlignment() == Alignment::TopLeft
+               ? q - own.firstQuery + own.firstKey
+               : q - own.endQuery + own.endKey;
+  }
   if (!position || position.getAlignment() == Alignment::TopLeft)
     return q;
   if (position.getAlignment() == Alignment::BottomRight)
@@ -79,12 +85,24 @@ static int64_t floorDivide(int64_t a, int64_t b) {
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
+int64_t Mask::originOf(ChunkedAttr term, ArrayRef<int64_t> pair) const {
+  if (term.getOrigin())
+    return integer(term.getOrigin().getPosition(), pair);
+  bool inDocument = term.getPosition() && term.getPosition().getInDocument();
+  return inDocument ? documentOf(pair).firstKey : 0;
+}
+
 bool Mask::sees(Attribute term, ArrayRef<int64_t> pair) const {
   int64_t q = pair[pair.size() - 2], k = pair.back();
   int64_t queries = scoresShape[scoresShape.size() - 2];
   auto seesTerm = [&](Attribute inner) { return sees(inner, pair); };
   return TypeSwitch<Attribute, bool>(term)
       .Case([&](CausalAttr causal) {
+        if (causal.getInDocument())
+          return k <= standsOn(PositionAttr::get(causal.getContext(),
+                                                 causal.getAlignment(),
+                                                 Attribute(), true),
+                               pair);
         switch (causal.getAlignment()) {
         case Alignment::TopLeft:
           return k <= q;
@@ -116,8 +134,9 @@ bool Mask::sees(Attribute term, ArrayRef<int64_t> pair) const {
       })
       .Case([&](SinkAttr sink) { return k < sink.getCount(); })
       .Case([&](ChunkedAttr chunked) {
-        return floorDivide(standsOn(chunked.getPosition(), pair),
-                           chunked.getSize()) == k / chunked.getSize();
+        int64_t origin = originOf(chunked, pair), size = chunked.getSize();
+        return floorDivide(standsOn(chunked.getPosition(), pair) - origin,
+                           size) == floorDivide(k - origin, size);
       })
       .Case([&](DilatedAttr dilated) {
         return (standsOn(dilated.getPosition(), pair) - k) %

@@ -51,6 +51,14 @@ private:
   int64_t number(mlir::Attribute number, llvm::ArrayRef<int64_t> pair) const;
   /// The key that the pair's query stands on.
   int64_t standsOn(PositionAttr position, llvm::ArrayRef<int64_t> pair) const;
+  /// The key at which a chunk begins.
+  int64_t originOf(ChunkedAttr term, llvm::ArrayRef<int64_t> pair) const;
+  /// The document of the pair's query, within the sequences; all 0 if there is
+  /// none.
+  struct Document {
+    int64_t firstQuery = 0, endQuery = 0, firstKey = 0, endKey = 0;
+  };
+  Document documentOf(llvm::ArrayRef<int64_t> pair) const;
   /// Element `i` of the row of an operand that belongs to this pair.
   int64_t inRow(OperandAttr operand, llvm::ArrayRef<int64_t> pair,
                 int64_t i) const;

@@ -85,7 +85,8 @@ public:
     return sum;
   }
   FailureOr<double> modified(int64_t i, int64_t j) const {
-    return function(scaled(i, j), batch, head, query(i), firstKey + j);
+    return function(scaled(i, j), batch, head + i / numQueries, query(i),
+                    firstKey + j);
   }
   FailureOr<double> biased(int64_t i, int64_t j) const {
     FailureOr<double> score = modified(i, j);
@@ -291,6 +292,11 @@ static LogicalResult evaluateOp(Frame &frame, CombineOp op) {
     std::vector<double> context(dim, 0);
     for (int64_t s = 0; s < parts.shape[0]; ++s)
       m = maximum(m, parts.at({s, i, dim}).real / log2e);
+    if (op.getSink()) {
+      double sink = frame.scalar(op.getSink()).real;
+      m = maximum(m, sink);
+      sum = sinkTerm(sink, m);
+    }
     for (int64_t s = 0; s < parts.shape[0]; ++s) {
       double e = rescale(parts.at({s, i, dim}).real / log2e, m);
       sum += weigh(e, parts.at({s, i, dim + 1}).real);

@@ -48,9 +48,7 @@ static void printPort(raw_ostream &os, DictionaryAttr port) {
   if (type.getRank() == 0)
     os << ", one value (rank 0)";
   else
-    os << ", shape " << shapeText(port) << ", "
-       << (type.getRank() == 1 ? "contiguous"
-                               : "any strides but the last, which is 1");
+    os << ", shape " << shapeText(port) << ", any strides";
   os << " */\n  attn_tensor " << name << ";\n";
 }
 

@@ -5,7 +5,8 @@
 // the dialect's attributes. Each mask is analyzed, and on random small shapes
 // every key tile is compared with what the definition of docs/Spec.md gives.
 // Conjunctions of causal, window, prefix, sink, key_length, chunked and
-// document (rows cut at document borders) must be exact, all others sound.
+// document (rows cut at document borders) must be exact, and so must documents
+// with positions in them; all others sound.
 //
 //   mask-terms [masks per class = 60] [seed = 1]
 
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 using namespace attn;
 using namespace attn::test;
@@ -37,6 +39,9 @@ public:
   TermMask(MLIRContext &context, Random &random) : c(context), random(random) {}
 
   Term exactTerm(int kind);
+  /// One with a position in the query's document.
+  Term termInDocument(int kind);
+  Term documentTerm();
   Term anyTerm();
   Term tree(int depth);
   void drawShape();
@@ -59,13 +64,17 @@ private:
   OperandAttr operand(int64_t low, int64_t high);
   Term blockTerm(bool ofOperand);
   Term treeTerm();
-  Term documentTerm();
+  /// Numbers that are the same for all rows of a document.
+  enum OfDocument { ToFirstKey, ToEndKey, FirstKey };
+  OperandAttr documentOperand(OfDocument what);
+  int64_t ofDocument(OfDocument what, int64_t q) const;
 
   MLIRContext &c;
   Random &random;
   std::vector<std::pair<int64_t, int64_t>> limits; ///< of each operand
   std::vector<int64_t> scalars;                    ///< value of each operand
   std::vector<int64_t> queryNumbers, keyNumbers;   ///< of documents
+  std::map<unsigned, OfDocument> documentOperands;
 };
 } // namespace
 
@@ -168,6 +177,48 @@ Term TermMask::exactTerm(int kind) {
     return {KeyLengthAttr::get(&c, lengthOperand),
             [=](int64_t, int64_t k) { return k < scalars[lengthOperand]; }};
   }
+}
+
+OperandAttr TermMask::documentOperand(OfDocument what) {
+  OperandAttr made = operand(0, 0);
+  documentOperands[made.getPosition()] = what;
+  return made;
+}
+
+int64_t TermMask::ofDocument(OfDocument what, int64_t q) const {
+  auto first = [&](const std::vector<int64_t> &numbers) {
+    return llvm::lower_bound(numbers, queryNumbers[q]) - numbers.begin();
+  };
+  auto end = [&](const std::vector<int64_t> &numbers) {
+    return llvm::upper_bound(numbers, queryNumbers[q]) - numbers.begin();
+  };
+  if (what == ToEndKey)
+    return end(keyNumbers) - end(queryNumbers);
+  return first(keyNumbers) - (what == FirstKey ? 0 : first(queryNumbers));
+}
+
+/// As attn-tile-queries leaves them: an offset per document.
+Term TermMask::termInDocument(int kind) {
+  OfDocument to = random(0, 1) ? ToEndKey : ToFirstKey;
+  OperandAttr offset = documentOperand(to);
+  auto at = PositionAttr::get(&c, Alignment::Offset, offset);
+  auto own = [=](int64_t q) { return q + ofDocument(to, q); };
+  if (kind == 0)
+    return {CausalAttr::get(&c, Alignment::Offset, 0, offset.getPosition()),
+            [=](int64_t q, int64_t k) { return k <= own(q); }};
+  if (kind == 1) {
+    Attribute left = number(0, 20), right = number(0, 12);
+    return {WindowAttr::get(&c, left, right, at), [=](int64_t q, int64_t k) {
+              return own(q) - valueOf(left) <= k &&
+                     k <= own(q) + valueOf(right);
+            }};
+  }
+  int64_t size = random(2, 20);
+  return {ChunkedAttr::get(&c, size, at, documentOperand(FirstKey)),
+          [=](int64_t q, int64_t k) {
+            int64_t origin = ofDocument(FirstKey, q);
+            return floorOf(own(q) - origin, size) == floorOf(k - origin, size);
+          }};
 }
 
 Term TermMask::documentTerm() {
@@ -282,7 +333,11 @@ std::vector<int64_t> TermMask::valuesFor(const MaskContext &context,
   bool full = least == most && count == last - first;
   for (auto [i, symbol] : llvm::enumerate(context.symbols())) {
     int64_t &value = values[Variable::FirstSymbol + i];
-    if (symbol.kind == MaskContext::SymbolKind::Operand)
+    if (auto found = documentOperands.find(symbol.operand);
+        symbol.kind == MaskContext::SymbolKind::Operand &&
+        found != documentOperands.end())
+      value = ofDocument(found->second, begin);
+    else if (symbol.kind == MaskContext::SymbolKind::Operand)
       value = scalars[symbol.operand];
     else if (symbol.name == "document_begin")
       value = first;
@@ -371,30 +426,42 @@ static void checkFormula(const TermMask &mask, const Term &term,
   }
 }
 
+static Term conjunction(MLIRContext &mlir, const std::vector<Term> &parts) {
+  SmallVector<Attribute> all;
+  for (const Term &part : parts)
+    all.push_back(part.attribute);
+  return {AllOfAttr::get(&mlir, all), [=](int64_t q, int64_t k) {
+            return llvm::all_of(parts,
+                                [&](const Term &t) { return t.sees(q, k); });
+          }};
+}
+
+/// An `and` of `count` different exact terms, or of a document and `count`
+/// terms with positions in it.
+static Term exactMask(TermMask &mask, MLIRContext &mlir, Random &random,
+                      int count, bool inDocument) {
+  std::vector<Term> parts;
+  if (inDocument)
+    parts.push_back(mask.documentTerm());
+  int last = inDocument ? 2 : 6;
+  for (int i = 0, used = 0; i < count; ++i) {
+    int kind = random(0, last);
+    while (used >> kind & 1)
+      kind = random(0, last);
+    used |= 1 << kind;
+    parts.push_back(inDocument ? mask.termInDocument(kind)
+                               : mask.exactTerm(kind));
+  }
+  return conjunction(mlir, parts);
+}
+
 /// One mask on several shapes. `terms` > 0: an `and` of so many exact terms.
 static void checkMask(MLIRContext &mlir, Random &random, int terms, int depth,
-                      Score &score) {
+                      bool inDocument, Score &score) {
   using Clock = std::chrono::steady_clock;
   TermMask mask(mlir, random);
-  Term term;
-  if (terms) {
-    SmallVector<Attribute> all;
-    std::vector<Term> parts;
-    for (int i = 0, used = 0; i < terms; ++i) {
-      int kind = random(0, 6);
-      while (used >> kind & 1)
-        kind = random(0, 6);
-      used |= 1 << kind;
-      parts.push_back(mask.exactTerm(kind));
-      all.push_back(parts.back().attribute);
-    }
-    term = {AllOfAttr::get(&mlir, all), [=](int64_t q, int64_t k) {
-              return llvm::all_of(parts,
-                                  [&](const Term &t) { return t.sees(q, k); });
-            }};
-  } else {
-    term = mask.tree(depth);
-  }
+  Term term = terms ? exactMask(mask, mlir, random, terms, inDocument)
+                    : mask.tree(depth);
   const int64_t sizes[] = {4, 8, 16};
   TileSizes tiles{sizes[random(0, 2)], sizes[random(0, 2)]};
   Clock::time_point start = Clock::now();
@@ -424,10 +491,11 @@ int main(int argc, char **argv) {
   MLIRContext mlir;
   mlir.loadDialect<AttnDialect>();
   bool good = true;
-  auto run = [&](const char *name, int terms, int depth) {
+  auto run = [&](const char *name, int terms, int depth,
+                 bool inDocument = false) {
     Score score;
     for (int i = 0; i < count; ++i)
-      checkMask(mlir, random, terms, depth, score);
+      checkMask(mlir, random, terms, depth, inDocument, score);
     bool exact = !score.emptyVisited && !score.fullMissed;
     bool passed =
         !score.unsound && !score.wrongFormulas && (terms == 0 || exact);
@@ -442,6 +510,8 @@ int main(int argc, char **argv) {
   };
   for (int terms = 1; terms <= 5; ++terms)
     run("and of terms", terms, 0);
+  for (int terms = 1; terms <= 3; ++terms)
+    run("and of a document and terms in it", terms, 0, /*inDocument=*/true);
   for (int depth = 1; depth <= 4; ++depth)
     run("and, or, not of all terms, depth", 0, depth);
   std::printf("%s\n", good ? "passed" : "FAILED");

@@ -9,7 +9,8 @@ import tempfile
 
 import numpy as np
 
-from kernels import attn_opt, load_kernel, reference
+import elements
+from kernels import attention, attn_opt, load_kernel, reference
 from values import BOTTOM, CAUSAL, PADDED, Case
 
 LAYOUTS = " {" + ", ".join(f"{n}_layout = #attn<layout bshd>" for n in ("query", "key", "value", "out")) + "}"
@@ -23,6 +24,49 @@ class SequenceFirst(Case):
         four = r"tensor<([^x]+)x([^x]+)x([^x]+)x(\d+x[a-z]+\d+)>"
         swapped = re.sub(four, r"tensor<\1x\3x\2x\4>", super().text(**mistake))
         return swapped.replace("returning(out, lse)", "returning(out, lse)" + LAYOUTS)
+
+
+BIAS = """ score_mod (%s: f32, %b, %h, %i, %j) with (%t = %table : tensor<HEADSx41xf32>) {
+    %c = arith.constant 20 : index
+    %d = arith.subi %j, %i : index
+    %at = arith.addi %d, %c : index
+    %x = tensor.extract %t[%h, %at] : tensor<HEADSx41xf32>
+    %y = arith.addf %s, %x : f32
+    attn.yield %y : f32
+  }"""
+
+
+class Modified(Case):
+    """With sinks (a number: of that size), and with a score function of head, query and key."""
+
+    def __init__(self, name, dk, sinks=None, function=False, **options):
+        super().__init__(name, dk, **options)
+        self.sinks, self.function = sinks, function
+
+    def text(self, **mistake):
+        text, arguments = super().text(**mistake), ""
+        if self.function:
+            arguments += f", %table: tensor<{self.heads}x41xf32>"
+            text = re.sub(r"(scale [^ ]+)", lambda m: m.group(1) + BIAS.replace("HEADS", str(self.heads)), text)
+        if self.sinks is not None:
+            of = f"tensor<{self.heads}x{self.wide_type}>"
+            arguments += f", %sinks: {of}"
+            text = text.replace(" returning(", f" sinks %sinks : {of} returning(")
+        return text.replace(") -> (", arguments + ") -> (", 1)
+
+    def inputs(self, sizes, rng, poison=False):
+        arrays = super().inputs(sizes, rng, poison)
+        if self.function:
+            arrays["table"] = rng.standard_normal((self.heads, 41)).astype(np.float32)
+        if self.sinks is not None:
+            arrays["sinks"] = (self.sinks * rng.standard_normal(self.heads)).astype(elements.STORED[self.wide_type])
+        return arrays
+
+    def expected(self, arrays, sizes):
+        def modify(s, b, h, q, k):
+            return s + arrays["table"].astype(np.float64)[h, np.clip(k - q + 20, 0, 40)]
+        return attention(arrays["q"], arrays["k"], arrays["v"], self.scale, self.visible(arrays, sizes),
+                         arrays.get("bias"), modify if self.function else None, arrays.get("sinks"))[:2]
 
 
 def in_memory(case, arrays):
@@ -55,6 +99,14 @@ CASES = [
       for q, v in [("f16", "f16"), ("bf16", "bf16"), ("f64", "f64"), ("f16", "bf16"), ("bf16", "f32")]
       for name, dk, options in [("group", 64, dict(heads=8, group=4)), ("odd", 17, dict(dv=5, mask=BOTTOM)),
                                 ("padding", 80, dict(dv=40, mask=PADDED, heads=2, group=2)), ("one", 1, dict(dv=3))]),
+    Modified("sinks", 64, sinks=1, heads=4, group=2, mask=PADDED), Modified("sinks_alone", 17, dv=5, sinks=3),
+    Modified("sinks_large", 40, sinks=1e4, heads=4, group=4, mask=BOTTOM),
+    Modified("sinks_infinite", 64, sinks=np.inf, mask=PADDED, bias="1k"),
+    Modified("sinks_f64", 24, sinks=1, heads=2, group=2, types=("f64", "f64")),
+    Modified("sinks_f16", 96, sinks=1, heads=8, group=8, mask=PADDED, types=("f16", "f16")),
+    Modified("function", 64, function=True), Modified("function_group", 40, function=True, heads=6, group=3, mask=BOTTOM),
+    Modified("function_sinks", 32, function=True, sinks=1, heads=4, group=4, mask=PADDED, bias="hqk"),
+    Modified("function_bf16", 72, function=True, heads=8, group=4, mask=CAUSAL, types=("bf16", "bf16")),
     Case("static_one", 64, sizes=(2, 1, 3000)),
     Case("static_group", 128, heads=8, group=8, sizes=(1, 1, 130), mask=PADDED),
     Case("static_few", 72, heads=4, group=2, sizes=(1, 5, 1100), mask=BOTTOM), Case("static_tiny", 3, sizes=(1, 1, 1)),

@@ -50,6 +50,25 @@ def same_document(starts_q, starts_k, q, k):
     return (a == b) & (a >= 0)
 
 
+def distance(a, q, n, last):
+    """From each query to the key that it stands on: the first (`last`: last) query of its document stands on the first
+    (last) key of it, documents being cut to the sequences."""
+    d = np.clip(document_of(a["i"], q), 0, None) + last
+    return np.minimum(a["j"], n.keys)[d] - np.minimum(a["i"], n.queries)[d]
+
+
+def first_key(a, q, n):
+    return np.minimum(a["j"], n.keys)[np.clip(document_of(a["i"], q), 0, None)]
+
+
+def ragged(length, documents):
+    """Where documents begin, from 0 to the length; some of them are empty."""
+    def make(rng, n):
+        size = getattr(n, length)
+        return np.sort(np.concatenate([[0], rng.integers(0, size + 1, documents - 1), [size]])).astype(np.int32)
+    return "tensor<?xi32>", make
+
+
 def tree(bits, tokens, q, k, n, live):
     draft, bit = q - n.queries + tokens, k - live + tokens
     row = bits[np.clip(draft, 0, tokens - 1)]
@@ -112,6 +131,25 @@ TERMS = {
                    lambda a, b, h, q, k, n: same_document(a["i"], a["j"], q, k)),
     "cumulative_causal": ("document(cumulative %i : tensor<?xi32>) and causal(top_left)", {"i": starts("keys")},
                           lambda a, b, h, q, k, n: same_document(a["i"], a["i"], q, k) & (k <= q)),
+    "in_document": ("document(cumulative %i : tensor<?xi32>, %j : tensor<?xi32>) and causal(bottom_right in document)",
+                    {"i": ragged("queries", 5), "j": ragged("keys", 5)},
+                    lambda a, b, h, q, k, n: same_document(a["i"], a["j"], q, k) & (k <= q + distance(a, q, n, 1))),
+    "in_document_window": (
+        "document(cumulative %i : tensor<?xi32>, %j : tensor<?xi32>) and window(left = %l : tensor<?xi32>, right = 3, "
+        "top_left in document) and key_length(%len : tensor<?xi32>)",
+        {"i": ragged("queries", 3), "j": ragged("keys", 3), "l": numbers(0, 40), "len": numbers(0, 300)},
+        lambda a, b, h, q, k, n: same_document(a["i"], a["j"], q, k) & (k < a["len"][b])
+        & (k >= q + distance(a, q, n, 0) - a["l"][b]) & (k <= q + distance(a, q, n, 0) + 3)),
+    "in_document_chunked": (
+        "document(cumulative %i : tensor<?xi32>, %j : tensor<?xi32>) and causal(bottom_right in document) and "
+        "chunked(16, bottom_right in document)", {"i": ragged("queries", 4), "j": ragged("keys", 4)},
+        lambda a, b, h, q, k, n: same_document(a["i"], a["j"], q, k) & (k <= q + distance(a, q, n, 1))
+        & ((q + distance(a, q, n, 1) - first_key(a, q, n)) // 16 == (k - first_key(a, q, n)) // 16)),
+    "in_document_nested": (
+        "document(cumulative %i : tensor<?xi32>, %j : tensor<?xi32>) and (not causal(top_left in document) or "
+        "dilated(3, bottom_right in document))", {"i": starts("queries"), "j": starts("keys")},
+        lambda a, b, h, q, k, n: same_document(a["i"], a["j"], q, k)
+        & ((k > q + distance(a, q, n, 0)) | ((q + distance(a, q, n, 1) - k) % 3 == 0))),
     "all": ("(document(%i : tensor<?xi32>, %j : tensor<?xi32>) or sink(3)) and (window(left = 50) or chunked(64)) and "
             "not (dilated(4) and prefix(20)) and key_length(%len : tensor<?xi32>)",
             {"i": documents("queries"), "j": documents("keys"), "len": numbers(0, 250)},

@@ -26,22 +26,24 @@ class Case:
         self.values, self.floor = values, floor
 
     def text(self, tail, element):
-        """The whole function; `tail` is what it returns besides out: weights, or the scores after some step."""
+        """The whole function; `tail` is what it returns besides out: weights, or the scores after some step. Without it,
+        few queries have kernels of their own."""
         hkv = self.heads // self.group
         query, key = f"tensor<?x{self.heads}x?x{self.dim}x{element}>", f"tensor<?x{hkv}x?x{self.dim}x{element}>"
         scores = f"tensor<?x{self.heads}x?x?xf32>"
         arguments = "".join(f", %{n}: {t}" for n, (t, _) in self.captured.items())
         mask = f"attn.mask %modified where {self.mask}" if self.mask else "attn.scale %modified by 1.0"
         sinks = f" sinks %{self.sinks} : tensor<{self.heads}xf32>" if self.sinks else ""
+        results, returned = (query, "%out") if tail is None else (f"{query}, {scores}", f"%out, %{tail}")
         return f"""
-func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({query}, {scores}) {{
+func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({results}) {{
   %scores = attn.scores %q, %k : ({query}, {key}) -> {scores}
   %scaled = attn.scale %scores by {self.dim**-0.5!r} : {scores}
   {self.steps.replace("SCORES", scores)}
   %masked = {mask} : {scores}
   %weights = attn.softmax %masked{sinks} : {scores}
   %out = attn.context %weights, %v : ({scores}, {key}) -> {query}
-  return %out, %{tail} : {query}, {scores}
+  return {returned} : {results}
 }}
 """
 
@@ -59,8 +61,9 @@ func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({query}, {sc
             self.values(arrays)
         for name in "qkv":
             arrays[name] = elements.store(arrays[name], element)
-        outputs = [elements.empty((b, self.heads, sq, self.dim), element),
-                   elements.empty((b, self.heads, sq, skv), "f32")]
+        outputs = [elements.empty((b, self.heads, sq, self.dim), element)]
+        if tail is not None:
+            outputs.append(elements.empty((b, self.heads, sq, skv), "f32"))
         got = kernel(list(arrays.values()), outputs, 1 + seed % 3)
         captured = {n: x.astype(np.float64) if x.dtype == np.float32 else x for n, x in arrays.items()}
         modify = lambda s, *at: self.modify(s, *at, captured)
@@ -77,9 +80,11 @@ func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({query}, {sc
         wanted["masked"] = np.where(seen, wanted["modified"], -np.inf)
         error = 0.0
         bounds = [elements.near(element, out, rtol=2e-5, atol=1e-5), dict(rtol=2e-5, atol=1e-5)]
-        for what, x, y, near in zip(("out", tail), got, (out, wanted[tail]), bounds):
+        for what, x, y, near in zip(("out", tail), got, (out, wanted.get(tail)), bounds):
             error = max(error, compare(f"{self.name} {sizes} {what}", x, y, **near))
-        expected = reference(kernel.source, list(arrays.values()), 2, folder)
+        if sq * skv > MOST_REFERENCE_PAIRS:
+            return error
+        expected = reference(kernel.source, list(arrays.values()), len(got), folder)
         for what, x, y, near in zip(("out", tail), got, expected, bounds):
             if self.floor and what == tail:
                 y = np.where(np.isfinite(y), np.maximum(y, LOWEST), y)
@@ -177,6 +182,8 @@ CASES = [
          values=lambda arrays: arrays["sinks"].__setitem__(slice(None), [np.inf, -np.inf, 1e4, -1e4])),
 ]
 LENGTHS = [(1, 1, 1), (2, 7, 3), (1, 16, 16), (2, 33, 97), (1, 130, 129)]
+FEW = [(1, 1, 1), (2, 1, 2500), (2, 3, 97), (1, 8, 1100), (1, 2, 4), (2, 15, 961)]
+MOST_REFERENCE_PAIRS = 20_000
 TAILS = ["weights", "masked", "modified", "scaled", "scores"]
 
 
@@ -190,10 +197,10 @@ def main():
     for number, case in enumerate(CASES):
         if options.only and options.only not in case.name:
             continue
-        for tail in (TAILS if number % 4 == 0 else TAILS[number % 4:][:1]):
+        for tail in [None, *(TAILS if number % 4 == 0 else TAILS[number % 4:][:1])]:
             with tempfile.TemporaryDirectory() as folder:
                 kernel = Kernel(case.text(tail, options.element), folder, target=options.target, flags=flags)
-                for i, sizes in enumerate(LENGTHS):
+                for i, sizes in enumerate(FEW if tail is None else LENGTHS):
                     count += 1
                     try:
                         worst = max(worst, case.run(kernel, tail, sizes, 1000 * number + i, folder, options.element))

@@ -6,6 +6,9 @@
 #include "mlir/Pass/Pass.h"
 
 namespace attn {
+/// Marks the size of a buffer that attn-make-contiguous needs for some calls.
+constexpr llvm::StringLiteral contiguousCopyAttr = "attn.contiguous_copy";
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "attn/Conversion/Passes.h.inc"

@@ -71,6 +71,18 @@ def ApproximateMath : Pass<"attn-approximate-math", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def MakeContiguous : Pass<"attn-make-contiguous", "::mlir::func::FuncOp"> {
+  let summary = "Tensors that kernels cannot read as they lie are copied once";
+  let description = [{
+    The caller's tensors may have any strides. Where the innermost one is not 1,
+    or one is negative, the kernel works on a copy: arguments are copied in
+    front of it, results behind it. Strides decide at run time.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def OutlineParallel : Pass<"attn-outline-parallel", "::mlir::ModuleOp"> {
   let summary = "Parallel loops become calls of the caller's parallel_for";
   let description = [{

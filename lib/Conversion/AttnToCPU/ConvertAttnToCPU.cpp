@@ -187,7 +187,10 @@ struct ConvertCombine : ConvertTileOp<CombineOp> {
     func::FuncOp kernel = library.get(
         op, "combine", operands,
         [&](KernelBuilder &k, ValueRange a) {
-          emitCombine(k, layout, a[0], a[1], a.size() > 2 ? a[2] : Value());
+          bool hasSink = static_cast<bool>(op.getSink());
+          ValueRange outs = a.drop_front(1 + hasSink);
+          emitCombine(k, layout, a[0], hasSink ? a[1] : Value(), outs[0],
+                      outs.size() > 1 ? outs[1] : Value());
         },
         op.getSchedule(), layout.element);
     func::CallOp::create(rewriter, op.getLoc(), kernel, operands);

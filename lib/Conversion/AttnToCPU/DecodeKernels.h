@@ -32,10 +32,17 @@ void emitDecodeOnline(KernelBuilder &k, const DecodeLayout &layout,
 void emitSaveState(KernelBuilder &k, const DecodeLayout &layout, Value state,
                    Value part);
 
-/// Merges saved states (states x rows x (value_dim + 2)) into rows of `out`,
-/// and the logarithm of the sum if `lse` is not null.
+/// The score function of `tile` on the scores of a tile: blocks of `size` rows,
+/// [key][row]. Row r is query r mod `queries` of head r / `queries`.
+void emitDecodeFunction(KernelBuilder &k, const TileOperands &tile,
+                        Value scores, Value blocks, Value count, Value queries,
+                        int64_t size);
+
+/// Merges saved states (states x rows x (value_dim + 2)) and a sink (may be
+/// null) into rows of `out`, and the logarithm of the sum into `lse` (may be
+/// null).
 void emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
-                 Value out, Value lse);
+                 Value sink, Value out, Value lse);
 
 } // namespace attn::cpu
 

@@ -358,6 +358,7 @@ static void adjustScores(KernelBuilder &k, StateType type,
   ScoreTile pairs(one, unused, tile);
   Value queries = k.sub(tile.queryEnd, tile.queryBegin);
   ScoreTile::Options options;
+  options.function = false; // was applied before
   k.loop(k.index(0), rows, 1, [&](Value row) {
     Value query =
         arith::RemUIOp::create(k.builder, k.loc, row, queries).getResult();
@@ -380,6 +381,11 @@ void DecodeTile::eachBlock(function_ref<void(Value)> body) {
 
 void DecodeTile::run(StateType type, ScheduleAttr schedule, bool strict) {
   scoreTile();
+  if (tile.function) {
+    Value blocks = single ? k.index(1) : k.div(blockRows(k, rows), decodeBlock);
+    emitDecodeFunction(k, tile, scores, blocks, count,
+                       k.sub(tile.queryEnd, tile.queryBegin), size);
+  }
   if (tile.mask || tile.bias)
     adjustScores(k, type, schedule, tile, scores, rows, count, size);
   eachBlock([&](Value block) { softmaxBlock(block); });

@@ -126,14 +126,19 @@ struct RowCombiner {
   KernelBuilder &k;
   const DecodeLayout &layout;
   Value parts, row, states;
+  Value sink; ///< in units of log2, in all lanes; null where there is none
 
   Value broadcastOf(Value part, int64_t column) {
     Value scalar = memref::LoadOp::create(
         k.builder, k.loc, parts, ValueRange{part, row, k.index(column)});
     return k.broadcast(scalar);
   }
+  Value equal(Value a, Value b) {
+    return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, a,
+                                 b);
+  }
   Value maximum() {
-    return k.loop(k.index(0), states, 1, k.infinity(),
+    return k.loop(k.index(0), states, 1, sink ? sink : k.infinity(),
                   [&](Value part, ValueRange carried) {
                     return Values{
                         k.maxf(broadcastOf(part, layout.valueDim), carried[0])};
@@ -148,8 +153,13 @@ struct RowCombiner {
                     Value m = broadcastOf(part, layout.valueDim);
                     Value factor = k.exp2({k.subf(m, safe)})[0];
                     Values sums;
-                    for (auto [x, sum] : llvm::zip(load(part), carried))
-                      sums.push_back(k.fma(x, factor, sum));
+                    for (auto [x, sum] : llvm::zip(load(part), carried)) {
+                      Value next = k.fma(x, factor, sum);
+                      // Beside a large sink, also NaN counts for nothing.
+                      if (sink)
+                        next = k.select(equal(factor, k.splat(0.0)), sum, next);
+                      sums.push_back(next);
+                    }
                     return sums;
                   });
   }
@@ -169,21 +179,31 @@ struct RowCombiner {
         visit(sums[i], first + i);
     }
   }
+  /// The sink's part of the sum.
+  Value sinkTerm(Value maximum, Value safe) {
+    Value power = k.exp2({k.subf(sink, safe)})[0];
+    // A sink of +inf is the maximum, and infinity minus infinity no number.
+    Value term = k.select(equal(sink, maximum), k.splat(1.0), power);
+    return k.select(equal(sink, k.infinity()), k.splat(0.0), term);
+  }
 };
 } // namespace
 
 void cpu::emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
-                      Value out, Value lse) {
+                      Value sink, Value out, Value lse) {
   Value states = memref::DimOp::create(k.builder, k.loc, parts, 0);
   Value rows = memref::DimOp::create(k.builder, k.loc, out, 0);
   Value zero = k.splat(0.0);
+  Value score = sink ? biasInLog2(k, k.broadcast(sink)) : Value();
   k.loop(k.index(0), rows, 1, [&](Value row) {
-    RowCombiner combiner{k, layout, parts, row, states};
+    RowCombiner combiner{k, layout, parts, row, states, score};
     Value maximum = combiner.maximum();
     Value safe = safeMaximum(k, maximum);
     Value sum = combiner.weighted(safe, 1, [&](Value part) {
       return Values{combiner.broadcastOf(part, layout.valueDim + 1)};
     })[0];
+    if (sink)
+      sum = k.addf(sum, combiner.sinkTerm(maximum, safe));
     Value none = arith::CmpFOp::create(k.builder, k.loc,
                                        arith::CmpFPredicate::OEQ, sum, zero);
     Value quotient = arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
@@ -208,7 +228,7 @@ void cpu::emitCombineState(KernelBuilder &k, const DecodeLayout &layout,
   Value states = memref::DimOp::create(k.builder, k.loc, parts, 0);
   Value count = memref::DimOp::create(k.builder, k.loc, rows.acc, 0);
   k.loop(k.index(0), count, 1, [&](Value row) {
-    RowCombiner combiner{k, layout, parts, row, states};
+    RowCombiner combiner{k, layout, parts, row, states, /*sink=*/Value()};
     Value maximum = combiner.maximum();
     Value safe = safeMaximum(k, maximum);
     Value sum = combiner.weighted(safe, 1, [&](Value part) {

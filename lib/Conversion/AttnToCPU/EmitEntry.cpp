@@ -13,9 +13,10 @@
 // the caller left out (threads, loop, work space) is filled in; the descriptors
 // of the memrefs are made from attn_tensor.
 //
-// Before: memrefs and any control flow. After: the same, and the C functions in
-// the LLVM dialect; every private function with a body has internal linkage.
-// The texts of the statuses stand on the entry as `attn.statuses`.
+// Before: memrefs with any strides and any control flow. After: the same, and
+// the C functions in the LLVM dialect; every private function with a body has
+// internal linkage. The texts of the statuses stand on the entry as
+// `attn.statuses`.
 #include "Entry.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,9 +52,7 @@ Value makeMemRef(Emitter &e, Value args, const Port &port, Type type) {
   insert(e.constant(e.i64, 0), 2);
   for (int64_t dim = 0; dim < rank; ++dim) {
     insert(e.load(e.i64, args, Layout::shape(port, dim)), {3, dim});
-    insert(dim == rank - 1 ? e.constant(e.i64, 1)
-                           : e.load(e.i64, args, Layout::stride(port, dim)),
-           {4, dim});
+    insert(e.load(e.i64, args, Layout::stride(port, dim)), {4, dim});
   }
   return UnrealizedConversionCastOp::create(e.b, type, descriptor).getResult(0);
 }
@@ -318,6 +317,19 @@ void EntryOfKernel::emitInfo(StringRef text) {
   e.returnValue(e.address(string));
 }
 
+/// The type of the first of the kernel's tensors whose strides the caller
+/// cannot choose; null if there is none.
+Type findFixedStrides(func::FuncOp kernel, size_t ports) {
+  for (Type type : kernel.getArgumentTypes().take_front(ports)) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(cast<MemRefType>(type).getStridesAndOffset(strides, offset)) ||
+        !llvm::all_of(strides, ShapedType::isDynamic))
+      return type;
+  }
+  return {};
+}
+
 struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
   using EmitEntryBase::EmitEntryBase;
 
@@ -329,6 +341,9 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
       return kernel.emitError()
              << "expects '" << entry.name << ".workspace' and '" << entry.name
              << ".flops' beside the kernel";
+    if (Type type = findFixedStrides(kernel, ports.size()))
+      return kernel.emitError()
+             << "expects arguments of any strides, but got " << type;
     if (getOperation().lookupSymbol(entry.name))
       return kernel.emitError()
              << "expects no other '" << entry.name << "' in the module";

@@ -91,23 +91,19 @@ std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
                 e.constant(e.i64, bytes - 1));
             return e.compare(ICmpPredicate::ne, low, 0);
           });
-    int64_t rank = port.type.getRank();
-    for (int64_t dim = 0; dim < rank; ++dim) {
-      bool last = dim == rank - 1;
-      if (port.sizes[dim] == 1 || (port.input && !last))
+    for (int64_t dim = 0; !port.input && dim < port.type.getRank(); ++dim) {
+      if (port.sizes[dim] == 1)
         continue;
-      std::string text = last
-                             ? "the last dimension is not contiguous (stride 1)"
-                             : "dimension " + std::to_string(dim) +
-                                   " has stride 0, which only inputs may have";
-      add(port, text, [&port, dim, last](Emitter &e, Value args) {
-        Value stride = e.load(e.i64, args, Layout::stride(port, dim));
-        Value wrong = last ? e.compare(ICmpPredicate::ne, stride, 1)
-                           : e.compare(ICmpPredicate::eq, stride, 0);
-        Value size = e.load(e.i64, args, Layout::shape(port, dim));
-        return Value(LLVM::AndOp::create(
-            e.b, wrong, e.compare(ICmpPredicate::sgt, size, 1)));
-      });
+      add(port,
+          "dimension " + Twine(dim) +
+              " has stride 0, which only inputs may have",
+          [&port, dim](Emitter &e, Value args) {
+            Value stride = e.load(e.i64, args, Layout::stride(port, dim));
+            Value size = e.load(e.i64, args, Layout::shape(port, dim));
+            return Value(LLVM::AndOp::create(
+                e.b, e.compare(ICmpPredicate::eq, stride, 0),
+                e.compare(ICmpPredicate::sgt, size, 1)));
+          });
     }
   }
   return checks;

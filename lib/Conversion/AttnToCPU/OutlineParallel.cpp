@@ -17,7 +17,7 @@
 // Values from outside lie in a struct on the caller's stack; constants are
 // repeated. The body always gets the workspace, as its first capture, for
 // attn-assign-workspace. Nothing here is global, so any number of calls may run
-// at once.
+// at once. Loops under a condition are numbered behind the others.
 //
 // Before: scf.forall without results, on buffers. After: none.
 #include "attn-rt/program.h"
@@ -201,6 +201,10 @@ struct OutlineParallel : attn::impl::OutlineParallelBase<OutlineParallel> {
     for (func::FuncOp kernel : kernels) {
       SmallVector<scf::ForallOp> loops;
       kernel.walk([&](scf::ForallOp forall) { loops.push_back(forall); });
+      std::stable_partition(loops.begin(), loops.end(),
+                            [&](scf::ForallOp forall) {
+                              return forall->getParentOp() == kernel;
+                            });
       for (auto [i, forall] : llvm::enumerate(loops))
         outliner.outline(forall, i);
     }

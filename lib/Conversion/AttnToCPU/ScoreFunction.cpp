@@ -9,12 +9,20 @@ using namespace attn;
 using namespace attn::cpu;
 
 Value cpu::ScoreFunction::apply(Value scores, Value query, Value key) {
+  return apply(scores, Lanes{query, 1}, Lanes{key});
+}
+
+Value cpu::ScoreFunction::applyToKeys(Value scores, Value query, Value key) {
+  return apply(scores, Lanes{query}, Lanes{key, 1});
+}
+
+Value cpu::ScoreFunction::apply(Value scores, Lanes query, Lanes key) {
   values.clear();
   values[block.getArgument(Score)] = {Value(), 0, scores};
   values[block.getArgument(Batch)] = {captures[0]};
   values[block.getArgument(Head)] = {captures[1]};
-  values[block.getArgument(Query)] = {query, 1};
-  values[block.getArgument(Key)] = {key};
+  values[block.getArgument(Query)] = query;
+  values[block.getArgument(Key)] = key;
   for (auto [argument, value] :
        llvm::zip_equal(block.getArguments().drop_front(FirstCapture),
                        captures.drop_front(2)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A score function on a vector of queries.
+// A score function on a vector of queries, or of keys.
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_SCOREFUNCTION_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_SCOREFUNCTION_H
 
@@ -7,9 +7,10 @@
 
 namespace attn::cpu {
 
-/// Clones the function with one lane per query. What is the same for all lanes
-/// stays scalar, and so do positions that rise from lane to lane by a constant,
-/// because most of them end as one conversion or one load of neighbours.
+/// Clones the function with one lane per query (or key). What is the same for
+/// all lanes stays scalar, and so do positions that rise from lane to lane by a
+/// constant, because most of them end as one conversion or one load of
+/// neighbours.
 class ScoreFunction {
 public:
   /// `vector`, or else `scalar + stride * lane`.
@@ -30,10 +31,13 @@ public:
 
   /// The function of `scores`, one per query from `query` on, and of one key.
   Value apply(Value scores, Value query, Value key);
+  /// The same for one query, and one key per lane from `key` on.
+  Value applyToKeys(Value scores, Value query, Value key);
   /// The block's value `answer`, given those of all arguments.
   Value evaluate(llvm::ArrayRef<Lanes> arguments, Value answer);
 
 private:
+  Value apply(Value scores, Lanes query, Lanes key);
   Lanes clone(mlir::Operation &op);
   std::optional<Lanes> cloneLinear(mlir::Operation &op);
   Lanes loadCapture(mlir::Operation &op);

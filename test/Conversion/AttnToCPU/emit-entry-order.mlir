@@ -9,16 +9,16 @@
 // CHECK: call @f.kernel(
 // CHECK: llvm.call @free(
 // CHECK: llvm.return
-func.func private @f.kernel(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %o: memref<?x4xf32, strided<[?, 1], offset: ?>>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
+func.func private @f.kernel(%x: memref<?x4xf32, strided<[?, ?], offset: ?>>, %o: memref<?x4xf32, strided<[?, ?], offset: ?>>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
     attributes {attn.ports = [
       {name = "x", type = tensor<?x4xf32>, input = true, symbols = ["x0", ""], sizes = array<i64: -1, 4>},
       {name = "out", type = tensor<?x4xf32>, input = false, symbols = ["x0", ""], sizes = array<i64: -1, 4>}]} {
   return
 }
-func.func private @f.workspace(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %o: memref<?x4xf32, strided<[?, 1], offset: ?>>, %threads: index) -> index {
+func.func private @f.workspace(%x: memref<?x4xf32, strided<[?, ?], offset: ?>>, %o: memref<?x4xf32, strided<[?, ?], offset: ?>>, %threads: index) -> index {
   return %threads : index
 }
-func.func private @f.flops(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>) -> f64 {
+func.func private @f.flops(%x: memref<?x4xf32, strided<[?, ?], offset: ?>>) -> f64 {
   %zero = arith.constant 0.0 : f64
   return %zero : f64
 }

@@ -21,3 +21,12 @@ func.func @f(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>, %v: tensor<2x4x?x
   %out = attn.context %p, %v : (tensor<2x4x?x?xf32>, tensor<2x4x?x8xf32>) -> tensor<2x4x?x8xf32>
   return %out : tensor<2x4x?x8xf32>
 }
+
+// Positions in documents, and their tables.
+func.func @g(%q: tensor<4x?x8xf32>, %k: tensor<4x?x8xf32>, %cu_q: tensor<?xi32>, %cu_k: tensor<?xi32>, %n: tensor<i32>) -> tensor<4x?x8xf32> {
+  %out = attn.sdpa %q, %k, %k scale 0.5
+      where document(cumulative %cu_q : tensor<?xi32>, %cu_k : tensor<?xi32>) and causal(bottom_right in document) and key_length(%n : tensor<i32>)
+        and (window(left = 3) or not dilated(2, top_left in document))
+      : (tensor<4x?x8xf32>, tensor<4x?x8xf32>, tensor<4x?x8xf32>) -> tensor<4x?x8xf32>
+  return %out : tensor<4x?x8xf32>
+}

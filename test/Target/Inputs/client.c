@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static float a[3][8], b[3][4], out[3][4];
+static float a[3][8], b[3][8], out[3][4];
 static int32_t len[1] = {3};
 
 static add_args good(void) {
@@ -15,6 +15,8 @@ static add_args good(void) {
   args.a = attn_contiguous(a, 2, (int64_t[]){3, 4});
   args.a.strides[0] = 8;
   args.b = attn_contiguous(b, 2, (int64_t[]){3, 4});
+  args.b.strides[0] = 8;
+  args.b.strides[1] = 2;
   args.len = attn_contiguous(len, 0, NULL);
   args.out = attn_contiguous(out, 2, (int64_t[]){3, 4});
   return args;
@@ -36,7 +38,7 @@ int main(void) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j) {
       a[i][j] = i;
-      b[i][j] = 10 * j;
+      b[i][2 * j] = 10 * j;
     }
   add_args args = good();
   report("good", &args);
@@ -60,10 +62,11 @@ int main(void) {
   WRONG(a.shape[1] = 5);
   WRONG(b.shape[0] = 2);
   WRONG(b.shape[1] = 3);
-  WRONG(b.strides[1] = 2);
+  WRONG(b.strides[1] = 1);
   WRONG(b.data = (char *)b + 2);
   WRONG(out.shape[0] = 4);
   WRONG(out.strides[0] = 0);
+  WRONG(out.strides[1] = 0);
   WRONG(b.strides[0] = 0);
   WRONG(len.data = NULL);
 

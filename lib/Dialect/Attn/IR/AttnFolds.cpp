@@ -42,7 +42,7 @@ struct ConjoinMasks : OpRewritePattern<MaskOp> {
                                 PatternRewriter &rewriter) const override {
     auto inner = op.getScores().getDefiningOp<MaskOp>();
     if (!inner || !inner->hasOneUse() ||
-        !canConjoinMasks(inner.getMask(), op.getMask()))
+        !whyNotConjoin(inner.getMask(), op.getMask()).empty())
       return failure();
     SmallVector<Value> operands(inner.getMaskOperands());
     Attribute mask =

@@ -214,10 +214,14 @@ LogicalResult CombineOp::verify() {
   if (getLse() && cast<ShapedType>(getLse().getType()).getRank() != 1) // C3
     return emitOpError() << "expects lse to have rank 1, but got "
                          << getLse().getType();
+  if (getSink() && getSink().getType() != parts.getElementType()) // C5
+    return emitOpError() << "expects a sink of the parts' type "
+                         << parts.getElementType() << ", but got "
+                         << getSink().getType();
   return success(); // C4 is the destination-style interface.
 }
 MutableOperandRange CombineOp::getDpsInitsMutable() {
-  return MutableOperandRange(*this, 1, getLse() ? 2 : 1);
+  return MutableOperandRange(*this, getSink() ? 2 : 1, getLse() ? 2 : 1);
 }
 void CombineOp::getEffects(Effects &effects) {
   tileEffects(*this, getDpsInitsMutable(), effects);

@@ -143,6 +143,29 @@ LogicalResult attn::verifyNumber(function_ref<InFlightDiagnostic()> emitError,
 // Positions
 //===----------------------------------------------------------------------===//
 
+FailureOr<AlignmentWords> attn::parseAlignment(MaskOperandParser &mask,
+                                               StringRef after) {
+  OpAsmParser &parser = mask.parser;
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  std::optional<Alignment> alignment = symbolizeAlignment(word);
+  if (!alignment)
+    return parser.emitError(loc, "expects top_left, bottom_right or offset")
+           << after << ", but got '" << word << "'";
+  bool inDocument = *alignment != Alignment::Offset &&
+                    succeeded(parser.parseOptionalKeyword("in"));
+  if (inDocument && parser.parseKeyword("document"))
+    return failure();
+  return AlignmentWords{*alignment, inDocument};
+}
+
+void attn::printAlignment(OpAsmPrinter &printer, AlignmentWords words) {
+  printer << stringifyAlignment(words.alignment)
+          << (words.inDocument ? " in document" : "");
+}
+
 FailureOr<PositionAttr> attn::parsePositionAndParen(MaskOperandParser &mask,
                                                     bool afterComma) {
   OpAsmParser &parser = mask.parser;
@@ -151,33 +174,28 @@ FailureOr<PositionAttr> attn::parsePositionAndParen(MaskOperandParser &mask,
       return failure();
     return PositionAttr();
   }
-  SMLoc loc = parser.getCurrentLocation();
-  StringRef word;
-  if (parser.parseKeyword(&word))
+  FailureOr<AlignmentWords> words = parseAlignment(mask, "");
+  if (failed(words))
     return failure();
-  std::optional<Alignment> alignment = symbolizeAlignment(word);
-  if (!alignment) {
-    parser.emitError(loc, "expects top_left, bottom_right or offset, but got '")
-        << word << "'";
-    return failure();
-  }
   Attribute offset;
-  if (*alignment == Alignment::Offset)
+  if (words->alignment == Alignment::Offset)
     if (parser.parseEqual() || !(offset = parseNumber(mask)))
       return failure();
   if (parser.parseRParen())
     return failure();
   // Null and top_left mean the same; null is the one form of it.
-  if (*alignment == Alignment::TopLeft)
+  if (words->alignment == Alignment::TopLeft && !words->inDocument)
     return PositionAttr();
-  return PositionAttr::get(parser.getContext(), *alignment, offset);
+  return PositionAttr::get(parser.getContext(), words->alignment, offset,
+                           words->inDocument);
 }
 
 void attn::printPosition(OpAsmPrinter &printer, PositionAttr position,
                          OperandRange operands) {
   if (!position)
     return;
-  printer << ", " << stringifyAlignment(position.getAlignment());
+  printer << ", ";
+  printAlignment(printer, {position.getAlignment(), position.getInDocument()});
   if (position.getOffset()) {
     printer << " = ";
     printNumber(printer, position.getOffset(), operands);
@@ -185,11 +203,23 @@ void attn::printPosition(OpAsmPrinter &printer, PositionAttr position,
 }
 
 Linear attn::standsOn(MaskContext &context, PositionAttr position) {
+  if (position && position.getInDocument())
+    return Linear::query() +
+           documentSymbol(context, position.getAlignment() == Alignment::TopLeft
+                                       ? "document_top_left"
+                                       : "document_bottom_right");
   if (!position || position.getAlignment() == Alignment::TopLeft)
     return Linear::query();
   if (position.getAlignment() == Alignment::BottomRight)
     return Linear::query() + context.liveKeys() - Linear::queryLength();
   return Linear::query() + numberValue(context, position.getOffset(), "offset");
+}
+
+Linear attn::documentSymbol(MaskContext &context, StringRef name) {
+  for (auto [i, symbol] : llvm::enumerate(context.symbols()))
+    if (symbol.kind == MaskContext::SymbolKind::Free && symbol.name == name)
+      return Linear::variable(Variable::FirstSymbol + i);
+  return context.freeSymbol(name);
 }
 
 LogicalResult attn::verifyPosition(function_ref<InFlightDiagnostic()> emitError,

@@ -156,9 +156,41 @@ static Attribute findNonTerm(Attribute mask) {
   return {};
 }
 
+bool attn::standsInDocument(Attribute mask) {
+  auto isInDocument = [](auto term) {
+    return term.getInDocument() ? WalkResult::interrupt()
+                                : WalkResult::advance();
+  };
+  return mask
+      .walk([&](CausalAttr causal) { return isInDocument(causal); },
+            [&](PositionAttr position) { return isInDocument(position); })
+      .wasInterrupted();
+}
+
+SmallVector<Attribute> attn::conjunctionOf(Attribute mask) {
+  if (auto all = dyn_cast<AllOfAttr>(mask))
+    return llvm::to_vector(all.getTerms());
+  return {mask};
+}
+
+static int64_t countDocuments(Attribute mask) {
+  return llvm::count_if(conjunctionOf(mask), llvm::IsaPred<DocumentAttr>);
+}
+
+/// Whether each row of the mask belongs to one document whose lengths are
+/// known.
+static bool hasOneDocument(Attribute mask) {
+  return countDocuments(mask) == 1 &&
+         llvm::any_of(conjunctionOf(mask), [](Attribute term) {
+           auto document = dyn_cast<DocumentAttr>(term);
+           return document && document.getCumulative();
+         });
+}
+
 static bool countsFromLastKey(Attribute mask) {
   auto isBottomRight = [](auto term) {
-    return term.getAlignment() == Alignment::BottomRight
+    return term.getAlignment() == Alignment::BottomRight &&
+                   !term.getInDocument()
                ? WalkResult::interrupt()
                : WalkResult::advance();
   };
@@ -171,14 +203,24 @@ static bool countsFromLastKey(Attribute mask) {
 
 /// How many terms of the conjunction that `mask` is are key_length.
 static int64_t countKeyLengths(Attribute mask) {
-  if (auto all = dyn_cast<AllOfAttr>(mask))
-    return llvm::count_if(all.getTerms(), llvm::IsaPred<KeyLengthAttr>);
-  return isa<KeyLengthAttr>(mask);
+  return llvm::count_if(conjunctionOf(mask), llvm::IsaPred<KeyLengthAttr>);
 }
 
-bool attn::canConjoinMasks(Attribute first, Attribute second) {
-  return !(countsFromLastKey(first) && countKeyLengths(second)) &&
-         !(countKeyLengths(first) && countsFromLastKey(second));
+StringRef attn::whyNotConjoin(Attribute first, Attribute second) {
+  auto oneOf = [&](function_ref<bool(Attribute, Attribute)> conflict) {
+    return conflict(first, second) || conflict(second, first);
+  };
+  if (oneOf([](Attribute a, Attribute b) {
+        return countsFromLastKey(a) && countKeyLengths(b);
+      }))
+    return "causal(bottom_right) and key_length stand in separate masks; write "
+           "them in one mask if the last key is the one that key_length says";
+  if (oneOf([](Attribute a, Attribute b) {
+        return standsInDocument(a) && countDocuments(b);
+      }))
+    return "a position in document and another document stand in separate "
+           "masks";
+  return "";
 }
 
 LogicalResult attn::verifyMask(function_ref<InFlightDiagnostic()> emitError,
@@ -199,6 +241,10 @@ LogicalResult attn::verifyMask(function_ref<InFlightDiagnostic()> emitError,
   if (countsFromLastKey(mask) && countKeyLengths(mask) > 1) // C8
     return emitError() << "expects at most one key_length beside a term that "
                           "counts from the last live key";
+  if (standsInDocument(mask) && !hasOneDocument(mask)) // C15
+    return emitError() << "expects document(cumulative), and no other "
+                          "document, in the conjunction at the top of a mask "
+                          "with a position in document";
   return term.verifyOperands(emitError, operandTypes, scoresShape);
 }
 
@@ -246,10 +292,7 @@ bool attn::broadcastsTo(ArrayRef<int64_t> shape, ArrayRef<int64_t> target) {
 Formula attn::maskFormula(MaskContext &context, Attribute mask) {
   if (!mask)
     return truth(true);
-  SmallVector<Attribute> conjunction{mask};
-  if (auto all = dyn_cast<AllOfAttr>(mask))
-    conjunction.assign(all.getTerms().begin(), all.getTerms().end());
-  for (Attribute term : conjunction)
+  for (Attribute term : conjunctionOf(mask))
     if (auto length = dyn_cast<KeyLengthAttr>(term))
       context.setLiveKeys(context.operandSymbol(length.getOperand(),
                                                 "key_length",

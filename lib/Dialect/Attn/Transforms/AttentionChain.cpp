@@ -71,10 +71,9 @@ static std::optional<Refusal> applyMask(MaskOp op, Chain &chain) {
   if (!chain.mask) {
     chain.mask = op.getMask();
   } else {
-    if (!canConjoinMasks(chain.mask, op.getMask()))
-      return Refusal{op, "causal(bottom_right) and key_length stand in "
-                         "separate masks; write them in one mask if the last "
-                         "key is the one that key_length says"};
+    StringRef conflict = whyNotConjoin(chain.mask, op.getMask());
+    if (!conflict.empty())
+      return Refusal{op, conflict.str()};
     chain.mask =
         conjoinMasks(chain.mask, chain.maskOperands.size(), op.getMask());
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AttentionItem.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace attn;
@@ -62,6 +64,29 @@ Value AttentionItem::broadcastMatrix(Value tensor) {
       offsets[dim] = target == scoresRank - 3 ? head : batch;
   }
   return slice(tensor, offsets, sizes, {rank - 2, rank - 1});
+}
+
+Value AttentionItem::sink() {
+  // Without a dimension of heads, the item's head is 0.
+  return op.getSinks()
+             ? tensor::ExtractOp::create(builder, loc, op.getSinks(), head)
+                   .getResult()
+             : Value();
+}
+
+SmallVector<Value> AttentionItem::captures() {
+  SmallVector<Value> values;
+  if (scoreFunctionOf(op)) {
+    values.append({batch, head});
+    llvm::append_range(values, op.getCaptures());
+  }
+  return values;
+}
+
+void AttentionItem::copyScoreFunction(Operation *to) {
+  IRMapping mapping;
+  if (Region *function = scoreFunctionOf(op))
+    function->cloneInto(&to->getRegion(0), mapping);
 }
 
 ResultPart attn::resultPart(AttentionItem &item, unsigned result) {

@@ -34,6 +34,11 @@ struct AttentionItem {
                                           OpFoldResult count);
   /// The matrix of this head of a tensor that broadcasts to the scores.
   Value broadcastMatrix(Value tensor);
+  /// The head's sink; null where there are none.
+  Value sink();
+  /// Operands of the score function of a tile op, and the function itself.
+  llvm::SmallVector<Value> captures();
+  void copyScoreFunction(mlir::Operation *to);
 };
 
 /// Offsets and sizes of an item's part of a result, in the result's dimensions.

@@ -12,7 +12,7 @@
 // left of the graph, and for these
 //   - all float tensors are f16, bf16, f32 or f64;
 //   - heads, head dimensions and the sizes of weights are static;
-//   - a head has at most 512 elements (a tile of it stays in registers and L1).
+//   - a head has at most 1024 elements (a tile of it stays in the caches).
 // Batch and sequence lengths may be unknown.
 //
 // The limits are those of the CPU kernels; they are the same for all targets
@@ -31,7 +31,7 @@ namespace attn {
 
 using namespace attn;
 
-static constexpr int64_t maxHeadDim = 512;
+static constexpr int64_t maxHeadDim = 1024;
 
 static LogicalResult expectElement(Operation *op, StringRef name,
                                    Value tensor) {

@@ -71,6 +71,54 @@ struct PairCounter {
     });
   }
 
+  /// Gives the symbols of positions in documents their values for `query`.
+  void setDocument(SymbolValues &symbols, const MaskContext &context,
+                   const ItemMask &item, Value query, Value queries,
+                   Value keys) {
+    using Predicate = arith::CmpIPredicate;
+    auto document = cast<DocumentAttr>(
+        *llvm::find_if(conjunctionOf(item.mask), llvm::IsaPred<DocumentAttr>));
+    auto border = [&](OperandAttr starts, Value i, Value length) -> Value {
+      PairPlace place{item.operands, {}, {}, {}};
+      Value at = loadFromRow(b, loc, place, starts, i);
+      at = arith::MaxSIOp::create(b, loc, at, index(0));
+      return arith::MinSIOp::create(b, loc, at, length);
+    };
+    Value borders = tensor::DimOp::create(
+        b, loc, item.operands[document.getQueries().getPosition()], 0);
+    Value zero = index(0), one = index(1);
+    // First query, end of the queries, first key, end of the keys.
+    auto found = scf::ForOp::create(
+        b, loc, one, borders, one, ValueRange{zero, zero, zero, zero},
+        [&](OpBuilder &, Location, Value next, ValueRange before) {
+          Value i = arith::SubIOp::create(b, loc, next, one);
+          Value ends[] = {border(document.getQueries(), i, queries),
+                          border(document.getQueries(), next, queries),
+                          border(document.getKeys(), i, keys),
+                          border(document.getKeys(), next, keys)};
+          Value begun =
+              arith::CmpIOp::create(b, loc, Predicate::sle, ends[0], query);
+          Value open =
+              arith::CmpIOp::create(b, loc, Predicate::slt, query, ends[1]);
+          Value own = arith::AndIOp::create(b, loc, begun, open);
+          SmallVector<Value> chosen;
+          for (auto [end, last] : llvm::zip(ends, before))
+            chosen.push_back(arith::SelectOp::create(b, loc, own, end, last));
+          scf::YieldOp::create(b, loc, chosen);
+        });
+    ValueRange ends = found.getResults();
+    for (auto [i, symbol] : llvm::enumerate(context.symbols())) {
+      if (symbol.name == "document_first_key")
+        symbols.set(Variable::FirstSymbol + i, ends[2]);
+      else if (symbol.name == "document_top_left")
+        symbols.set(Variable::FirstSymbol + i,
+                    arith::SubIOp::create(b, loc, ends[2], ends[0]));
+      else if (symbol.name == "document_bottom_right")
+        symbols.set(Variable::FirstSymbol + i,
+                    arith::SubIOp::create(b, loc, ends[3], ends[1]));
+    }
+  }
+
   /// `total` and the visible pairs of one batch entry and head.
   Value countOfItem(Value batch, Value head, Value queries, Value keys,
                     Value total) {
@@ -90,6 +138,8 @@ struct PairCounter {
       return cast<MaskTermInterface>(term).emitOpaque(b, loc, place, arguments);
     };
     return sum(queries, total, [&](Value query, Value perHead) {
+      if (standsInDocument(item.mask))
+        setDocument(symbols, context, item, query, queries, keys);
       return sum(keys, perHead, [&](Value key, Value pairs) -> Value {
         Value visible = emitPredicate(b, loc, context, formula, query, key,
                                       symbols, opaque);

@@ -12,6 +12,7 @@
 // The keys that a run of rows sees are then one range, so that no tile between
 // two documents is visited: what makes the loop bounds of documents exact.
 #include "DocumentRows.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -23,12 +24,10 @@ using Predicate = arith::CmpIPredicate;
 Value attn::documentNumbers(OpBuilder &builder, Location loc,
                             const ItemPlace &place) {
   SdpaOp op = place.op;
-  Attribute mask = op.getMaskAttr();
-  SmallVector<Attribute> terms{mask};
-  if (auto all = dyn_cast_or_null<AllOfAttr>(mask))
-    terms.assign(all.getTerms().begin(), all.getTerms().end());
-  for (Attribute term : terms)
-    if (auto document = dyn_cast_or_null<DocumentAttr>(term))
+  if (!op.getMaskAttr())
+    return {};
+  for (Attribute term : conjunctionOf(op.getMaskAttr()))
+    if (auto document = dyn_cast<DocumentAttr>(term))
       return rowOfItem(
           builder, loc, place,
           op.getMaskOperands()[document.getQueries().getPosition()]);

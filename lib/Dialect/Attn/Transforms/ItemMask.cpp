@@ -2,7 +2,7 @@
 // The mask of one batch entry and head.
 //
 // Each term gets the operands that it has in a tile op: an integer per batch
-// entry becomes that entry's index, a table the rows of the entry. Two terms
+// entry becomes that entry's index, a table the rows of the entry. Some terms
 // get more:
 //
 //   document: which keys can be visible. One pass over the tile's rows finds
@@ -11,6 +11,10 @@
 //   keys between the first and the last have it too, the whole range is full.
 //   Right for numbers in any order, exact where they do not decrease and the
 //   rows belong to one document (DocumentRows.cpp).
+//
+//   positions in a document: the rows of an item belong to one document
+//   (DocumentRows.cpp), so what NumberDocuments.cpp has per row is one number,
+//   and the position an offset.
 //
 //   predicate: steps that depend on batch entry, head and captured tensors only
 //   are computed here, once; what the other steps read of them becomes a number
@@ -21,6 +25,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <map>
 
@@ -40,7 +45,7 @@ struct ItemMaskBuilder {
   Attribute build(Attribute mask);
 
 private:
-  enum Kind { Scalar, Matrix, Row, Whole };
+  enum Kind { Scalar, Matrix, Row, FirstRow, Whole };
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
@@ -60,6 +65,8 @@ private:
     return OperandAttr::get(b.getContext(), operand(kind, attr.getPosition()));
   }
   Value scalarOf(Value tensor);
+  Value ofFirstRow(Value table);
+  Attribute buildTerm(Attribute term);
   SmallVector<OperandAttr> documentBounds(Value queries, Value keys);
   Attribute buildPredicate(PredicateAttr predicate);
 };
@@ -126,10 +133,11 @@ unsigned ItemMaskBuilder::operand(Kind kind, unsigned position) {
   auto [entry, isNew] = made.try_emplace({kind, position}, operands.size());
   if (isNew) {
     Value tensor = place.op.getMaskOperands()[position];
-    operands.push_back(kind == Scalar   ? scalarOf(tensor)
-                       : kind == Matrix ? matrixOf(tensor)
-                       : kind == Row    ? rowOfItem(b, loc, place, tensor)
-                                        : tensor);
+    operands.push_back(kind == Scalar     ? scalarOf(tensor)
+                       : kind == Matrix   ? matrixOf(tensor)
+                       : kind == Row      ? rowOfItem(b, loc, place, tensor)
+                       : kind == FirstRow ? ofFirstRow(tensor)
+                                          : tensor);
   }
   return entry->second;
 }
@@ -273,6 +281,60 @@ Attribute ItemMaskBuilder::buildPredicate(PredicateAttr predicate) {
       ProgramAttr::get(b.getContext(), splitter.inputs, splitter.steps), attrs);
 }
 
+//===----------------------------------------------------------------------===//
+// Other terms
+//===----------------------------------------------------------------------===//
+
+Value ItemMaskBuilder::ofFirstRow(Value table) {
+  return toIndex(tensor::ExtractOp::create(b, loc, table, place.begin));
+}
+
+/// Operands with a number per query row, which positions in documents have.
+static SmallVector<unsigned> tablesOf(Attribute term) {
+  SmallVector<unsigned> tables;
+  if (auto causal = dyn_cast<CausalAttr>(term);
+      causal && causal.getInDocument())
+    tables.push_back(causal.getOperand());
+  term.walk([&](PositionAttr at) {
+    if (at.getInDocument())
+      tables.push_back(cast<OperandAttr>(at.getOffset()).getPosition());
+  });
+  auto chunked = dyn_cast<ChunkedAttr>(term);
+  if (chunked && chunked.getOrigin())
+    tables.push_back(chunked.getOrigin().getPosition());
+  return tables;
+}
+
+/// The same with an offset where a position in a document was.
+static Attribute withOffset(Attribute term) {
+  MLIRContext *context = term.getContext();
+  auto causal = dyn_cast<CausalAttr>(term);
+  if (causal && causal.getInDocument())
+    return CausalAttr::get(context, Alignment::Offset, 0, causal.getOperand());
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](PositionAttr at) -> std::optional<Attribute> {
+    if (!at.getInDocument())
+      return std::nullopt;
+    return PositionAttr::get(context, Alignment::Offset, at.getOffset());
+  });
+  return replacer.replace(term);
+}
+
+Attribute ItemMaskBuilder::buildTerm(Attribute term) {
+  Kind kind = isa<AllowedAttr, BlockAttr>(term) ? Matrix
+              : isa<TreeAttr>(term)             ? Row
+                                                : Scalar;
+  SmallVector<unsigned> tables;
+  if (place.begin)
+    tables = tablesOf(term);
+  Attribute moved =
+      cast<MaskTermInterface>(term).mapOperands([&](unsigned position) {
+        bool isTable = llvm::is_contained(tables, position);
+        return operand(isTable ? FirstRow : kind, position);
+      });
+  return place.begin ? withOffset(moved) : moved;
+}
+
 Attribute ItemMaskBuilder::build(Attribute mask) {
   auto buildAll = [&](ArrayRef<Attribute> terms) {
     return llvm::map_to_vector(terms, [&](Attribute t) { return build(t); });
@@ -299,13 +361,7 @@ Attribute ItemMaskBuilder::build(Attribute mask) {
                                  document.getCumulative(), bounds);
       })
       .Case([&](PredicateAttr predicate) { return buildPredicate(predicate); })
-      .Default([&](Attribute term) {
-        Kind kind = isa<AllowedAttr, BlockAttr>(term) ? Matrix
-                    : isa<TreeAttr>(term)             ? Row
-                                                      : Scalar;
-        return cast<MaskTermInterface>(term).mapOperands(
-            [&](unsigned position) { return operand(kind, position); });
-      });
+      .Default([&](Attribute term) { return buildTerm(term); });
 }
 
 ItemMask attn::maskOfItem(OpBuilder &builder, Location loc, ItemPlace place,

@@ -7,7 +7,8 @@
 //          attn.sdpa .. where document(%queries : tensor<?xi32>, %keys : ..)
 //
 // So kernels know one form of documents. The numbers take a word per row and
-// key of one sequence, never one per pair.
+// key of one sequence, never one per pair. A position in a document becomes a
+// table as well: how far each query row is from the key that it stands on.
 #include "NumberDocuments.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,73 +16,154 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include <map>
 
 using namespace mlir;
 using namespace attn;
 
 namespace {
-struct DocumentNumbers {
+/// Tables with one i32 per position, made of where documents begin.
+struct DocumentTables {
   OpBuilder &b;
   Location loc;
+  OperandRange given; ///< the op's operands so far
+  OpFoldResult querySize, keySize;
+  SmallVector<Value> operands{}; ///< those that it will have
+  std::map<std::string, OperandAttr> made{};
+
+  Attribute rewrite(Attribute mask, DocumentAttr ofRows);
+
+private:
+  using OfDocument = function_ref<Value(Value document, Value next)>;
+  /// The two ends of the query's document that a position compares.
+  enum Border { First, End };
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
-  /// Where document `i` begins, within [0, size].
-  Value borderAt(Value starts, Value i, Value size) {
-    Value start = tensor::ExtractOp::create(b, loc, starts, i);
-    start = arith::IndexCastOp::create(b, loc, b.getIndexType(), start);
-    start = arith::MaxSIOp::create(b, loc, start, index(0));
-    return arith::MinSIOp::create(b, loc, start, size);
+  Value startsOf(OperandAttr operand) { return given[operand.getPosition()]; }
+  OperandAttr add(Value value) {
+    operands.push_back(value);
+    return OperandAttr::get(b.getContext(), operands.size() - 1);
   }
-  /// The number of each position's document; `none` where there is no document.
-  Value emit(Value starts, OpFoldResult size, int32_t none) {
-    Value length = getValueOrCreateConstantIndexOp(b, loc, size);
-    Value empty =
-        tensor::EmptyOp::create(b, loc, ArrayRef(size), b.getI32Type());
-    Value filled =
-        linalg::FillOp::create(
-            b, loc, Value(arith::ConstantIntOp::create(b, loc, none, 32)),
-            empty)
-            .getResult(0);
-    Value zero = index(0), one = index(1);
-    Value borders = tensor::DimOp::create(b, loc, starts, 0);
-    Value documents = arith::SubIOp::create(b, loc, borders, one);
-    auto loop = scf::ForOp::create(
-        b, loc, zero, documents, one, filled,
-        [&](OpBuilder &, Location, Value document, ValueRange numbers) {
-          Value next = arith::AddIOp::create(b, loc, document, one);
-          Value number =
-              arith::IndexCastOp::create(b, loc, b.getI32Type(), document);
-          auto inner = scf::ForOp::create(
-              b, loc, borderAt(starts, document, length),
-              borderAt(starts, next, length), one, numbers.front(),
-              [&](OpBuilder &, Location, Value i, ValueRange carried) {
-                Value set = tensor::InsertOp::create(b, loc, number,
-                                                     carried.front(), i);
-                scf::YieldOp::create(b, loc, set);
-              });
-          scf::YieldOp::create(b, loc, inner.getResults());
-        });
-    return loop.getResult(0);
-  }
+  Value borderAt(Value starts, Value i, OpFoldResult size);
+  Value emit(Value starts, OpFoldResult size, int32_t none, OfDocument value);
+  OperandAttr distance(DocumentAttr document, Border border);
+  OperandAttr firstKey(DocumentAttr document);
+  DocumentAttr number(DocumentAttr document);
+  Attribute place(Attribute term, DocumentAttr ofRows);
 };
 } // namespace
 
-/// Rebuilds `mask` with numbers instead of cumulative lengths. `operands` are
-/// the new op's.
-static Attribute withNumbers(Attribute mask, OperandRange given,
-                             DocumentNumbers numbers, OpFoldResult queries,
-                             OpFoldResult keys,
-                             SmallVectorImpl<Value> &operands) {
-  auto add = [&](Value value) -> unsigned {
-    operands.push_back(value);
-    return operands.size() - 1;
+/// Where document `i` begins, within [0, size].
+Value DocumentTables::borderAt(Value starts, Value i, OpFoldResult size) {
+  Value length = getValueOrCreateConstantIndexOp(b, loc, size);
+  Value start = tensor::ExtractOp::create(b, loc, starts, i);
+  start = arith::IndexCastOp::create(b, loc, b.getIndexType(), start);
+  start = arith::MaxSIOp::create(b, loc, start, index(0));
+  return arith::MinSIOp::create(b, loc, start, length);
+}
+
+/// The `value` of each position's document; `none` where there is no document.
+Value DocumentTables::emit(Value starts, OpFoldResult size, int32_t none,
+                           OfDocument value) {
+  Value empty = tensor::EmptyOp::create(b, loc, ArrayRef(size), b.getI32Type());
+  Value filled =
+      linalg::FillOp::create(
+          b, loc, Value(arith::ConstantIntOp::create(b, loc, none, 32)), empty)
+          .getResult(0);
+  Value zero = index(0), one = index(1);
+  Value borders = tensor::DimOp::create(b, loc, starts, 0);
+  Value documents = arith::SubIOp::create(b, loc, borders, one);
+  auto loop = scf::ForOp::create(
+      b, loc, zero, documents, one, filled,
+      [&](OpBuilder &, Location, Value document, ValueRange table) {
+        Value next = arith::AddIOp::create(b, loc, document, one);
+        Value number = arith::IndexCastOp::create(b, loc, b.getI32Type(),
+                                                  value(document, next));
+        auto inner = scf::ForOp::create(
+            b, loc, borderAt(starts, document, size),
+            borderAt(starts, next, size), one, table.front(),
+            [&](OpBuilder &, Location, Value i, ValueRange carried) {
+              Value set =
+                  tensor::InsertOp::create(b, loc, number, carried.front(), i);
+              scf::YieldOp::create(b, loc, set);
+            });
+        scf::YieldOp::create(b, loc, inner.getResults());
+      });
+  return loop.getResult(0);
+}
+
+DocumentAttr DocumentTables::number(DocumentAttr document) {
+  auto itself = [](Value number, Value) { return number; };
+  // Two numbers for "no document", so that nothing outside is ever seen.
+  Value ofQueries =
+      emit(startsOf(document.getQueries()), querySize, -1, itself);
+  Value ofKeys = emit(startsOf(document.getKeys()), keySize, -2, itself);
+  return DocumentAttr::get(b.getContext(), add(ofQueries), add(ofKeys),
+                           /*cumulative=*/false, {});
+}
+
+/// From each query row to the key that it stands on.
+OperandAttr DocumentTables::distance(DocumentAttr document, Border border) {
+  OperandAttr &table = made[border == First ? "first" : "end"];
+  Value queries = startsOf(document.getQueries());
+  Value keys = startsOf(document.getKeys());
+  if (!table)
+    table =
+        add(emit(queries, querySize, 0, [&](Value number, Value next) -> Value {
+          Value i = border == First ? number : next;
+          return arith::SubIOp::create(b, loc, borderAt(keys, i, keySize),
+                                       borderAt(queries, i, querySize));
+        }));
+  return table;
+}
+
+/// The first key of each query row's document.
+OperandAttr DocumentTables::firstKey(DocumentAttr document) {
+  OperandAttr &table = made["key"];
+  Value keys = startsOf(document.getKeys());
+  if (!table)
+    table = add(emit(
+        startsOf(document.getQueries()), querySize, 0,
+        [&](Value number, Value) { return borderAt(keys, number, keySize); }));
+  return table;
+}
+
+/// Gives a position in a document its tables; ItemMask.cpp reads them.
+Attribute DocumentTables::place(Attribute term, DocumentAttr ofRows) {
+  MLIRContext *context = term.getContext();
+  auto distanceOf = [&](Alignment alignment) {
+    return distance(ofRows, alignment == Alignment::TopLeft ? First : End);
   };
+  auto causal = dyn_cast<CausalAttr>(term);
+  if (causal && causal.getInDocument())
+    return CausalAttr::get(context, causal.getAlignment(), /*offset=*/0,
+                           distanceOf(causal.getAlignment()).getPosition(),
+                           /*in_document=*/true);
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](PositionAttr at) -> std::optional<Attribute> {
+    if (!at.getInDocument())
+      return std::nullopt;
+    return PositionAttr::get(context, at.getAlignment(),
+                             distanceOf(at.getAlignment()),
+                             /*in_document=*/true);
+  });
+  term = replacer.replace(term);
+  auto chunked = dyn_cast<ChunkedAttr>(term);
+  if (chunked && chunked.getPosition() && chunked.getPosition().getInDocument())
+    return ChunkedAttr::get(context, chunked.getSize(), chunked.getPosition(),
+                            firstKey(ofRows));
+  return term;
+}
+
+/// The mask with tables instead of cumulative lengths. `ofRows` is the document
+/// of the conjunction at its top.
+Attribute DocumentTables::rewrite(Attribute mask, DocumentAttr ofRows) {
   auto inner = [&](ArrayRef<Attribute> terms) {
-    return llvm::map_to_vector(terms, [&](Attribute term) {
-      return withNumbers(term, given, numbers, queries, keys, operands);
-    });
+    return llvm::map_to_vector(
+        terms, [&](Attribute term) { return rewrite(term, ofRows); });
   };
   MLIRContext *context = mask.getContext();
   if (auto all = dyn_cast<AllOfAttr>(mask))
@@ -91,17 +173,11 @@ static Attribute withNumbers(Attribute mask, OperandRange given,
   if (auto negation = dyn_cast<NotAttr>(mask))
     return NotAttr::get(context, inner(negation.getTerm()).front());
   auto document = dyn_cast<DocumentAttr>(mask);
-  if (!document || !document.getCumulative())
-    return cast<MaskTermInterface>(mask).mapOperands(
-        [&](unsigned position) { return add(given[position]); });
-  // Two numbers for "no document", so that nothing outside is ever seen.
-  Value ofQueries =
-      numbers.emit(given[document.getQueries().getPosition()], queries, -1);
-  Value ofKeys =
-      numbers.emit(given[document.getKeys().getPosition()], keys, -2);
-  return DocumentAttr::get(context, OperandAttr::get(context, add(ofQueries)),
-                           OperandAttr::get(context, add(ofKeys)),
-                           /*cumulative=*/false, {});
+  if (document && document.getCumulative())
+    return number(document);
+  Attribute moved = cast<MaskTermInterface>(mask).mapOperands(
+      [&](unsigned position) { return add(given[position]).getPosition(); });
+  return place(moved, ofRows);
 }
 
 static bool hasCumulative(Attribute mask) {
@@ -115,16 +191,18 @@ void attn::numberDocuments(SdpaOp op, RewriterBase &rewriter) {
   if (!hasCumulative(op.getMaskAttr()))
     return;
   Location loc = op.getLoc();
-  DocumentNumbers numbers{rewriter, loc};
-  SmallVector<Value> operands;
-  Attribute mask = withNumbers(
-      op.getMaskAttr(), op.getMaskOperands(), numbers,
+  DocumentAttr ofRows;
+  for (Attribute term : conjunctionOf(op.getMaskAttr()))
+    if (auto document = dyn_cast<DocumentAttr>(term))
+      ofRows = document;
+  DocumentTables tables{
+      rewriter, loc, op.getMaskOperands(),
       tensor::getMixedSize(rewriter, loc, op.getQuery(),
                            op.queryDims().sequence),
-      tensor::getMixedSize(rewriter, loc, op.getKey(), op.keyDims().sequence),
-      operands);
+      tensor::getMixedSize(rewriter, loc, op.getKey(), op.keyDims().sequence)};
+  Attribute mask = tables.rewrite(op.getMaskAttr(), ofRows);
   rewriter.modifyOpInPlace(op, [&] {
     op.setMaskAttr(mask);
-    op.getMaskOperandsMutable().assign(operands);
+    op.getMaskOperandsMutable().assign(tables.operands);
   });
 }

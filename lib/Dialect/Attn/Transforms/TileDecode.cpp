@@ -15,7 +15,8 @@
 //          }
 //
 // All queries of the heads that share a key head are rows of one state, so that
-// keys and values are read once. The size of a part does not depend on batch,
+// keys and values are read once. Sinks, one per head, are added when parts are
+// combined. The size of a part does not depend on batch,
 // heads or threads: neither does any bit of the result.
 #include "AttentionItem.h"
 #include "ItemMask.h"
@@ -60,7 +61,8 @@ private:
   Value saveParts();
   Value groupQueries(AttentionItem &item, Value firstHead);
   Value groupState(AttentionItem &item, Value split);
-  SmallVector<Value> combineHead(Value parts, ArrayRef<Value> tiles);
+  SmallVector<Value> combineHead(AttentionItem &item, Value parts,
+                                 ArrayRef<Value> tiles);
   SmallVector<Value> combine(Value parts, ArrayRef<Value> destinations);
 
   SdpaOp op;
@@ -129,11 +131,13 @@ Value DecodeBuilder::groupState(AttentionItem &item, Value split) {
   TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
                                     schedule);
-  return OnlineOp::create(b, loc, stateType, state, key, value, zero,
-                          queryLength, first, queryLength, keyLength, bias,
-                          maskOperands, /*captures=*/ValueRange(), mask,
-                          TileModeAttr::get(b.getContext(), mode), schedule,
-                          b.getI64IntegerAttr(packed));
+  auto online = OnlineOp::create(b, loc, stateType, state, key, value, zero,
+                                 queryLength, first, queryLength, keyLength,
+                                 bias, maskOperands, item.captures(), mask,
+                                 TileModeAttr::get(b.getContext(), mode),
+                                 schedule, b.getI64IntegerAttr(packed));
+  item.copyScoreFunction(online);
+  return online;
 }
 
 /// (batches x groups of heads x parts x rows x (value_dim + 2)).
@@ -170,14 +174,14 @@ Value DecodeBuilder::saveParts() {
 }
 
 /// The results of one head from its saved states, written into `tiles`.
-SmallVector<Value> DecodeBuilder::combineHead(Value parts,
+SmallVector<Value> DecodeBuilder::combineHead(AttentionItem &item, Value parts,
                                               ArrayRef<Value> tiles) {
   SmallVector<Value> results(tiles);
   size_t count = op.getLse() ? 2 : 1;
   if (needsOut(op)) {
     auto combined = CombineOp::create(
-        b, loc, ValueRange(tiles.take_front(count)).getTypes(), parts, tiles[0],
-        op.getLse() ? tiles[1] : Value(), schedule);
+        b, loc, ValueRange(tiles.take_front(count)).getTypes(), parts,
+        item.sink(), tiles[0], op.getLse() ? tiles[1] : Value(), schedule);
     llvm::copy(combined.getResults(), results.begin());
   }
   if (op.getAcc()) {
@@ -217,7 +221,7 @@ SmallVector<Value> DecodeBuilder::combine(Value parts,
                                results[i].offsets, results[i].sizes,
                                results[i].kept));
   }
-  SmallVector<Value> combined = combineHead(ofHead, tiles);
+  SmallVector<Value> combined = combineHead(item, ofHead, tiles);
   b.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [i, result] : llvm::enumerate(combined)) {
     SmallVector<OpFoldResult> strides(results[i].offsets.size(), one);

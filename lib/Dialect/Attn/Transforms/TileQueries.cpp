@@ -38,7 +38,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include <limits>
 
@@ -50,32 +49,12 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// Operands of the score function of a tile op.
-static SmallVector<Value> capturesOf(AttentionItem &item) {
-  SmallVector<Value> captures;
-  if (scoreFunctionOf(item.op)) {
-    captures.append({item.batch, item.head});
-    llvm::append_range(captures, item.op.getCaptures());
-  }
-  return captures;
-}
-
-static void copyScoreFunction(SdpaOp from, Operation *to) {
-  IRMapping mapping;
-  if (Region *function = scoreFunctionOf(from))
-    function->cloneInto(&to->getRegion(0), mapping);
-}
-
 /// The state with this head's sink, if there are sinks.
 static Value addSink(AttentionItem &item, OnlineOp online,
                      ScheduleAttr schedule) {
-  SdpaOp op = item.op;
-  Value state = online.getNext();
-  if (!op.getSinks())
+  Value state = online.getNext(), sink = item.sink();
+  if (!sink)
     return state;
-  // Without a dimension of heads, the item's head is 0.
-  Value sink = tensor::ExtractOp::create(item.builder, item.loc, op.getSinks(),
-                                         item.head);
   return AddSinkOp::create(item.builder, item.loc, state.getType(), state, sink,
                            schedule);
 }
@@ -138,7 +117,7 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
   TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value first = arith::ConstantIndexOp::create(b, loc, 0);
 
-  SmallVector<Value> captures = capturesOf(item);
+  SmallVector<Value> captures = item.captures();
   Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
                                     schedule);
   auto online = OnlineOp::create(
@@ -146,7 +125,7 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
       item.queryLength, item.keyLength, bias, maskOperands, captures, mask,
       TileModeAttr::get(b.getContext(), mode), schedule,
       /*heads=*/b.getI64IntegerAttr(1));
-  copyScoreFunction(op, online);
+  item.copyScoreFunction(online);
   state = addSink(item, online, schedule);
   SmallVector<Value> results =
       finalizeItem(item, state, destinations, schedule);
@@ -161,7 +140,7 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
         first, item.queryLength, item.keyLength, bias, maskOperands, captures,
         weights, scores, op.getScaleAttr(), mask, op.getScoresStageAttr(),
         schedule, /*score_functionCount=*/scoreFunctionOf(op) ? 1 : 0);
-    copyScoreFunction(op, weigh);
+    item.copyScoreFunction(weigh);
     llvm::append_range(results, weigh.getResults());
   }
   llvm::append_range(results, ofState);

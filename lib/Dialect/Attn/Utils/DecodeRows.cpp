@@ -22,8 +22,9 @@ static bool sameIntegerForAllHeads(SdpaOp op, Value operand) {
 
 int64_t attn::packedHeads(SdpaOp op) {
   SmallVector<Attribute> terms = leafTerms(op.getMaskAttr());
-  if (op.getWeights() || op.getScores() || op.getSinks() || op.isSigmoid() ||
-      !op.getScoreFunction().empty() ||
+  // Rows of one document each read fewer keys in kernels of kind prefill, which
+  // take them apart.
+  if (op.getWeights() || op.getScores() || op.isSigmoid() ||
       llvm::any_of(terms, llvm::IsaPred<DocumentAttr>))
     return 0;
   if (op.queryDims().head < 0)

@@ -58,3 +58,13 @@ func.func @combine_c4_no_result(%p: tensor<?x?x10xf32>, %o: tensor<?x8xf32>) {
   attn.combine %p outs(%o : tensor<?x8xf32>) {schedule = #d} : tensor<?x?x10xf32>
   return
 }
+
+// -----
+
+#d = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+
+func.func @combine_c5_other_type(%p: memref<?x?x10xf32>, %o: memref<?x8xf16>, %s: f16) {
+  // expected-error@+1 {{expects a sink of the parts' type 'f32', but got 'f16'}}
+  attn.combine %p sink %s : f16 outs(%o : memref<?x8xf16>) {schedule = #d} : memref<?x?x10xf32>
+  return
+}

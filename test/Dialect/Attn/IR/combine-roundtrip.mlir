@@ -17,3 +17,10 @@ func.func @tensor(%p: tensor<?x?x10xf32>, %o: tensor<?x8xf16>) -> tensor<?x8xf16
   %r = attn.combine %p outs(%o : tensor<?x8xf16>) {schedule = #d} : tensor<?x?x10xf32> -> tensor<?x8xf16>
   return %r : tensor<?x8xf16>
 }
+
+// CHECK-LABEL: func @sink
+// CHECK: attn.combine %{{.*}} sink %{{.*}} : f32 outs(%{{.*}}, %{{.*}} : tensor<?x8xf16>, tensor<?xf32>) {schedule = #attn.schedule<{{.*}}>} : tensor<?x?x10xf32> -> tensor<?x8xf16>, tensor<?xf32>
+func.func @sink(%p: tensor<?x?x10xf32>, %s: f32, %o: tensor<?x8xf16>, %l: tensor<?xf32>) -> (tensor<?x8xf16>, tensor<?xf32>) {
+  %r:2 = attn.combine %p sink %s : f32 outs(%o, %l : tensor<?x8xf16>, tensor<?xf32>) {schedule = #d} : tensor<?x?x10xf32> -> tensor<?x8xf16>, tensor<?xf32>
+  return %r#0, %r#1 : tensor<?x8xf16>, tensor<?xf32>
+}

@@ -22,3 +22,8 @@ func.func @combine_c4_result(%p: tensor<?x?x10xf32>, %o: tensor<?x8xf32>) {
   %r = attn.combine %p outs(%o : tensor<?x8xf32>) {schedule = #d} : tensor<?x?x10xf32> -> tensor<?x8xf32>
   return
 }
+
+func.func @combine_c5_sink(%p: memref<?x?x10xf64>, %o: memref<?x8xf64>, %l: memref<?xf64>, %s: f64) {
+  attn.combine %p sink %s : f64 outs(%o, %l : memref<?x8xf64>, memref<?xf64>) {schedule = #d} : memref<?x?x10xf64>
+  return
+}

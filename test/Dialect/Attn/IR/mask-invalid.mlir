@@ -399,3 +399,43 @@ func.func @mask_c14_integer(%s: tensor<2x4x5x6xf32>) {
   %r = attn.mask %s where predicate(#attn.program<<"arith.addi", [2, 3], {}, index>>) : tensor<2x4x5x6xf32>
   return
 }
+
+// -----
+
+func.func @mask_c15_no_document(%s: tensor<2x4x5x6xf32>) {
+  // expected-error@+1 {{expects document(cumulative), and no other document, in the conjunction at the top of a mask with a position in document}}
+  %r = attn.mask %s where causal(bottom_right in document) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c15_numbers(%s: tensor<2x4x5x5xf32>, %m0: tensor<5xi32>) {
+  // expected-error@+1 {{expects document(cumulative), and no other document, in the conjunction at the top of a mask with a position in document}}
+  %r = attn.mask %s where document(%m0 : tensor<5xi32>) and window(left = 2, top_left in document) : tensor<2x4x5x5xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c15_two_documents(%s: tensor<2x4x5x6xf32>, %m0: tensor<3xi32>) {
+  // expected-error@+1 {{expects document(cumulative), and no other document, in the conjunction at the top of a mask with a position in document}}
+  %r = attn.mask %s where document(cumulative %m0 : tensor<3xi32>) and document(cumulative %m0 : tensor<3xi32>) and chunked(2, top_left in document) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c15_under_or(%s: tensor<2x4x5x6xf32>, %m0: tensor<3xi32>) {
+  // expected-error@+1 {{expects document(cumulative), and no other document, in the conjunction at the top of a mask with a position in document}}
+  %r = attn.mask %s where sink(4) or (document(cumulative %m0 : tensor<3xi32>) and causal(top_left in document)) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c16_tensor(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>) {
+  // expected-error@+1 {{expects chunked to count from an operand of type index, but got 'tensor<2xi32>'}}
+  %r = attn.mask %s where chunked(4, from %m0 : tensor<2xi32>) : tensor<2x4x5x6xf32>
+  return
+}

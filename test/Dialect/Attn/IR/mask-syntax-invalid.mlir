@@ -166,3 +166,19 @@ func.func @rows_of_two_lengths(%s: tensor<5x6xf32>) {
   %r = attn.mask %s where block(2, 2, bits = [[1, 0], [1]]) : tensor<5x6xf32>
   return
 }
+
+// -----
+
+func.func @in_something_else(%s: tensor<5x6xf32>, %d: tensor<3xi32>) {
+  // expected-error@+1 {{expected 'document'}}
+  %r = attn.mask %s where document(cumulative %d : tensor<3xi32>) and causal(top_left in block) : tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @offset_in_document(%s: tensor<5x6xf32>, %d: tensor<3xi32>) {
+  // expected-error@+1 {{expected ')'}}
+  %r = attn.mask %s where document(cumulative %d : tensor<3xi32>) and window(left = 2, offset = 1 in document) : tensor<5x6xf32>
+  return
+}

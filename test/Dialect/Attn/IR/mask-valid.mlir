@@ -156,3 +156,25 @@ func.func @mask_c14_table(%s: tensor<2x4x5x6xf32>, %m0: tensor<4xi32>) {
   %r = attn.mask %s where predicate(#attn.program<inputs = [tensor<4xi32>], <"tensor.extract", [4, 1], {}, i32>, <"arith.cmpi", [5, 5], {predicate = 0 : i64}, i1>>, %m0 : tensor<4xi32>) : tensor<2x4x5x6xf32>
   return
 }
+
+func.func @mask_c15_in_document(%s: tensor<2x4x5x6xf32>, %m0: tensor<3xi32>, %m1: tensor<3xi32>) {
+  %r = attn.mask %s where document(cumulative %m0 : tensor<3xi32>, %m1 : tensor<3xi32>) and causal(bottom_right in document) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c15_deep_inside(%s: tensor<2x4x5x6xf32>, %m0: tensor<3xi32>) {
+  %r = attn.mask %s where (sink(2) or not window(left = 3, top_left in document)) and document(cumulative %m0 : tensor<3xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c15_beside_a_length(%s: tensor<2x4x5x6xf32>, %m0: tensor<3xi32>, %m1: tensor<2xi32>) {
+  %r = attn.mask %s where document(cumulative %m0 : tensor<3xi32>) and dilated(2, bottom_right in document) and key_length(%m1 : tensor<2xi32>) : tensor<2x4x5x6xf32>
+  return
+}
+
+func.func @mask_c16_origin(%state: !attn.state<16 x 8 x 8, f32>, %k: memref<?x8xf32>, %i: index, %o: index) -> !attn.state<16 x 8 x 8, f32> {
+  %r = attn.online %state, %k, %k rows %i to %i keys from %i lengths %i, %i where chunked(4, from %o : index, offset = 2) mode edge
+      {schedule = #attn.schedule<lanes = 8, rows = 6, vectors = 2, query_tile = 16, key_tile = 96, unroll = 4, prefetch = 0>}
+      : !attn.state<16 x 8 x 8, f32>, memref<?x8xf32>, memref<?x8xf32>
+  return %r : !attn.state<16 x 8 x 8, f32>
+}

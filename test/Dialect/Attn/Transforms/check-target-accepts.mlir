@@ -9,8 +9,8 @@ func.func @dynamic(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tenso
 }
 
 // CHECK-LABEL: @rank2(
-func.func @rank2(%q: tensor<?x512xf32>, %k: tensor<?x512xf32>, %v: tensor<?x1xf32>) -> tensor<?x1xf32> {
-  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<?x512xf32>, tensor<?x512xf32>, tensor<?x1xf32>) -> tensor<?x1xf32>
+func.func @rank2(%q: tensor<?x1024xf32>, %k: tensor<?x1024xf32>, %v: tensor<?x1xf32>) -> tensor<?x1xf32> {
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<?x1024xf32>, tensor<?x1024xf32>, tensor<?x1xf32>) -> tensor<?x1xf32>
   return %o : tensor<?x1xf32>
 }
 

@@ -42,18 +42,18 @@ func.func @value_dim(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: ten
 
 // -----
 
-func.func @large(%q: tensor<2x513xf32>, %k: tensor<2x513xf32>, %v: tensor<2x513xf32>) -> tensor<2x513xf32> {
-  // expected-error @below {{expects a head dimension of at most 512 on this target, but its query has 513}}
-  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x513xf32>, tensor<2x513xf32>, tensor<2x513xf32>) -> tensor<2x513xf32>
-  return %o : tensor<2x513xf32>
+func.func @large(%q: tensor<2x1025xf32>, %k: tensor<2x1025xf32>, %v: tensor<2x1025xf32>) -> tensor<2x1025xf32> {
+  // expected-error @below {{expects a head dimension of at most 1024 on this target, but its query has 1025}}
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x1025xf32>, tensor<2x1025xf32>, tensor<2x1025xf32>) -> tensor<2x1025xf32>
+  return %o : tensor<2x1025xf32>
 }
 
 // -----
 
-func.func @large_value(%q: tensor<2x4xf32>, %k: tensor<2x4xf32>, %v: tensor<2x600xf32>) -> tensor<2x600xf32> {
-  // expected-error @below {{expects a head dimension of at most 512 on this target, but its value has 600}}
-  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x600xf32>) -> tensor<2x600xf32>
-  return %o : tensor<2x600xf32>
+func.func @large_value(%q: tensor<2x4xf32>, %k: tensor<2x4xf32>, %v: tensor<2x1100xf32>) -> tensor<2x1100xf32> {
+  // expected-error @below {{expects a head dimension of at most 1024 on this target, but its value has 1100}}
+  %o = attn.sdpa %q, %k, %v scale 1.0 : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x1100xf32>) -> tensor<2x1100xf32>
+  return %o : tensor<2x1100xf32>
 }
 
 // -----

@@ -74,12 +74,20 @@ def Attn_CausalAttr : Attn_MaskTerm<"Causal", "causal", namesOperands> {
     Query row q sees key k if `k <= q + start`. `start` is 0 for `top_left`,
     the number of live keys minus the number of queries for `bottom_right`, and
     given for `offset`: by the constant `offset`, or, where `operand` is not
-    negative, by that mask operand (one integer, or one per batch entry).
+    negative, by that mask operand (one integer, or one per batch entry). With
+    `in_document`, `top_left` and `bottom_right` are those of the query's own
+    document.
   }];
   let parameters = (ins EnumParameter<Attn_Alignment>:$alignment,
                         DefaultValuedParameter<"int64_t", "0">:$offset,
-                        DefaultValuedParameter<"int64_t", "-1">:$operand);
-  let assemblyFormat = "`<` $alignment (`,` struct($offset, $operand)^)? `>`";
+                        DefaultValuedParameter<"int64_t", "-1">:$operand,
+                        DefaultValuedParameter<"bool", "false">:$in_document);
+  let assemblyFormat =
+    "`<` $alignment (`,` struct($offset, $operand, $in_document)^)? `>`";
+  let builders = [AttrBuilder<(ins "::attn::Alignment":$alignment,
+                                   "int64_t":$offset, "int64_t":$operand), [{
+    return $_get($_ctxt, alignment, offset, operand, /*in_document=*/false);
+  }]>];
 }
 
 def Attn_KeyLengthAttr : Attn_MaskTerm<"KeyLength", "key_length", namesOperands> {
@@ -113,11 +121,19 @@ def Attn_PositionAttr : Attn_Attr<"Position", "position"> {
   let summary = "the key that query 0 stands on";
   let description = [{
     As for `causal`: key 0, the number of live keys minus the number of queries,
-    or `offset`, an i64 or an `#attn.operand`.
+    or `offset`, an i64 or an `#attn.operand`; with `in_document`, as if the
+    query's own document were all there is.
   }];
   let parameters = (ins EnumParameter<Attn_Alignment>:$alignment,
-                        OptionalParameter<"::mlir::Attribute">:$offset);
-  let assemblyFormat = "`<` $alignment (`,` $offset^)? `>`";
+                        OptionalParameter<"::mlir::Attribute">:$offset,
+                        DefaultValuedParameter<"bool", "false">:$in_document);
+  let assemblyFormat = [{
+    `<` $alignment (`,` $offset^)? (`in_document` $in_document^)? `>`
+  }];
+  let builders = [AttrBuilder<(ins "::attn::Alignment":$alignment,
+                                   "::mlir::Attribute":$offset), [{
+    return $_get($_ctxt, alignment, offset, /*in_document=*/false);
+  }]>];
 }
 
 // A number of a term is an i64 or an #attn.operand.
@@ -159,11 +175,18 @@ def Attn_ChunkedAttr : Attn_MaskTerm<"Chunked", "chunked"> {
   let summary = "keys of the query's own chunk";
   let description = [{
     With p the key that query row q stands on, key k is visible if
-    `floor(p / size) == floor(k / size)`.
+    `floor(p / size) == floor(k / size)`. Chunks begin at key 0, or at the first
+    key of the query's document if the position is in it; in a tile op that key
+    is the operand `origin`.
   }];
   let parameters = (ins "int64_t":$size,
-                        OptionalParameter<"::attn::PositionAttr">:$position);
-  let assemblyFormat = "`<` $size (`,` $position^)? `>`";
+                        OptionalParameter<"::attn::PositionAttr">:$position,
+                        OptionalParameter<"::attn::OperandAttr">:$origin);
+  let assemblyFormat = "`<` $size (`,` $position^)? (`from` $origin^)? `>`";
+  let builders = [AttrBuilder<(ins "int64_t":$size,
+                                   "::attn::PositionAttr":$position), [{
+    return $_get($_ctxt, size, position, ::attn::OperandAttr());
+  }]>];
 }
 
 def Attn_DilatedAttr : Attn_MaskTerm<"Dilated", "dilated"> {

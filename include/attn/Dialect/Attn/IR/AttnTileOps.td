@@ -133,20 +133,22 @@ def Attn_SaveStateOp : Attn_Op<"save_state", [
   let hasVerifier = 1;
 }
 
-def Attn_CombineOp : Attn_Op<"combine", [
+def Attn_CombineOp : Attn_Op<"combine", [AttrSizedOperandSegments,
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "context, and logarithm of the sum, from saved states";
   let description = [{
     `parts` is (states x rows x (value_dim + 2)), as `attn.save_state` wrote it
-    for disjoint sets of keys. Merges them as `attn.merge` does, and divides as
-    `attn.finalize` does.
+    for disjoint sets of keys. Merges them as `attn.merge` does, adds the sink as
+    `attn.add_sink` does, and divides as `attn.finalize` does.
   }];
-  let arguments = (ins Attn_Shaped:$parts, Attn_Shaped:$out,
-                       Optional<Attn_Shaped>:$lse, Attn_ScheduleAttr:$schedule);
+  let arguments = (ins Attn_Shaped:$parts, Optional<AnyFloat>:$sink,
+                       Attn_Shaped:$out, Optional<Attn_Shaped>:$lse,
+                       Attn_ScheduleAttr:$schedule);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $parts `outs` `(` $out (`,` $lse^)? `:` type($out) (`,` type($lse)^)? `)`
+    $parts (`sink` $sink^ `:` type($sink))?
+    `outs` `(` $out (`,` $lse^)? `:` type($out) (`,` type($lse)^)? `)`
     attr-dict `:` type($parts) (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{

@@ -55,8 +55,21 @@ mlir::FailureOr<PositionAttr> parsePositionAndParen(MaskOperandParser &mask,
                                                     bool afterComma = false);
 void printPosition(mlir::OpAsmPrinter &printer, PositionAttr position,
                    mlir::OperandRange operands);
+/// `top_left`, `bottom_right in document` or `offset`, without what follows it.
+/// `after`: for the message.
+struct AlignmentWords {
+  Alignment alignment;
+  bool inDocument;
+};
+mlir::FailureOr<AlignmentWords> parseAlignment(MaskOperandParser &mask,
+                                               llvm::StringRef after);
+void printAlignment(mlir::OpAsmPrinter &printer, AlignmentWords words);
+
 /// The key that query row q stands on.
 Linear standsOn(MaskContext &context, PositionAttr position);
+/// A number that is the same for all rows of one document, in an op whose
+/// documents have not been told apart yet.
+Linear documentSymbol(MaskContext &context, llvm::StringRef name);
 llvm::LogicalResult
 verifyPosition(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                llvm::StringRef term, PositionAttr position,
@@ -98,10 +111,9 @@ void printMask(mlir::OpAsmPrinter &printer, mlir::Attribute mask,
 mlir::Attribute conjoinMasks(mlir::Attribute first, unsigned firstOperands,
                              mlir::Attribute second);
 
-/// Whether the conjunction of two masks, one applied after the other, means the
-/// same as both: not where one counts from the last live key and the other says
-/// which key that is.
-bool canConjoinMasks(mlir::Attribute first, mlir::Attribute second);
+/// Why the conjunction of two masks, one applied after the other, does not mean
+/// the same as both; empty where it does.
+llvm::StringRef whyNotConjoin(mlir::Attribute first, mlir::Attribute second);
 
 /// Checks that `mask` is made of terms, that it names each of its operands, and
 /// that each term accepts the types of its operands.
@@ -109,6 +121,11 @@ llvm::LogicalResult
 verifyMask(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
            mlir::Attribute mask, mlir::TypeRange operandTypes,
            llvm::ArrayRef<int64_t> scoresShape);
+
+/// Whether a term of `mask` has a position in the query's document.
+bool standsInDocument(mlir::Attribute mask);
+/// The terms of the conjunction that `mask` is.
+llvm::SmallVector<mlir::Attribute> conjunctionOf(mlir::Attribute mask);
 
 /// The formula of a whole mask; true where there is none. Terms that count from
 /// the last live key (`causal(bottom_right)`) take a `key_length` that stands

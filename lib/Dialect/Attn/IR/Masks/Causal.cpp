@@ -1,38 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// causal(top_left | bottom_right | offset = N | offset = %x : type): keys up to
-// the query's own position. docs/Spec.md, "causal".
+// causal(top_left | bottom_right | offset = N | offset = %x : type), the first
+// two maybe `in document`: keys up to the query's own position. docs/Spec.md,
+// "causal".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
 using namespace attn;
 
 Formula CausalAttr::formula(MaskContext &context) const {
-  Linear start(0);
-  if (getAlignment() == Alignment::BottomRight)
-    start = context.liveKeys() - Linear::queryLength();
-  else if (getAlignment() == Alignment::Offset)
-    start = getOperand() < 0 ? Linear(getOffset())
-                             : context.operandSymbol(getOperand(), "offset",
-                                                     /*nonNegative=*/false);
+  if (getAlignment() != Alignment::Offset)
+    return lessEqual(
+        Linear::key(),
+        standsOn(context, PositionAttr::get(getContext(), getAlignment(),
+                                            Attribute(), getInDocument())));
+  Linear start = getOperand() < 0
+                     ? Linear(getOffset())
+                     : context.operandSymbol(getOperand(), "offset",
+                                             /*nonNegative=*/false);
   return lessEqual(Linear::key(), Linear::query() + start);
 }
 
 Attribute attn::parseCausal(MaskOperandParser &mask) {
   OpAsmParser &parser = mask.parser;
   MLIRContext *context = parser.getContext();
-  StringRef word;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLParen() || parser.parseKeyword(&word))
+  if (parser.parseLParen())
     return {};
-  std::optional<Alignment> alignment = symbolizeAlignment(word);
-  if (!alignment) {
-    parser.emitError(loc, "expects top_left, bottom_right or offset after "
-                          "'causal(', but got '")
-        << word << "'";
+  FailureOr<AlignmentWords> words = parseAlignment(mask, " after 'causal('");
+  if (failed(words))
     return {};
-  }
   int64_t offset = 0, operand = -1;
-  if (*alignment == Alignment::Offset) {
+  if (words->alignment == Alignment::Offset) {
     if (parser.parseEqual())
       return {};
     OptionalParseResult constant = parser.parseOptionalInteger(offset);
@@ -49,11 +46,13 @@ Attribute attn::parseCausal(MaskOperandParser &mask) {
   }
   if (parser.parseRParen())
     return {};
-  return CausalAttr::get(context, *alignment, offset, operand);
+  return CausalAttr::get(context, words->alignment, offset, operand,
+                         words->inDocument);
 }
 
 void CausalAttr::printTerm(OpAsmPrinter &printer, OperandRange operands) const {
-  printer << "causal(" << stringifyAlignment(getAlignment());
+  printer << "causal(";
+  printAlignment(printer, {getAlignment(), getInDocument()});
   if (getAlignment() == Alignment::Offset) {
     printer << " = ";
     if (getOperand() < 0)
@@ -74,7 +73,8 @@ SmallVector<unsigned> CausalAttr::operandPositions() const {
 Attribute CausalAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
   if (getOperand() < 0)
     return *this;
-  return get(getContext(), getAlignment(), getOffset(), map(getOperand()));
+  return get(getContext(), getAlignment(), getOffset(), map(getOperand()),
+             getInDocument());
 }
 
 LogicalResult

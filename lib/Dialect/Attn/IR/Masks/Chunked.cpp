@@ -1,30 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // chunked(N, position): keys of the query's own chunk. docs/Spec.md,
-// "chunked".
+// "chunked". In tile ops chunks may begin at another key than 0:
+// chunked(N, from %k : index, position).
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
 using namespace attn;
 
 Formula ChunkedAttr::formula(MaskContext &context) const {
-  Linear own = standsOn(context, getPosition());
-  return isZero(context.floorDivide(own, getSize()) -
-                context.floorDivide(Linear::key(), getSize()));
+  Linear own = standsOn(context, getPosition()), key = Linear::key();
+  Linear origin(0);
+  if (getOrigin())
+    origin = context.operandSymbol(getOrigin().getPosition(), "origin");
+  else if (getPosition() && getPosition().getInDocument())
+    origin = documentSymbol(context, "document_first_key");
+  return isZero(context.floorDivide(own - origin, getSize()) -
+                context.floorDivide(key - origin, getSize()));
 }
 
 Attribute attn::parseChunked(MaskOperandParser &mask) {
   int64_t size;
   if (mask.parser.parseLParen() || mask.parser.parseInteger(size))
     return {};
-  FailureOr<PositionAttr> position = parsePositionAndParen(mask);
+  OperandAttr origin;
+  bool comma = succeeded(mask.parser.parseOptionalComma());
+  if (comma && succeeded(mask.parser.parseOptionalKeyword("from"))) {
+    if (!(origin = parseTermOperand(mask)))
+      return {};
+    comma = false;
+  }
+  FailureOr<PositionAttr> position =
+      parsePositionAndParen(mask, /*afterComma=*/comma);
   if (failed(position))
     return {};
-  return ChunkedAttr::get(mask.parser.getContext(), size, *position);
+  return ChunkedAttr::get(mask.parser.getContext(), size, *position, origin);
 }
 
 void ChunkedAttr::printTerm(OpAsmPrinter &printer,
                             OperandRange operands) const {
   printer << "chunked(" << getSize();
+  if (getOrigin()) {
+    printer << ", from ";
+    printTermOperand(printer, getOrigin(), operands);
+  }
   printPosition(printer, getPosition(), operands);
   printer << ")";
 }
@@ -35,5 +53,9 @@ ChunkedAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
   if (getSize() < 1) // C10
     return emitError() << "expects chunked of at least 1, but got "
                        << getSize();
+  if (getOrigin() && !types[getOrigin().getPosition()].isIndex()) // C16
+    return emitError() << "expects chunked to count from an operand of type "
+                          "index, but got "
+                       << types[getOrigin().getPosition()];
   return verifyPosition(emitError, "chunked", getPosition(), types, shape);
 }
