@@ -110,7 +110,8 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
 }
 
 /// The same where a value may be infinite or NaN: a weight of 0 contributes
-/// nothing. Rare, so small rather than fast.
+/// nothing. Rare, so small rather than fast; finite values are added in the
+/// same order, so that what an excluded value holds changes no bit.
 static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
                               Value state, Value value, Value p, Value begin,
                               Value end) {
@@ -121,15 +122,15 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
     for (int64_t v = 0; v < k.vectors; ++v) {
       Value column = k.index(v * k.lanes), row = k.add(context, d);
       Value rescale = k.load(state, rescaleRow, column);
-      Value start = k.mulf(k.load(state, row, column), rescale);
-      Values sum = k.loop(begin, end, 1, start, [&](Value key, ValueRange acc) {
+      Values sum = k.loop(begin, end, 1, zero, [&](Value key, ValueRange acc) {
         Value weight = k.load(state, k.add(weights, key), column);
-        Value product = k.mulf(weight, k.loadBroadcast(value, key, d));
+        Value next = k.fma(weight, k.loadBroadcast(value, key, d), acc[0]);
         Value none = arith::CmpFOp::create(
             k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
-        return Values{k.addf(acc[0], k.select(none, zero, product))};
+        return Values{k.select(none, acc[0], next)};
       });
-      k.store(sum[0], state, row, column);
+      Value old = k.load(state, row, column);
+      k.store(k.fma(old, rescale, sum[0]), state, row, column);
     }
   });
 }

@@ -8,7 +8,8 @@
 //
 // The IR does not change. Every op is looked at, so that a user sees all
 // reasons at once. Before: attn-fuse and attn-absorb-heads have run. After:
-// only attn.sdpa and attn.project are left of the graph, and for both
+// only attn.sdpa, attn.project and what attn-lower-prologue takes are left of
+// the graph, and for the first two
 //   - all float tensors are f16, bf16, f32 or f64;
 //   - heads, head dimensions and the sizes of weights are static;
 //   - a head has at most 512 elements (a tile of it stays in registers and L1).
@@ -138,6 +139,8 @@ static LogicalResult check(Operation *op) {
     return check(sdpa);
   if (auto project = dyn_cast<ProjectOp>(op))
     return check(project);
+  if (auto scale = dyn_cast<ScaleOp>(op)) // by itself it is arithmetic
+    return expectElement(op, "input", scale.getInput());
   if (isStep(op))
     return refuseStep(op);
   if (isa<SplitHeadsOp, MergeHeadsOp>(op))
