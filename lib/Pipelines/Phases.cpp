@@ -2,24 +2,20 @@
 #include "attn/Pipelines/Phases.h"
 #include "CheckPhase.h"
 #include "LowerCopies.h"
+#include "OnFunctions.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
-#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -27,6 +23,15 @@ using namespace attn;
 
 static void addCleanup(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+/// The same for kernels: one look at each op finds what a second one would, and
+/// takes a third of the time.
+static void addKernelCleanup(OpPassManager &pm) {
+  GreedyRewriteConfig once;
+  once.setMaxIterations(1);
+  pm.addPass(createCanonicalizerPass(once));
   pm.addPass(createCSEPass());
 }
 
@@ -91,18 +96,23 @@ static void addVectors(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createApproximateMath());
   // Copies and fills that are no part of a kernel.
   pm.addPass(createLowerCopies());
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
-  addCleanup(pm);
+  addOnFunctions(pm, {"linalg", true, [](OpPassManager &functions) {
+                        functions.addPass(createConvertLinalgToLoopsPass());
+                      }});
+  addKernelCleanup(pm);
 }
 
 static void addParallel(OpPassManager &pm, const PipelineOptions &) {
   // Sizes of buffers come from the arguments.
-  pm.addPass(memref::createResolveShapedTypeResultDimsPass());
-  addCleanup(pm);
+  addOnFunctions(pm, {"vector", false, [](OpPassManager &functions) {
+                        functions.addPass(
+                            memref::createResolveShapedTypeResultDimsPass());
+                        addCleanup(functions);
+                      }});
   pm.addNestedPass<func::FuncOp>(createMakeContiguous());
   pm.addPass(createOutlineParallel());
   pm.addPass(createAssignWorkspace());
-  addCleanup(pm);
+  addOnFunctions(pm, {"vector", false, addCleanup});
 }
 
 static void addEntry(OpPassManager &pm, const PipelineOptions &options) {
@@ -123,15 +133,9 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createConvertFuncToLLVMPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createConvertToLLVMPass()); // all other dialects at once
   pm.addPass(createReconcileUnrealizedCastsPass());
-  addCleanup(pm);
+  addKernelCleanup(pm);
 }
 
 ArrayRef<Phase> attn::phases() {
@@ -209,6 +213,11 @@ const Phase *attn::findPhase(StringRef name) {
 LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
                              const PipelineOptions &options) {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
+#ifdef NDEBUG
+  // Our own kernels are verified once per phase: after every pass, it would
+  // take a third of the time.
+  pm.enableVerifier(phase.rejects);
+#endif
   phase.addPasses(pm, options);
   SmallVector<std::string> gone;
   for (const Phase &earlier : phases()) {
@@ -218,5 +227,5 @@ LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
       break;
   }
   pm.addPass(createCheckPhase(phase.name, gone));
-  return pm.run(module);
+  return failed(pm.run(module)) ? failure() : verify(module);
 }

@@ -173,7 +173,15 @@ struct ApproximateMath : attn::impl::ApproximateMathBase<ApproximateMath> {
     patterns.add<Expand<math::FmaOp>>(context, [](A &a, X x) -> Value {
       return LLVM::FMulAddOp::create(a.b, a.loc, x[0], x[1], x[2]);
     });
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    // All other ops, of which a kernel has thousands, stay as they are.
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
+        ops.push_back(op);
+    });
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    if (failed(applyOpPatternsGreedily(ops, std::move(patterns), config)))
       signalPassFailure();
   }
 };

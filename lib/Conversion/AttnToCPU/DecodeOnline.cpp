@@ -324,7 +324,8 @@ void DecodeTile::contextBlock(Value block) {
 }
 
 /// The same where a value may be infinite or NaN: a weight of 0 contributes
-/// nothing. Rare, so small rather than fast.
+/// nothing. Rare, so small rather than fast; finite values are added in the
+/// same order, so that what an excluded value holds changes no bit.
 void DecodeTile::strictContextBlock(Value block) {
   Value zero = k.splat(0.0);
   int64_t vectors = layout.vectorsOf(layout.valueDim);
@@ -337,10 +338,10 @@ void DecodeTile::strictContextBlock(Value block) {
           k.index(0), count, 1, zero, [&](Value key, ValueRange carried) {
             Value weight =
                 k.loadBroadcast(scores, block, k.add(position(key), q));
-            Value product = k.mulf(weight, loadValue(key, i));
+            Value next = k.fma(weight, loadValue(key, i), carried[0]);
             Value none = arith::CmpFOp::create(
                 k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
-            return Values{k.addf(carried[0], k.select(none, zero, product))};
+            return Values{k.select(none, carried[0], next)};
           })[0];
       Value column = k.mul(i, k.lanes);
       Value old = k.load(context, row, column);

@@ -117,16 +117,6 @@ static void sigmoidTile(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
-/// The context before a tile is added: a * context.
-static Value rescaled(KernelBuilder &k, const StateLayout &layout, Value state,
-                      Value row, Value column, Value p) {
-  Value old = k.load(state, row, column);
-  if (layout.sigmoid)
-    return old;
-  Value rescaleRow = layout.statistic(k, p, StateLayout::Rescale);
-  return k.mulf(old, k.load(state, rescaleRow, column));
-}
-
 /// context = a * context + weights * value for the keys, or pairs of keys,
 /// [begin, end). The tile's part is summed by itself: then the rounding errors
 /// of long sequences grow with the number of tiles, not of keys.
@@ -169,24 +159,26 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
 }
 
 /// The same where a value may be infinite or NaN: a weight of 0 contributes
-/// nothing. Rare, so small rather than fast; `value` is not in pairs.
+/// nothing. Rare, so small rather than fast; `value` is not in pairs. Finite
+/// values are added in the same order, so that what an excluded value holds
+/// changes no bit.
 static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
                               Value state, Value value, Value p, Value begin,
                               Value end) {
   Value weights = layout.weights(k, p), context = layout.context(k, p);
+  Value rescaleRow = layout.statistic(k, p, StateLayout::Rescale);
   Value count = memref::DimOp::create(k.builder, k.loc, value, 0);
   Value lastKey = k.sub(count, k.index(1)), zero = k.splat(0.0);
   auto add = [&](Value acc, Value weight, Value key, Value d) {
-    Value product = k.mulf(weight, k.loadBroadcast(value, key, d));
+    Value next = k.fma(weight, k.loadBroadcast(value, key, d), acc);
     Value none = arith::CmpFOp::create(k.builder, k.loc,
                                        arith::CmpFPredicate::OEQ, weight, zero);
-    return k.addf(acc, k.select(none, zero, product));
+    return k.select(none, acc, next);
   };
   k.loop(k.index(0), k.index(layout.valueDim), 1, [&](Value d) {
     for (int64_t v = 0; v < k.vectors; ++v) {
       Value column = k.index(v * k.lanes), row = k.add(context, d);
-      Value start = rescaled(k, layout, state, row, column, p);
-      Values sum = k.loop(begin, end, 1, start, [&](Value i, ValueRange acc) {
+      Values sum = k.loop(begin, end, 1, zero, [&](Value i, ValueRange acc) {
         Value weight = k.load(state, k.add(weights, i), column);
         if (!layout.pairs)
           return Values{add(acc[0], weight, i, d)};
@@ -194,7 +186,11 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
         Value next = add(acc[0], unpackPairs(k, weight, false), first, d);
         return Values{add(next, unpackPairs(k, weight, true), second, d)};
       });
-      k.store(sum[0], state, row, column);
+      Value old = k.load(state, row, column);
+      Value next = layout.sigmoid
+                       ? k.addf(old, sum[0])
+                       : k.fma(old, k.load(state, rescaleRow, column), sum[0]);
+      k.store(next, state, row, column);
     }
   });
 }

@@ -65,15 +65,11 @@ PanelKeys ScoreTile::visibleKeys(Value p) {
       !llvm::any_of(leafTerms(tile.mask), llvm::IsaPred<DocumentAttr>);
   KeyRanges ranges =
       analyzeMask(maskContext, formula, {k.panel, k.rows}, options);
-  SymbolValues symbols;
+  SymbolValues symbols(ranges.context, tile.queryLength, tile.keyLength,
+                       tile.maskOperands);
   Value first = firstQuery(p);
   symbols.set(Variable::QueryBegin, first);
   symbols.set(Variable::QueryEnd, k.min(k.add(first, k.panel), tile.queryEnd));
-  symbols.set(Variable::QueryLength, tile.queryLength);
-  symbols.set(Variable::KeyLength, tile.keyLength);
-  for (auto [i, symbol] : llvm::enumerate(ranges.context.symbols()))
-    if (symbol.kind == MaskContext::SymbolKind::Operand)
-      symbols.set(Variable::FirstSymbol + i, tile.maskOperands[symbol.operand]);
   // Blocks of `rows` keys count from key 0, and tiles begin at a multiple.
   auto local = [&](Value block, Value low) {
     Value relative = k.sub(k.mul(block, k.rows), tile.keyBegin);

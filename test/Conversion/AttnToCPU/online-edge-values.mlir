@@ -12,8 +12,9 @@
 // CHECK: } else {
 // CHECK: %[[W:.*]] = vector.load %[[S]]
 // CHECK: memref.load %[[V]]
-// CHECK: %[[NONE:.*]] = arith.cmpf oeq, %{{.*}}, %[[ZERO:.*]] : vector<4xf32>
-// CHECK-NEXT: arith.select %[[NONE]], %[[ZERO]], %{{.*}} : vector<4xi1>, vector<4xf32>
+// CHECK: %[[NEXT:.*]] = vector.fma %{{.*}}, %{{.*}}, %[[SUM:.*]] : vector<4xf32>
+// CHECK-NEXT: %[[NONE:.*]] = arith.cmpf oeq, %{{.*}} : vector<4xf32>
+// CHECK-NEXT: arith.select %[[NONE]], %[[SUM]], %[[NEXT]] : vector<4xi1>, vector<4xf32>
 // CHECK: func.func private @f.kernel
 func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index, %sq: index, %sk: index) {
   %c0 = arith.constant 0 : index

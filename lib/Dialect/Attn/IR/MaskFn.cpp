@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // attn.mask_fn: syntax, verifier, and its region as a program. Numbers are
 // those of docs/Spec.md.
+#include "Captures.h"
 #include "attn/Dialect/Attn/IR/MaskProgram.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/OpImplementation.h"
@@ -27,18 +28,7 @@ attn::parsePredicate(OpAsmParser &parser, Region &region,
            << arguments.size() << " arguments";
   for (OpAsmParser::Argument &argument : arguments)
     argument.type = parser.getBuilder().getIndexType();
-  auto parseCapture = [&]() -> ParseResult {
-    OpAsmParser::Argument &argument = arguments.emplace_back();
-    if (parser.parseArgument(argument) || parser.parseEqual() ||
-        parser.parseOperand(captures.emplace_back()) ||
-        parser.parseColonType(argument.type))
-      return failure();
-    types.push_back(argument.type);
-    return success();
-  };
-  if (succeeded(parser.parseOptionalKeyword("with")) &&
-      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
-                                     parseCapture))
+  if (parseCaptures(parser, arguments, captures, types))
     return failure();
   return parser.parseRegion(region, arguments, /*enableNameShadowing=*/true);
 }
@@ -48,17 +38,9 @@ void attn::printPredicate(OpAsmPrinter &printer, Operation *, Region &region,
   auto arguments = region.getArguments();
   printer << "(";
   llvm::interleaveComma(arguments.take_front(numIndices), printer);
-  printer << ") ";
-  if (!captures.empty()) {
-    printer << "with (";
-    llvm::interleaveComma(
-        llvm::zip_equal(arguments.drop_front(numIndices), captures), printer,
-        [&](auto pair) {
-          auto [argument, value] = pair;
-          printer << argument << " = " << value << " : " << value.getType();
-        });
-    printer << ") ";
-  }
+  printer << ")";
+  printCaptures(printer, arguments.drop_front(numIndices), captures);
+  printer << " ";
   printer.printRegion(region, /*printEntryBlockArgs=*/false);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
+#include "Captures.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -31,18 +32,7 @@ static ParseResult parse(OpAsmParser &parser, Region &region,
       return failure();
     types.append({index, index});
   }
-  auto parseCapture = [&]() -> ParseResult {
-    OpAsmParser::Argument &argument = arguments.emplace_back();
-    if (parser.parseArgument(argument) || parser.parseEqual() ||
-        parser.parseOperand(captures.emplace_back()) ||
-        parser.parseColonType(argument.type))
-      return failure();
-    types.push_back(argument.type);
-    return success();
-  };
-  if (succeeded(parser.parseOptionalKeyword("with")) &&
-      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
-                                     parseCapture))
+  if (parseCaptures(parser, arguments, captures, types))
     return failure();
   return parser.parseRegion(region, arguments, /*enableNameShadowing=*/true);
 }
@@ -59,16 +49,7 @@ static void print(OpAsmPrinter &printer, Region &region, OperandRange captures,
     printer << " of " << captures[0] << ", " << captures[1];
     captures = captures.drop_front(2);
   }
-  if (!captures.empty()) {
-    printer << " with (";
-    llvm::interleaveComma(
-        llvm::zip_equal(arguments.drop_front(FirstCapture), captures), printer,
-        [&](auto pair) {
-          auto [argument, value] = pair;
-          printer << argument << " = " << value << " : " << value.getType();
-        });
-    printer << ")";
-  }
+  printCaptures(printer, arguments.drop_front(FirstCapture), captures);
   printer << " ";
   printer.printRegion(region, /*printEntryBlockArgs=*/false);
 }

@@ -6,8 +6,8 @@
 //     because these terms contradict each other: causal (k <= q); not causal
 //     (k >= q + 3)
 //
-// Such a mask is a mistake of its author. The terms that are named are those
-// without which the rest of the conjunction admits pairs.
+// Such a mask is a mistake of its author. The terms that are named admit
+// nothing together, and something without any one of them.
 //
 // The IR does not change. Before: the fused level. After: the same.
 #include "attn/Analysis/MaskBounds.h"
@@ -47,17 +47,18 @@ static std::string describe(Attribute term) {
   return nameOf(term) + " (" + context.toString(formula) + ")";
 }
 
-/// The terms that the contradiction cannot do without.
-static SmallVector<std::string> culprits(AllOfAttr mask) {
-  SmallVector<std::string> texts;
-  for (size_t i = 0; i < mask.getTerms().size(); ++i) {
-    SmallVector<Attribute> rest(mask.getTerms());
+/// Terms that admit nothing together, of which none can be left out.
+static SmallVector<Attribute> culprits(AllOfAttr mask) {
+  SmallVector<Attribute> needed(mask.getTerms());
+  for (size_t i = 0; i < needed.size();) {
+    SmallVector<Attribute> rest(needed);
     rest.erase(rest.begin() + i);
-    if (admitsNothing(AllOfAttr::get(mask.getContext(), rest)))
-      continue;
-    texts.push_back(describe(mask.getTerms()[i]));
+    if (!rest.empty() && admitsNothing(AllOfAttr::get(mask.getContext(), rest)))
+      needed = rest;
+    else
+      ++i;
   }
-  return texts;
+  return needed;
 }
 
 namespace {
@@ -68,14 +69,12 @@ struct CheckMasks : attn::impl::CheckMasksBase<CheckMasks> {
         return WalkResult::advance();
       InFlightDiagnostic error =
           op.emitOpError("has a mask that admits no pair of query and key");
-      SmallVector<std::string> terms;
+      SmallVector<Attribute> terms{*op.getMask()};
       if (auto all = dyn_cast<AllOfAttr>(*op.getMask()))
         terms = culprits(all);
-      if (terms.size() > 1)
-        error << ", because these terms contradict each other: "
-              << llvm::join(terms, "; ");
-      else
-        error << ": " << (terms.empty() ? describe(*op.getMask()) : terms[0]);
+      error << (terms.size() > 1 ? ", because these terms contradict each other"
+                                 : "")
+            << ": " << llvm::join(llvm::map_range(terms, describe), "; ");
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

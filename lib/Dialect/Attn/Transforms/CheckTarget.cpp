@@ -8,8 +8,8 @@
 //
 // The IR does not change. Every op is looked at, so that a user sees all
 // reasons at once. Before: attn-fuse and attn-absorb-heads have run. After:
-// only attn.sdpa, attn.project, attn.merge_states and attn.finalize_state are
-// left of the graph, and for these
+// only attn.sdpa, attn.project, attn.merge_states, attn.finalize_state and what
+// attn-lower-prologue takes are left of the graph, and for the first four
 //   - all float tensors are f16, bf16, f32 or f64;
 //   - heads, head dimensions and the sizes of weights are static;
 //   - a head has at most 1024 elements (a tile of it stays in the caches).
@@ -146,6 +146,8 @@ static LogicalResult check(Operation *op) {
     return check(project);
   if (auto finalize = dyn_cast<FinalizeStateOp>(op))
     return check(finalize);
+  if (auto scale = dyn_cast<ScaleOp>(op)) // by itself it is arithmetic
+    return expectElement(op, "input", scale.getInput());
   if (isStep(op))
     return refuseStep(op);
   if (isa<SplitHeadsOp, MergeHeadsOp>(op))

@@ -126,12 +126,7 @@ struct PairCounter {
     ItemMask item = maskOfItem(b, loc, {op, batch, head, {}, {}, {}}, whole);
     MaskContext context;
     Formula formula = maskFormula(context, item.mask);
-    SymbolValues symbols;
-    symbols.set(Variable::QueryLength, queries);
-    symbols.set(Variable::KeyLength, keys);
-    for (auto [i, symbol] : llvm::enumerate(context.symbols()))
-      if (symbol.kind == MaskContext::SymbolKind::Operand)
-        symbols.set(Variable::FirstSymbol + i, item.operands[symbol.operand]);
+    SymbolValues symbols(context, queries, keys, item.operands);
     PairPlace place{item.operands, batch, head, /*leading=*/{}};
     auto opaque = [&](const FormulaNode &literal, ValueRange arguments) {
       auto term = Attribute::getFromOpaquePointer(literal.term);

@@ -15,7 +15,11 @@
 // per row, where the attention costs that per pair. Positions outside of the
 // tables take the nearest row.
 //
-// Before: attn.rope and attn.rms_norm of rank 2 to 4. After: none of them.
+// An attn.scale that no attention took in, as that of a query with another
+// use, becomes a linalg.generic.
+//
+// Before: attn.rope and attn.rms_norm of rank 2 to 4, attn.scale. After: none
+// of them.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -228,21 +232,57 @@ static Value computeTile(RowTile &t, RmsNormOp op) {
   });
 }
 
+static void lowerScale(ScaleOp op, IRRewriter &rewriter) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  RankedTensorType type = op.getType();
+  Type element = type.getElementType();
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, op.getInput()),
+      element);
+  AffineMap map = rewriter.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  auto multiply = [&](OpBuilder &b, Location, ValueRange values) {
+    // Few processors multiply 16 bits.
+    bool narrow = element.getIntOrFloatBitWidth() < 32;
+    Type wide = narrow ? b.getF32Type() : element;
+    Value x = values[0];
+    if (narrow)
+      x = arith::ExtFOp::create(b, loc, wide, x);
+    Value factor = arith::ConstantOp::create(
+        b, loc, b.getFloatAttr(wide, op.getFactor().convertToDouble()));
+    x = arith::MulFOp::create(b, loc, x, factor);
+    if (narrow)
+      x = arith::TruncFOp::create(b, loc, element, x);
+    linalg::YieldOp::create(b, loc, x);
+  };
+  auto scaled = linalg::GenericOp::create(rewriter, loc, type, op.getInput(),
+                                          empty, ArrayRef<AffineMap>{map, map},
+                                          iterators, multiply);
+  rewriter.replaceOp(op, scaled.getResults());
+}
+
 namespace {
 struct LowerPrologue : attn::impl::LowerPrologueBase<LowerPrologue> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isa<RopeOp, RmsNormOp>(op))
+      if (isa<RopeOp, RmsNormOp, ScaleOp>(op))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    for (Operation *op : ops)
+    for (Operation *op : ops) {
+      if (auto scale = dyn_cast<ScaleOp>(op)) {
+        lowerScale(scale, rewriter);
+        continue;
+      }
       lowerRows(op, rewriter, [&](RowTile &tile) {
         if (auto rope = dyn_cast<RopeOp>(op))
           return computeTile(tile, rope);
         return computeTile(tile, cast<RmsNormOp>(op));
       });
+    }
   }
 };
 } // namespace

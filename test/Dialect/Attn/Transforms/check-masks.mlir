@@ -59,6 +59,41 @@ func.func @predicate_of_nothing(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>) -> ten
 
 // -----
 
+// Two contradictions share a term; one of them is named, with both of its terms.
+func.func @two_contradictions(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // expected-error @+1 {{because these terms contradict each other: causal (k <= q + 1); not causal (k >= q + 3)}}
+  %out = attn.sdpa %q, %k, %k scale 1.0 where causal(top_left) and causal(offset = 1) and not causal(offset = 2) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %out : tensor<?x8xf32>
+}
+
+// -----
+
+// A term that admits nothing by itself is named alone.
+func.func @one_culprit(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // expected-error @+1 {{admits no pair of query and key: block (false)}}
+  %out = attn.sdpa %q, %k, %k scale 1.0 where causal(top_left) and block(4, 4, bits = [[0, 0]]) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %out : tensor<?x8xf32>
+}
+
+// -----
+
+// Every alternative contradicts itself.
+func.func @alternatives(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // expected-error @+1 {{admits no pair of query and key: or ((k <= q and k >= q + 3) or (k <= 2 and k >= 5))}}
+  %out = attn.sdpa %q, %k, %k scale 1.0 where causal(top_left) and not causal(offset = 2) or sink(3) and not prefix(5) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %out : tensor<?x8xf32>
+}
+
+// -----
+
+// Operands decide: not refused, whatever they may hold.
+func.func @operands_decide(%q: tensor<2x?x8xf32>, %k: tensor<2x?x8xf32>, %n: tensor<2xi32>, %m: tensor<2xi32>) -> tensor<2x?x8xf32> {
+  %out = attn.sdpa %q, %k, %k scale 1.0 where prefix(%n : tensor<2xi32>) and not prefix(%m : tensor<2xi32>) : (tensor<2x?x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>) -> tensor<2x?x8xf32>
+  return %out : tensor<2x?x8xf32>
+}
+
+// -----
+
 // One document per query tile or none: the number of keys is not known.
 func.func @documents(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>, %i: tensor<?xi32>) -> tensor<?x8xf32> {
   %out = attn.sdpa %q, %k, %k scale 1.0 where document(%i : tensor<?xi32>) and window(left = 0, right = 0) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>

@@ -30,12 +30,12 @@ func.func @softmax(%s: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
+// A scale alone is arithmetic.
 func.func @all_reasons(%s: tensor<2x3xf32>, %b: tensor<1x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
   // expected-error @below {{'attn.mask' op is not part of}}
   %a = attn.mask %s where causal(top_left) : tensor<2x3xf32>
   // expected-error @below {{'attn.bias' op is not part of}}
   %c = attn.bias %s, %b : tensor<2x3xf32>, tensor<1x3xf32>
-  // expected-error @below {{'attn.scale' op is not part of}}
   %d = attn.scale %s by 2.0 : tensor<2x3xf32>
   return %a, %c, %d : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
 }
@@ -43,10 +43,17 @@ func.func @all_reasons(%s: tensor<2x3xf32>, %b: tensor<1x3xf32>) -> (tensor<2x3x
 // -----
 
 func.func @second_use_of_query(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> (tensor<2x5xf32>, tensor<2x4xf32>) {
-  // expected-error @below {{'attn.scale' op is not part of an attention}}
   %x = attn.scale %q by 0.5 : tensor<2x4xf32>
   %s = attn.scores %x, %k : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
   %w = attn.softmax %s : tensor<2x3xf32>
   %o = attn.context %w, %v : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
   return %o, %x : tensor<2x5xf32>, tensor<2x4xf32>
+}
+
+// -----
+
+func.func @scale_of_other_elements(%x: tensor<2xf8E5M2>) -> tensor<2xf8E5M2> {
+  // expected-error @below {{'attn.scale' op expects elements of f16, bf16, f32 or f64 on this target, but its input has 'f8E5M2'}}
+  %y = attn.scale %x by 0.5 : tensor<2xf8E5M2>
+  return %y : tensor<2xf8E5M2>
 }

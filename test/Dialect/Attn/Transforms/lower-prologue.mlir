@@ -31,3 +31,23 @@ func.func @norm(%x: tensor<5x8xf32>) -> tensor<5x8xf32> {
   %r = attn.rms_norm %x eps 1.0e-6 : tensor<5x8xf32>
   return %r : tensor<5x8xf32>
 }
+
+// CHECK-LABEL: func @scale
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%{{.*}} : tensor<?x8xf32>)
+// CHECK: arith.constant 5.000000e-01 : f32
+// CHECK: arith.mulf
+// CHECK-NOT: attn.
+func.func @scale(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %y = attn.scale %x by 0.5 : tensor<?x8xf32>
+  return %y, %y : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// CHECK-LABEL: func @narrow_scale
+// CHECK: arith.extf %{{.*}} : bf16 to f32
+// CHECK: arith.mulf %{{.*}} : f32
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
+func.func @narrow_scale(%x: tensor<8xbf16>) -> tensor<8xbf16> {
+  %y = attn.scale %x by 0.1 : tensor<8xbf16>
+  return %y : tensor<8xbf16>
+}

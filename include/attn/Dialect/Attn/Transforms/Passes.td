@@ -104,7 +104,8 @@ def LowerPrologue : Pass<"attn-lower-prologue"> {
   let summary = "Rotate and normalise queries and keys before the attention";
   let description = [{
     `attn.rope` and `attn.rms_norm` become a parallel loop over batch, head and
-    tiles of rows.
+    tiles of rows. An `attn.scale` that no attention took in becomes a
+    `linalg.generic`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

@@ -55,6 +55,12 @@ namespace attn {
 struct SymbolValues {
   llvm::DenseMap<int, mlir::Value> values;
 
+  SymbolValues() = default;
+  /// Both lengths, and what the mask operands hold for the symbols that load
+  /// one; the rows of the tile, where it has some, are still to be set.
+  SymbolValues(const MaskContext &context, mlir::Value queryLength,
+               mlir::Value keyLength, mlir::ValueRange maskOperands);
+
   void set(int variable, mlir::Value value) { values[variable] = value; }
   /// Fatal error if the symbol has no value: a mistake of the calling pass.
   mlir::Value lookup(const MaskContext &context, int variable) const;
