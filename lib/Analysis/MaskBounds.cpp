@@ -41,6 +41,10 @@ static KeyInterval intersect(KeyInterval a, const KeyInterval &b) {
   return a;
 }
 
+static bool isEveryTile(const KeyInterval &interval) {
+  return rowsOf(interval) == rowsOf(everyTile()) && interval.tests.empty();
+}
+
 namespace {
 /// Projects formulas onto the tiles they touch.
 struct Projector {
@@ -64,6 +68,8 @@ KeySet Projector::projectNormalForm(const Polyhedron &base,
     if (auto interval =
             projectToTiles(restricted(base, conjunction), conjunction.exact))
       result.parts.push_back(*interval);
+  if (state.isSpent() && llvm::any_of(result.parts, isEveryTile))
+    result.parts = {everyTile()};
   coalesce(state, result);
   return result;
 }
@@ -81,6 +87,13 @@ KeySet Projector::projectChildren(const Formula &formula) {
   std::vector<KeySet> children;
   for (const Formula &child : formula->children)
     children.push_back(project(child));
+  auto isEverything = [](const KeySet &set) {
+    return llvm::any_of(set.parts, isEveryTile);
+  };
+  if (isAnd ? llvm::all_of(children, isEverything)
+            : llvm::any_of(children, isEverything))
+    return {{everyTile()}, /*exact=*/false};
+  llvm::erase_if(children, isEverything);
   sortBySize(children, [](const KeySet &set) { return set.parts.size(); });
   KeySet result = children.front();
   for (const KeySet &child : llvm::drop_begin(children)) {
@@ -107,12 +120,15 @@ KeySet Projector::projectChildren(const Formula &formula) {
 KeySet Projector::project(const Formula &formula) {
   Polyhedron base = pairOfTile(state, keysExist);
   KeySet result;
-  if (auto conjunctions = normalForm(formula, base)) {
+  if (state.isSpent()) {
+    result.parts = {everyTile()};
+  } else if (auto conjunctions = normalForm(formula, base)) {
     result = projectNormalForm(base, *conjunctions);
   } else {
     gaveUp = true;
     result = projectChildren(formula);
   }
+  gaveUp |= state.isSpent();
   result.exact = llvm::all_of(
       result.parts, [](const KeyInterval &part) { return part.exact; });
   return result;
@@ -138,6 +154,8 @@ static void dropUnvisited(AnalysisState &state, const KeySet &visit,
                           KeySet &set) {
   llvm::erase_if(set.parts, [&](const KeyInterval &part) {
     return llvm::all_of(visit.parts, [&](const KeyInterval &visited) {
+      if (state.isSpent())
+        return false;
       Polyhedron common = tilesOf(state, visited);
       for (const Linear &row : rowsOf(part))
         common.add(row);
@@ -172,6 +190,8 @@ static KeyLoopForm chooseForm(AnalysisState &state, KeyRanges &ranges) {
   const auto &visited = ranges.visit.parts;
   if (visited.empty())
     return KeyLoopForm::None;
+  if (state.isSpent())
+    return KeyLoopForm::Walk;
   bool possible = llvm::all_of(visited, [&](const KeyInterval &part) {
     return part.tests.empty() && beginsAlike(part, visited.front());
   });
@@ -205,6 +225,7 @@ KeyRanges attn::analyzeMask(const MaskContext &context, const Formula &mask,
                             TileSizes tiles, BoundsOptions options) {
   assert(tiles.key > 0 && tiles.query >= 0 && "no such tile");
   AnalysisState state{context, tiles, options};
+  state.allowed = options.work / 2; // the rest is for the excluded pairs
   KeyRanges ranges;
   ranges.tiles = tiles;
   ranges.options = options;
@@ -217,6 +238,7 @@ KeyRanges attn::analyzeMask(const MaskContext &context, const Formula &mask,
   Formula excluded = negate(mask);
   if (!options.ignoreRaggedTail)
     excluded = anyOf({excluded, lessEqual(Linear::keyLength(), Linear::key())});
+  ranges.work = state.work;
   state.work = 0;
   Projector notFull{state, /*keysExist=*/options.ignoreRaggedTail};
   ranges.notFull = notFull.project(excluded);
@@ -225,6 +247,7 @@ KeyRanges attn::analyzeMask(const MaskContext &context, const Formula &mask,
 
   ranges.gaveUp = visit.gaveUp || notFull.gaveUp;
   ranges.form = chooseForm(state, ranges);
+  ranges.work += state.work;
   ranges.context = std::move(state.context);
   return ranges;
 }
@@ -295,7 +318,7 @@ std::string attn::toString(const KeyRanges &ranges) {
   const char *forms[] = {"none", "loops", "walk"};
   std::string text = "form ";
   text += forms[static_cast<int>(ranges.form)];
-  text += ranges.gaveUp ? ", gave up on exactness\n" : "\n";
+  text += ranges.gaveUp ? ", the mask is too complex for exact bounds\n" : "\n";
   text += "visit\n" + toString(ranges.context, ranges.visit);
   text += "not full\n" + toString(ranges.context, ranges.notFull);
   return text;

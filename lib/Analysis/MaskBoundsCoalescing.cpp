@@ -67,6 +67,8 @@ static bool joinSomePair(AnalysisState &state, KeySet &set) {
     for (size_t j = 0; j < set.parts.size(); ++j) {
       if (i == j)
         continue;
+      if (state.isThrifty())
+        return false;
       auto joined = join(state, set.parts[i], set.parts[j]);
       if (!joined)
         continue;
@@ -78,6 +80,6 @@ static bool joinSomePair(AnalysisState &state, KeySet &set) {
 }
 
 void detail::coalesce(AnalysisState &state, KeySet &set) {
-  while (!state.isThrifty() && joinSomePair(state, set))
+  while (joinSomePair(state, set))
     ;
 }

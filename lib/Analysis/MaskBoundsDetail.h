@@ -30,8 +30,6 @@ enum Limits : int64_t {
   ThriftyRowsAfter = 24,
   /// Symbolic floors introduced per conjunction.
   MaxFloors = 6,
-  /// One unit is about one multiplication in a simplex tableau.
-  WorkBudget = 400000,
 };
 
 /// Sorts by size(element), equal ones in the order they had.  (libstdc++'s
@@ -54,9 +52,13 @@ struct AnalysisState {
   MaskContext context;
   TileSizes tiles;
   BoundsOptions options;
-  int64_t work = 0;
+  int64_t allowed = options.work; ///< of the work, by now
+  int64_t work = 0;               ///< done
 
-  bool isThrifty() const { return work > WorkBudget; }
+  /// Half of it is done: look for less, and for shorter bounds.
+  bool isThrifty() const { return work > allowed / 2; }
+  /// All of it is done: decide nothing more.
+  bool isSpent() const { return work > allowed; }
 };
 
 /// Coefficients of one constraint in the column order of a Polyhedron, the
@@ -113,7 +115,8 @@ struct Conjunction {
 };
 
 /// The disjunctive normal form of a formula below the constraints of `base`
-/// (empty conjunctions are left out); nullopt beyond MaxConjunctions.
+/// (empty conjunctions are left out); nullopt beyond MaxConjunctions, or where
+/// the work is spent.
 std::optional<std::vector<Conjunction>> normalForm(const Formula &formula,
                                                    const Polyhedron &base);
 /// `base` and the constraints of the conjunction.
@@ -121,12 +124,15 @@ Polyhedron restricted(Polyhedron base, const Conjunction &conjunction);
 
 /// The tiles kt for which `system` has a point; nullopt if there are none.
 std::optional<KeyInterval> projectToTiles(Polyhedron system, bool exact);
+/// Every tile, as an over-approximation.
+KeyInterval everyTile();
 
 /// An interval's bounds and guards (not its tests) as rows >= 0, and back.
 std::vector<Linear> rowsOf(const KeyInterval &interval);
 KeyInterval intervalOf(llvm::ArrayRef<Linear> rows, MaskContext &context);
 
-/// Removes covered intervals and joins pairs whose union is an interval.
+/// Removes covered intervals and joins pairs whose union is an interval, as
+/// long as there is work for it.
 void coalesce(AnalysisState &state, KeySet &set);
 
 } // namespace attn::detail

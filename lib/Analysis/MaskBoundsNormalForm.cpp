@@ -81,9 +81,9 @@ static Conjunctions withoutParts(const Conjunctions &all) {
 }
 
 /// All pairs, without those that are empty.
-static Conjunctions distribute(const Conjunctions &left,
-                               const Conjunctions &right,
-                               const Polyhedron &base) {
+static std::optional<Conjunctions> distribute(const Conjunctions &left,
+                                              const Conjunctions &right,
+                                              const Polyhedron &base) {
   Conjunctions product;
   for (const Conjunction &a : left)
     for (const Conjunction &b : right) {
@@ -91,6 +91,8 @@ static Conjunctions distribute(const Conjunctions &left,
       both.nonNegative.insert(b.nonNegative.begin(), b.nonNegative.end());
       both.zero.insert(b.zero.begin(), b.zero.end());
       both.exact &= b.exact;
+      if (base.state().isSpent())
+        return std::nullopt;
       if (!restricted(base, both).isEmpty())
         product.push_back(both);
     }
@@ -138,9 +140,10 @@ std::optional<Conjunctions> detail::normalForm(const Formula &formula,
       auto parts = normalForm(child, base);
       if (!parts)
         return std::nullopt;
-      result = distribute(result, *parts, base);
-      if (result.size() > MaxConjunctions)
+      auto product = distribute(result, *parts, base);
+      if (!product || product->size() > MaxConjunctions)
         return std::nullopt;
+      result = std::move(*product);
     }
     return result;
   }

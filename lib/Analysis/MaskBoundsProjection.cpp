@@ -146,6 +146,7 @@ std::vector<BoundPair> Eliminator::boundPairs(unsigned column,
     else if (row[column] < 0)
       upper.push_back(row);
   }
+  system.state().work += lower.size() * upper.size() * system.numColumns() * 4;
   std::vector<BoundPair> pairs;
   for (const Row &low : lower)
     for (const Row &high : upper) {
@@ -187,11 +188,18 @@ void Eliminator::shrink() {
   std::set<Linear> unique(rows.begin(), rows.end());
   if (unique.size() < rows.size())
     keepOnly(std::vector<Linear>(unique.begin(), unique.end()));
-  bool thrifty = system.state().isThrifty();
-  keepShortest(thrifty ? ThriftyRowsBefore : MaxRowsBefore);
-  // Few rows are not worth the cubic search.
-  if (int64_t count = system.constraints.getNumInequalities(); count > 12) {
-    system.state().work += count * count * count / 4;
+  AnalysisState &state = system.state();
+  keepShortest(MaxRowsBefore);
+  auto search = [&] { // cubic
+    int64_t count = system.constraints.getNumInequalities();
+    return count * count * count / 4;
+  };
+  bool thrifty = state.isThrifty() || state.work + search() > state.allowed;
+  if (thrifty)
+    keepShortest(ThriftyRowsBefore);
+  // Few rows are not worth it.
+  if (system.constraints.getNumInequalities() > 12) {
+    state.work += search();
     system.constraints.removeRedundantConstraints();
   }
   keepShortest(thrifty ? ThriftyRowsAfter : MaxRowsAfter);
@@ -292,7 +300,7 @@ int Eliminator::cheapestColumn() const {
   int64_t bestCost = 0;
   for (bool thorough : {false, true}) {
     // Ask the simplex only if no elimination is cheap without it.
-    if (thorough && (best < 0 || bestCost < 1000))
+    if (thorough && (best < 0 || bestCost < 1000 || system.state().isThrifty()))
       break;
     best = -1;
     for (unsigned i = 0; i < system.numColumns(); ++i) {
@@ -309,8 +317,11 @@ int Eliminator::cheapestColumn() const {
 }
 
 bool Eliminator::run() {
-  for (int next = cheapestColumn(); next >= 0; next = cheapestColumn())
+  for (int next = cheapestColumn(); next >= 0; next = cheapestColumn()) {
+    if (system.state().isSpent())
+      return true;
     eliminate(next);
+  }
   // The block of the tile, where an equality gives it.
   for (unsigned i = 1; i < system.numColumns();) {
     if (system.dependsOnTile(system.variableOf(i)) && findUnitEquality(i) >= 0)
@@ -383,7 +394,7 @@ static Linear unwrapBlockBound(const Linear &row, const Polyhedron &system) {
 
 /// Drops rows that the facts and the other rows imply.
 static void dropImplied(std::vector<Linear> &rows, const Polyhedron &known) {
-  for (size_t i = 0; i < rows.size();) {
+  for (size_t i = 0; i < rows.size() && !known.state().isSpent();) {
     Polyhedron others = known;
     for (size_t j = 0; j < rows.size(); ++j)
       if (j != i)
@@ -395,11 +406,20 @@ static void dropImplied(std::vector<Linear> &rows, const Polyhedron &known) {
   }
 }
 
+KeyInterval detail::everyTile() {
+  KeyInterval interval;
+  interval.lower = {{Linear(0), 1}};
+  interval.exact = false;
+  return interval;
+}
+
 std::optional<KeyInterval> detail::projectToTiles(Polyhedron start,
                                                   bool exact) {
   Eliminator eliminator(std::move(start), exact);
   if (!eliminator.run())
     return std::nullopt;
+  if (eliminator.system.state().isSpent())
+    return everyTile();
   Polyhedron &system = eliminator.system;
   MaskContext &context = system.context();
 
@@ -410,6 +430,10 @@ std::optional<KeyInterval> detail::projectToTiles(Polyhedron start,
     rows.push_back(row * -1);
   }
   rows.push_back(Linear::variable(Variable::KeyTile)); // kt >= 0
+  // Facts are no news, and may be of symbols that the mask does not use.
+  llvm::erase_if(rows, [&](const Linear &row) {
+    return llvm::is_contained(context.facts(), row);
+  });
   for (Linear &row : rows)
     row = unwrapBlockBound(row, system);
   // Long rows first: they are the ones to get rid of.

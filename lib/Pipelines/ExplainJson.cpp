@@ -71,6 +71,7 @@ static json::Object toJson(const AttentionFacts &facts) {
                                {"Skv", toJson(facts.keys)}}},
       {"mask", facts.mask},
       {"form", nameOf(facts.ranges.form)},
+      {"too_complex", facts.ranges.gaveUp},
       {"visit", toJson(facts.ranges.context, facts.ranges.visit)},
       {"not_full", toJson(facts.ranges.context, facts.ranges.notFull)},
   };

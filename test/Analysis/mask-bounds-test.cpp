@@ -5,7 +5,7 @@
 // loops and predicates, and repeats some of it with planted mistakes, each of
 // which must be found.
 //
-//   mask-bounds [masks per class = 40; 8 with assertions] [seed = 1]
+//   mask-bounds [masks per class = 40; 8 with assertions] [seed = 1] [work]
 
 #include "Interpreter.h"
 #include "NamedMasks.h"
@@ -51,6 +51,8 @@ struct Score {
   long fullMissed = 0;   ///< imprecise: full, taken for edge
   long wrongLoops = 0, wrongPredicates = 0;
   double milliseconds = 0, worst = 0;
+  long gaveUp = 0;      ///< masks that were too complex
+  int64_t mostWork = 0; ///< of one mask
 
   long mistakes() const {
     return unsound + falselyExact + wrongLoops + wrongPredicates;
@@ -343,13 +345,20 @@ static void checkEmission(MLIRContext &mlirContext, Random &random,
 // Classes
 //===----------------------------------------------------------------------===//
 
+static int64_t allowedWork = BoundsOptions().work;
+/// Work that may be done beyond it: that of the step during which it runs out,
+/// for visit and for notFull.
+static constexpr int64_t mostOfOneStep = 500000;
+
 static Score runClass(MLIRContext &mlirContext, MaskClass maskClass, int depth,
-                      int count, unsigned seed, Mistake mistake) {
+                      int count, unsigned seed, Mistake mistake,
+                      int64_t work = allowedWork) {
   using Clock = std::chrono::steady_clock;
   Random random{std::mt19937(seed)};
   Score score;
   for (; score.masks < count; ++score.masks) {
     RandomMask mask(random, maskClass, depth);
+    mask.options.work = work;
     BoundsOptions options = mask.options;
     if (mistake == Mistake::TailForgotten) {
       options.ignoreRaggedTail = true;
@@ -361,6 +370,8 @@ static Score runClass(MLIRContext &mlirContext, MaskClass maskClass, int depth,
         analyzeMask(mask.context, mask.formula, mask.tiles, options);
     double time =
         std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    score.mostWork = std::max(score.mostWork, analyses.literal.work);
+    score.gaveUp += analyses.literal.gaveUp;
     score.milliseconds += time;
     score.worst = std::max(score.worst, time);
     analyses.perDocument = analyses.literal;
@@ -381,15 +392,18 @@ static Score runClass(MLIRContext &mlirContext, MaskClass maskClass, int depth,
 }
 
 static bool reportClass(const char *name, int depth, const Score &score,
-                        bool mustBeExact) {
+                        bool mustBeExact, int64_t work = allowedWork) {
   long imprecise = score.emptyVisited + score.fullMissed;
-  bool good = !score.mistakes() && !(mustBeExact && imprecise);
+  bool good = !score.mistakes() && !(mustBeExact && imprecise) &&
+              score.mostWork < work + mostOfOneStep;
   std::printf("%s depth %d: %ld masks, %ld tiles (%ld visible, %ld full), "
               "%.2f ms mean, %.1f worst; %ld loops, %ld walks, %ld runs, %ld "
               "predicates\n",
               name, depth, score.masks, score.tiles, score.visible, score.full,
               score.milliseconds / score.masks, score.worst, score.loops,
               score.walks, score.runs, score.predicates);
+  std::printf("  %lld units of work at most, %ld too complex\n",
+              static_cast<long long>(score.mostWork), score.gaveUp);
   std::printf("  %s: unsound %ld, falsely exact %ld, wrong loops %ld, wrong "
               "predicates %ld; empty tiles visited %ld, full taken for edge "
               "%ld\n",
@@ -397,6 +411,37 @@ static bool reportClass(const char *name, int depth, const Score &score,
               score.wrongLoops, score.wrongPredicates, score.emptyVisited,
               score.fullMissed);
   return good;
+}
+
+/// With less work than the masks need: sound, bounded, the same in every run.
+static bool runLittleWork(MLIRContext &mlirContext, int count, unsigned seed) {
+  bool good = true;
+  for (int64_t work : {0, 2000, 20000, 200000}) {
+    Score score = runClass(mlirContext, MaskClass::AndOrNot, 4, count, seed,
+                           Mistake::None, work);
+    std::printf("%lld units of work\n", static_cast<long long>(work));
+    good &= reportClass("and, or, not, little work", 4, score,
+                        /*mustBeExact=*/false, work);
+    good &= score.gaveUp != 0;
+  }
+  return good;
+}
+
+static bool isRepeatable(int count, unsigned seed) {
+  Random random{std::mt19937(seed)};
+  for (int i = 0; i < count; ++i) {
+    RandomMask mask(random, MaskClass::AndOrNot, 4);
+    mask.options.work = 50000;
+    auto text = [&] {
+      return toString(
+          analyzeMask(mask.context, mask.formula, mask.tiles, mask.options));
+    };
+    if (text() != text()) {
+      std::printf("FAILED: another result in another run\n");
+      return false;
+    }
+  }
+  return true;
 }
 
 static bool runMistakes(MLIRContext &mlirContext, int count, unsigned seed) {
@@ -423,6 +468,8 @@ static constexpr int defaultCount = 8; // without optimization
 int main(int argc, char **argv) {
   int count = argc > 1 ? std::atoi(argv[1]) : defaultCount;
   unsigned seed = argc > 2 ? std::atoi(argv[2]) : 1;
+  if (argc > 3)
+    allowedWork = std::atoll(argv[3]);
   MLIRContext mlirContext;
   mlirContext
       .loadDialect<arith::ArithDialect, func::FuncDialect, scf::SCFDialect>();
@@ -444,6 +491,8 @@ int main(int argc, char **argv) {
                           runClass(mlirContext, maskClass, depth, count,
                                    seed + depth, Mistake::None),
                           /*mustBeExact=*/false);
+  good &= runLittleWork(mlirContext, std::max(count / 2, 10), seed);
+  good &= isRepeatable(count, seed);
   good &= runMistakes(mlirContext, std::max(count / 2, 10), seed);
   std::printf("%s\n", good ? "passed" : "FAILED");
   return good ? EXIT_SUCCESS : EXIT_FAILURE;

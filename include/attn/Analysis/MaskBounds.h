@@ -45,6 +45,11 @@ struct BoundsOptions {
   /// The tile operation itself handles a last key tile with fewer than TK keys:
   /// do not count the missing keys k >= Skv as excluded pairs.
   bool ignoreRaggedTail = false;
+  /// Units of work, about ten multiplications each, after which the analysis
+  /// stops: what is not decided by then counts as visited and as not full.
+  /// Enough for 5 different terms under `and`; masks people use need a
+  /// fiftieth.
+  int64_t work = 1200000;
 };
 
 /// Lower bound: kt >= ceil(expression / divisor).
@@ -89,8 +94,11 @@ struct KeyRanges {
   /// Tiles with an admitted pair; tiles with an excluded one.  Parts of notFull
   /// that hold no visited tile are left out.
   KeySet visit, notFull;
-  /// A conjunction limit was exceeded somewhere, bounds are coarser for it.
+  /// The mask has too many conjunctions, or the work was spent: bounds are
+  /// coarser for it.
   bool gaveUp = false;
+  /// What was done, in the units of BoundsOptions::work.
+  int64_t work = 0;
 
   KeyLoopForm form = KeyLoopForm::Walk;
   /// For Loops: the parts of notFull (by index) that begin at or before the
@@ -100,8 +108,8 @@ struct KeyRanges {
   bool neverFull = false;
 };
 
-/// Finds the key tiles of a query tile.  Deterministic: limits count work, not
-/// time.
+/// Finds the key tiles of a query tile.  Limits count work, not time: every run
+/// gives the same result.
 KeyRanges analyzeMask(const MaskContext &context, const Formula &mask,
                       TileSizes tiles, BoundsOptions options = {});
 

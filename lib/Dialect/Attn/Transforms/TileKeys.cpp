@@ -22,6 +22,9 @@
 // A tile in which a bitmap that must allow its pairs allows none is left out at
 // run time (SeenBlocks.cpp).
 //
+// The analysis does a limited amount of work. A mask that needs more gets
+// bounds that are too wide, which is a missed remark.
+//
 // An attn.weigh is cut into all tiles: weights of excluded pairs are written
 // too, as 0.
 //
@@ -37,6 +40,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
 
 namespace attn {
 #define GEN_PASS_DEF_TILEKEYS
@@ -108,15 +112,16 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
       {schedule.getQueryTile() / static_cast<int64_t>(op.getHeads()),
        schedule.getKeyTile()},
       options);
-  SymbolValues symbols;
+  if (ranges.gaveUp)
+    remark::missed(
+        op.getLoc(),
+        remark::RemarkOpts::name("TooComplex").category("attn-tile-keys"))
+        << "the mask is too complex for exact bounds: tiles without a visible "
+           "pair may be visited, and full ones tested per pair";
+  SymbolValues symbols(ranges.context, op.getQueryLength(), op.getKeyLength(),
+                       op.getMaskOperands());
   symbols.set(Variable::QueryBegin, op.getQueryBegin());
   symbols.set(Variable::QueryEnd, op.getQueryEnd());
-  symbols.set(Variable::QueryLength, op.getQueryLength());
-  symbols.set(Variable::KeyLength, op.getKeyLength());
-  for (auto [i, symbol] : llvm::enumerate(ranges.context.symbols()))
-    if (symbol.kind == MaskContext::SymbolKind::Operand)
-      symbols.set(Variable::FirstSymbol + i,
-                  op.getMaskOperands()[symbol.operand]);
   Value keyTile =
       arith::ConstantIndexOp::create(rewriter, loc, schedule.getKeyTile());
   std::optional<KeyTileRange> part = tilesOfPart(rewriter, loc, op, keyTile);
