@@ -129,7 +129,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
             if (!state.getScheduleAttr())
               state.setScheduleAttr(schedule(acc.getDimSize(acc.getRank() - 2),
                                              acc.getShape().back(),
-                                             acc.getElementType().isF64()));
+                                             acc.getElementType().isF64(),
+                                             /*turns=*/2));
           });
     });
   }
