@@ -5,7 +5,7 @@
 #d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.decode_online_full(%{{.*}}, %{{.*}}, %{{.*}}, %[[B:[a-z0-9]+]]: index, %[[E:[a-z0-9]+]]: index, %[[FIRST:[a-z0-9]+]]: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %[[H:[a-z0-9]+]]: index, %[[T:[a-z0-9]+]]: memref<8x?xf32>)
-// CHECK: scf.if
+// CHECK: vector.fma
 // CHECK: %[[SQ:.*]] = arith.subi %[[E]], %[[B]]
 // CHECK: scf.for
 // CHECK: scf.for
