@@ -135,7 +135,8 @@ void Eliminator::roundSymbolicBounds(unsigned column) {
 }
 
 /// Every lower with every upper row.  A pair is exact if a factor is 1 or the
-/// dark shadow l*U - u*L >= (l-1)(u-1) follows; `thorough` asks the simplex.
+/// dark shadow l*U - u*L >= (l-1)(u-1) follows; `thorough` asks the simplex, as
+/// long as there is work for it.
 std::vector<BoundPair> Eliminator::boundPairs(unsigned column,
                                               bool thorough) const {
   std::vector<Row> lower, upper;
@@ -157,7 +158,8 @@ std::vector<BoundPair> Eliminator::boundPairs(unsigned column,
         Linear dark =
             system.linearOf(*shadow) * common - Linear((l - 1) * (u - 1));
         isExact = dark.isConstant() ? dark.constant >= 0
-                                    : thorough && system.implies(dark);
+                                    : thorough && !system.state().isSpent() &&
+                                          system.implies(dark);
       }
       pairs.push_back({low, high, l, u, shadow, isExact});
     }

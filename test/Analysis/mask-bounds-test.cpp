@@ -348,7 +348,7 @@ static void checkEmission(MLIRContext &mlirContext, Random &random,
 static int64_t allowedWork = BoundsOptions().work;
 /// Work that may be done beyond it: that of the step during which it runs out,
 /// for visit and for notFull.
-static constexpr int64_t mostOfOneStep = 500000;
+static constexpr int64_t mostOfOneStep = 100000;
 
 static Score runClass(MLIRContext &mlirContext, MaskClass maskClass, int depth,
                       int count, unsigned seed, Mistake mistake,
