@@ -13,6 +13,9 @@
 //            %out return
 //          }
 //
+// Every use of a tensor.empty, or of a slice of one, gets one of its own: CSE
+// has made one of several destinations, which would have to be copied apart.
+//
 // Inputs are only read; the caller promises that results overlap neither inputs
 // nor each other. Functions whose results are no tensors (@mha.flops) keep
 // their name and results. `attn.ports` moves along.
@@ -24,6 +27,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace attn {
 #define GEN_PASS_DEF_LOWERSIGNATURE
@@ -78,6 +82,24 @@ static void lowerResults(func::FuncOp func, OpBuilder &builder) {
   func.setName((func.getName() + ".kernel").str());
 }
 
+/// Users come first, so that a slice's copies have uses to give their source.
+static void separateDestinations(func::FuncOp func) {
+  SmallVector<Operation *> makers;
+  func.walk([&](Operation *op) {
+    bool isEmpty = isa<tensor::EmptyOp>(op);
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+      isEmpty = llvm::is_contained(makers, slice.getSource().getDefiningOp());
+    if (isEmpty)
+      makers.push_back(op);
+  });
+  for (Operation *maker : llvm::reverse(makers)) {
+    OpBuilder builder(maker);
+    auto uses = llvm::make_early_inc_range(maker->getUses());
+    for (OpOperand &use : llvm::drop_begin(uses))
+      use.set(builder.clone(*maker)->getResult(0));
+  }
+}
+
 namespace {
 struct LowerSignature : attn::impl::LowerSignatureBase<LowerSignature> {
   void runOnOperation() override {
@@ -85,6 +107,7 @@ struct LowerSignature : attn::impl::LowerSignatureBase<LowerSignature> {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
+      separateDestinations(func);
       lowerArguments(func, builder);
       TypeRange results = func.getFunctionType().getResults();
       bool kernel = llvm::all_of(results, llvm::IsaPred<RankedTensorType>) &&

@@ -183,26 +183,39 @@ static bool asksForLayout(Operation *user) {
           metadata.getOffset().use_empty());
 }
 
+/// The same part of another buffer; null if `op` makes no view.
+static Value viewAgain(Operation *op, Value original) {
+  OpBuilder b(op);
+  auto whole = cast<MemRefType>(original.getType());
+  if (auto part = dyn_cast<memref::SubViewOp>(op)) {
+    auto type = memref::SubViewOp::inferRankReducedResultType(
+        part.getType().getShape(), whole, part.getMixedOffsets(),
+        part.getMixedSizes(), part.getMixedStrides());
+    return memref::SubViewOp::create(
+        b, part.getLoc(), cast<MemRefType>(type), original,
+        part.getMixedOffsets(), part.getMixedSizes(), part.getMixedStrides());
+  }
+  auto heads = dyn_cast<memref::ExpandShapeOp>(op);
+  if (!heads)
+    return {};
+  auto type = memref::ExpandShapeOp::computeExpandedType(
+      whole, heads.getResultType().getShape(), heads.getReassociationIndices());
+  return memref::ExpandShapeOp::create(b, heads.getLoc(), *type, original,
+                                       heads.getReassociationIndices(),
+                                       heads.getMixedOutputShape());
+}
+
 /// Lets what asks for the layout of `view`, or of views of it, ask that of
 /// `original`, the same part of the caller's tensor: sizes of the work space
 /// follow from it, and are computed where there is no copy.
 static void askOriginal(Value view, Value original) {
   for (Operation *user : llvm::make_early_inc_range(view.getUsers())) {
-    auto part = dyn_cast<memref::SubViewOp>(user);
-    if (asksForLayout(user))
+    if (asksForLayout(user)) {
       user->replaceUsesOfWith(view, original);
-    if (!part || llvm::none_of(part->getUsers(), [](Operation *next) {
-          return asksForLayout(next) || isa<memref::SubViewOp>(next);
-        }))
       continue;
-    OpBuilder b(part);
-    auto type = memref::SubViewOp::inferRankReducedResultType(
-        part.getType().getShape(), cast<MemRefType>(original.getType()),
-        part.getMixedOffsets(), part.getMixedSizes(), part.getMixedStrides());
-    Value same = memref::SubViewOp::create(
-        b, part.getLoc(), cast<MemRefType>(type), original,
-        part.getMixedOffsets(), part.getMixedSizes(), part.getMixedStrides());
-    askOriginal(part, same);
+    }
+    if (Value same = viewAgain(user, original))
+      askOriginal(user->getResult(0), same);
   }
 }
 

@@ -110,8 +110,13 @@ LogicalResult InitStateOp::verify() {
     return failure();
   return expectPairsOf(*this, state, getSchedule(), getQuery()); // C4
 }
+/// A state is used up by the next step, so that two equal ones are not the
+/// same: it is memory of its own.
 void InitStateOp::getEffects(Effects &effects) {
   tileEffects(*this, MutableOperandRange(*this, 0, 0), effects);
+  effects.emplace_back(MemoryEffects::Allocate::get(),
+                       getOperation()->getOpResult(0),
+                       SideEffects::DefaultResource::get());
 }
 
 LogicalResult OnlineOp::verify() {

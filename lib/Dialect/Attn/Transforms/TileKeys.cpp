@@ -169,14 +169,15 @@ static void tileWeigh(WeighOp op, IRRewriter &rewriter) {
     SmallVector<OpFoldResult> offsets{b.getIndexAttr(0), first},
         strides(2, b.getIndexAttr(1));
     SmallVector<SmallVector<OpFoldResult>> sizes;
-    for (auto [init, matrix] : llvm::zip(inits, matrices)) {
+    for (Value matrix : matrices) {
       sizes.push_back({tensor::getMixedSize(b, l, matrix, 0), count});
       tileInits.push_back(tensor::ExtractSliceOp::create(
           b, l, matrix, offsets, sizes.back(), strides));
-      mapping.map(init, tileInits.back());
     }
     auto cut = cast<WeighOp>(b.clone(*op, mapping));
     cut.getKeyBeginMutable().assign(first);
+    // By place: both matrices may be the same empty tensor.
+    cut.getDpsInitsMutable().assign(tileInits);
     SmallVector<Value> next;
     for (auto [i, matrix] : llvm::enumerate(matrices)) {
       cut->getResult(i).setType(cast<RankedTensorType>(tileInits[i].getType()));
