@@ -76,7 +76,7 @@ struct DecodeLayout {
   Value scores(KernelBuilder &k, Value state) const {
     return view(k, state, scoresBegin(), capacity / decodeBlock, scoresWidth());
   }
-  /// Only where a block is all there is.
+  /// Of a single query. Behind them is the next block, if there is one.
   Value products(KernelBuilder &k, Value state) const {
     return view(k, state, scoresBegin() + keyTile + lanes, lanes, lanes);
   }
