@@ -199,12 +199,11 @@ struct OutlineParallel : attn::impl::OutlineParallelBase<OutlineParallel> {
       if (func.getName().ends_with(".kernel"))
         kernels.push_back(func);
     for (func::FuncOp kernel : kernels) {
-      SmallVector<scf::ForallOp> loops;
-      kernel.walk([&](scf::ForallOp forall) { loops.push_back(forall); });
-      std::stable_partition(loops.begin(), loops.end(),
-                            [&](scf::ForallOp forall) {
-                              return forall->getParentOp() == kernel;
-                            });
+      SmallVector<scf::ForallOp> loops, nested;
+      kernel.walk([&](scf::ForallOp forall) {
+        (forall->getParentOp() == kernel ? loops : nested).push_back(forall);
+      });
+      llvm::append_range(loops, nested);
       for (auto [i, forall] : llvm::enumerate(loops))
         outliner.outline(forall, i);
     }
