@@ -214,8 +214,12 @@ static void askOriginal(Value view, Value original) {
       user->replaceUsesOfWith(view, original);
       continue;
     }
-    if (Value same = viewAgain(user, original))
-      askOriginal(user->getResult(0), same);
+    Value same = viewAgain(user, original);
+    if (!same)
+      continue;
+    askOriginal(user->getResult(0), same);
+    if (same.use_empty())
+      same.getDefiningOp()->erase();
   }
 }
 
