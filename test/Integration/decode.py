@@ -4,13 +4,12 @@ sizes of a tile and of a part. Oracles and tolerances are those of values.py."""
 import argparse
 import re
 import subprocess
-import sys
 import tempfile
 
 import numpy as np
 
 import elements
-from kernels import attention, attn_opt, load_kernel, reference
+from kernels import attention, attn_opt, finish, load_kernel, reference
 from values import BOTTOM, CAUSAL, PADDED, Case
 
 LAYOUTS = " {" + ", ".join(f"{n}_layout = #attn<layout bshd>" for n in ("query", "key", "value", "out")) + "}"
@@ -175,12 +174,9 @@ def main():
         if options.only in case.name:
             more, failed = sweep(case, number, options.target, flags, worst)
             count, failures = count + more, failures + failed
-    for failure in failures:
-        print("FAILED", failure)
     for element, (error, units) in sorted(worst.items()):
         print(f"{element}: largest error {error:.2e}, {units:.2f} ulp")
-    print(f"{count - len(failures)} passed, {len(failures)} failed")
-    sys.exit(1 if failures or not count else 0)
+    finish(count, failures)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import subprocess
+import sys
 
 import numpy as np
 
@@ -158,3 +159,11 @@ def attention(q, k, v, scale, seen, bias=None, modify=None, sinks=None):
 def load_cases(path):
     with open(path) as f:
         return json.load(f)["cases"]
+
+
+def finish(tried, failures, remark=""):
+    """Ends a program: says what failed and how many passed. It succeeds only if something was tried."""
+    for failure in failures:
+        print("FAILED", failure)
+    print(f"{tried - len(failures)} passed, {len(failures)} failed{remark}")
+    sys.exit(1 if failures or not tried else 0)

@@ -4,13 +4,12 @@
 Lengths and batch are run-time values. A case is what stands after `where`, or the region of an attn.mask_fn, with
 its operands; `sees(a, b, h, q, k, n)` gives the visible pairs of one batch entry and head."""
 import argparse
-import sys
 import tempfile
 
 import numpy as np
 
 import elements
-from kernels import Kernel, attention, compare, reference
+from kernels import Kernel, attention, compare, finish, reference
 
 HEADS, DIM = 2, 16
 LENGTHS = [(1, 1, 1), (2, 7, 3), (2, 17, 31), (1, 130, 129), (2, 65, 200), (1, 150, 150), (1, 300, 260)]
@@ -241,10 +240,7 @@ def main():
                 except (AssertionError, RuntimeError) as error:
                     failures.append(str(error))
                 count += 1
-    for failure in failures:
-        print("FAILED", failure)
-    print(f"{count - len(failures)} passed, {len(failures)} failed; largest error {worst:.2g}")
-    sys.exit(1 if failures or not count else 0)
+    finish(count, failures, f"; largest error {worst:.2g}")
 
 
 def check(kernel, name, operands, sees, n, seed, folder, element):

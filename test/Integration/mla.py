@@ -2,13 +2,12 @@
 """Values that are a part of the keys' features: multi-head latent attention. The kernel gets one tensor for both. Few
 and many queries, all element types, at the sizes of models and at odd ones; the oracle is the definition in f64."""
 import argparse
-import sys
 import tempfile
 
 import numpy as np
 
 import elements
-from kernels import attention, compare, load_kernel, reference
+from kernels import attention, compare, finish, load_kernel, reference
 
 
 class Latent:
@@ -92,10 +91,7 @@ def main():
                 except (AssertionError, RuntimeError) as error:
                     failures.append(str(error))
                 count += 1
-    for failure in failures:
-        print("FAILED", failure)
-    print(f"{count - len(failures)} passed, {len(failures)} failed")
-    sys.exit(1 if failures or not count else 0)
+    finish(count, failures)
 
 
 if __name__ == "__main__":

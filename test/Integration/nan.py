@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """NaN and infinities: what a row sees reaches it, what it does not see never does."""
 import argparse
-import sys
 import tempfile
 
 import numpy as np
 
 import elements
-from kernels import Kernel, compare, reference
+from kernels import Kernel, compare, finish, reference
 
 SPEC = """func.func @kernel(%q: tensor<2x?x40xTYPE>, %k: tensor<2x?x40xTYPE>, %v: tensor<2x?x24xTYPE>, %bias: tensor<?x?xf32>)
     -> (tensor<2x?x24xTYPE>, tensor<2x?xf32>, tensor<2x?x?xf32>, tensor<2x?x?xf32>) {
@@ -60,10 +59,7 @@ def main():
                         compare(f"{where} {sq}x{skv} {name}", g, w, **bounds)
                     except AssertionError as error:
                         failures.append(str(error))
-    for failure in failures:
-        print("FAILED", failure)
-    print(f"{count - len(failures)} passed, {len(failures)} failed")
-    sys.exit(1 if failures or not count else 0)
+    finish(count, failures)
 
 
 if __name__ == "__main__":

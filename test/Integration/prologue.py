@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """attn.rope and attn.rms_norm in front of an attention, and sinks that are constants, against their definition in f64
 and against the project's Reference."""
-import sys
 import tempfile
 
 import numpy as np
 
-from kernels import Kernel, attention, compare, reference
+from kernels import Kernel, attention, compare, finish, reference
 
 HEADS, GROUP, DIM, TABLE = 4, 2, 24, 150
 Q, K = f"tensor<?x{HEADS}x?x{DIM}xf32>", f"tensor<?x{HEADS // GROUP}x?x{DIM}xf32>"
@@ -110,10 +109,7 @@ def main():
                             rtol=2e-5, atol=2e-6)
                 except (AssertionError, RuntimeError) as error:
                     failures.append(str(error))
-    for failure in failures:
-        print("FAILED", failure)
-    print(f"{count - len(failures)} passed, {len(failures)} failed; largest error {worst:.2g}")
-    sys.exit(1 if failures or not count else 0)
+    finish(count, failures, f"; largest error {worst:.2g}")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,12 @@
 """Sweeps score functions, sinks and prologues of compiled kernels over shapes, masks and stages of the scores, against
 their definition in f64 and against the project's Reference."""
 import argparse
-import sys
 import tempfile
 
 import numpy as np
 
 import elements
-from kernels import Kernel, attention, compare, reference, visible
+from kernels import Kernel, attention, compare, finish, reference, visible
 
 
 # Kernels work in units of log2, in which a lower score has no finite value (docs/Spec.md, attn.score_mod).
@@ -206,10 +205,7 @@ def main():
                         worst = max(worst, case.run(kernel, tail, sizes, 1000 * number + i, folder, options.element))
                     except (AssertionError, RuntimeError) as error:
                         failures.append(str(error))
-    for failure in failures:
-        print("FAILED", failure)
-    print(f"{count - len(failures)} passed, {len(failures)} failed; largest error {worst:.2g}")
-    sys.exit(1 if failures or not count else 0)
+    finish(count, failures, f"; largest error {worst:.2g}")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,12 @@
 """Sigmoid attention against its definition in f64 and against the project's Reference: masks, biases, types, results, and
 what infinities and NaN do."""
 import argparse
-import sys
 import tempfile
 
 import numpy as np
 
 import elements
-from kernels import compare, load_kernel, reference
+from kernels import compare, finish, load_kernel, reference
 from values import BOTTOM, CAUSAL, PADDED, Case
 
 STAGED = {"weights": "attn.sigmoid", "scores": "masked"}
@@ -121,10 +120,7 @@ def main():
                     count += 1
     with tempfile.TemporaryDirectory() as folder:
         check_not_finite(options.target, flags, folder)
-    for failure in failures:
-        print("FAILED", failure)
-    print(f"{count - len(failures)} passed, {len(failures)} failed")
-    sys.exit(1 if failures or not count else 0)
+    finish(count, failures)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,11 @@
 call computes must be, bit for bit, what the same call computes of contiguous tensors, which is compared with the
 definition in f64."""
 import argparse
-import sys
 import tempfile
 
 import numpy as np
 
-import elements
-from kernels import Kernel, attention, compare
+from kernels import Kernel, attention, compare, finish
 from values import BOTTOM, PADDED, Case
 
 
@@ -137,10 +135,7 @@ def main():
                     count += check_repeated(kernel, case) + check_layers()
             except (AssertionError, RuntimeError) as error:
                 failures.append(str(error))
-    for failure in failures:
-        print("FAILED", failure)
-    print(f"{count} passed, {len(failures)} failed")
-    sys.exit(1 if failures or not count else 0)
+    finish(count + len(failures), failures)
 
 
 if __name__ == "__main__":

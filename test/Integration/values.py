@@ -4,13 +4,12 @@
 Each kernel is compiled once with run-time batch and lengths and then run on several of them; some are compiled for
 static shapes. Expected values are the definition in f64 (kernels.attention) and the project's Reference."""
 import argparse
-import sys
 import tempfile
 
 import numpy as np
 
 import elements
-from kernels import attention, compare, load_kernel, reference, visible
+from kernels import attention, compare, finish, load_kernel, reference, visible
 
 TERMS = {"top_left": "causal(top_left)", "bottom_right": "causal(bottom_right)"}
 
@@ -219,11 +218,8 @@ def main():
             kernel = load_kernel(case.text(), folder, options.target, flags)
             tried, failed = sweep(case, number, kernel, not options.no_reference, folder, worst)
             count, failures = count + tried, failures + failed
-    for failure in failures:
-        print("FAILED", failure)
     largest = "; ".join(f"{t} {e:.2g} ({u:.2f} ulp)" for t, (e, u) in sorted(worst.items()))
-    print(f"{count - len(failures)} passed, {len(failures)} failed; largest errors of out: {largest}")
-    sys.exit(1 if failures or not count else 0)
+    finish(count, failures, f"; largest errors of out: {largest}")
 
 
 if __name__ == "__main__":
