@@ -76,8 +76,8 @@ struct ConvertInitState : ConvertTileOp<InitStateOp> {
                                                    : layout.memrefType(),
                                           rewriter.getI64IntegerAttr(64));
     SmallVector<Value> operands{state, adaptor.getQuery()};
-    func::FuncOp kernel = library.get(
-        op, isDecode ? "decode_init_state" : "init_state", operands,
+    return replaceByCall(
+        op, rewriter, isDecode ? "decode_init_state" : "init_state", operands,
         [&](KernelBuilder &k, ValueRange a) {
           double scale = op.getScale().convertToDouble();
           if (isDecode)
@@ -85,10 +85,7 @@ struct ConvertInitState : ConvertTileOp<InitStateOp> {
           else
             emitInitState(k, layout, a[0], a[1], scale);
         },
-        op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.replaceOp(op, state);
-    return success();
+        op.getSchedule(), layout.element, state);
   }
 };
 
@@ -105,8 +102,8 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
     bool isDecode = type.getKind() == Kind::Decode;
     SmallVector<Value> operands(adaptor.getOperands());
     std::string name = edge ? "online_edge" : "online_full";
-    func::FuncOp kernel = library.get(
-        op, isDecode ? "decode_" + name : name, operands,
+    return replaceByCall(
+        op, rewriter, isDecode ? "decode_" + name : name, operands,
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = edge ? op.getMaskAttr() : Attribute();
@@ -117,10 +114,7 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
           else
             emitOnline(k, layout, tile, a[2], strict);
         },
-        op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.replaceOp(op, operands[0]);
-    return success();
+        op.getSchedule(), layout.element, operands[0]);
   }
 };
 
@@ -140,15 +134,12 @@ struct ConvertMerge : ConvertTileOp<MergeOp> {
       return failure();
     StateLayout layout(op.getType(), op.getSchedule(), library.extras);
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "merge", operands,
+    return replaceByCall(
+        op, rewriter, "merge", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitMerge(k, layout, a[0], a[1]);
         },
-        op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.replaceOp(op, operands[0]);
-    return success();
+        op.getSchedule(), layout.element, operands[0]);
   }
 };
 
@@ -162,15 +153,12 @@ struct ConvertSaveState : ConvertTileOp<SaveStateOp> {
       return op.emitOpError("expects a state of kind decode on this target");
     DecodeLayout layout(type, op.getSchedule());
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "save_state", operands,
+    return replaceByCall(
+        op, rewriter, "save_state", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitSaveState(k, layout, a[0], a[1]);
         },
         op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -179,13 +167,11 @@ struct ConvertCombine : ConvertTileOp<CombineOp> {
   LogicalResult
   matchAndRewrite(CombineOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    auto parts = cast<ShapedType>(op.getParts().getType());
-    auto type = StateType::get(op.getContext(), 1, 1, parts.getDimSize(2) - 2,
-                               parts.getElementType(), Kind::Decode);
-    DecodeLayout layout(type, op.getSchedule());
+    DecodeLayout layout = DecodeLayout::ofParts(
+        cast<ShapedType>(op.getParts().getType()), op.getSchedule());
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "combine", operands,
+    return replaceByCall(
+        op, rewriter, "combine", operands,
         [&](KernelBuilder &k, ValueRange a) {
           bool hasSink = static_cast<bool>(op.getSink());
           ValueRange outs = a.drop_front(1 + hasSink);
@@ -193,9 +179,6 @@ struct ConvertCombine : ConvertTileOp<CombineOp> {
                       outs.size() > 1 ? outs[1] : Value());
         },
         op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -207,15 +190,12 @@ struct ConvertAddSink : ConvertTileOp<AddSinkOp> {
     StateLayout layout(op.getNext().getType(), op.getSchedule(),
                        library.extras);
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "add_sink", operands,
+    return replaceByCall(
+        op, rewriter, "add_sink", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitAddSink(k, layout, a[0], a[1]);
         },
-        op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.replaceOp(op, operands[0]);
-    return success();
+        op.getSchedule(), layout.element, operands[0]);
   }
 };
 
@@ -229,15 +209,12 @@ struct ConvertFinalize : ConvertTileOp<FinalizeOp> {
     StateLayout layout(op.getState().getType(), op.getSchedule(),
                        library.extras);
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "finalize", operands,
+    return replaceByCall(
+        op, rewriter, "finalize", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitFinalize(k, layout, a[0], a[1], a.size() > 2 ? a[2] : Value());
         },
         op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -251,8 +228,8 @@ struct ConvertWeigh : ConvertTileOp<WeighOp> {
     StateLayout layout(op.getState().getType(), op.getSchedule(),
                        library.extras);
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "weigh", operands,
+    return replaceByCall(
+        op, rewriter, "weigh", operands,
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = op.getMaskAttr();
@@ -264,9 +241,6 @@ struct ConvertWeigh : ConvertTileOp<WeighOp> {
                     op.getScale().convertToDouble());
         },
         op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -283,16 +257,13 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
     SmallVector<Value> operands(adaptor.getOperands());
     operands.push_back(memref::AllocOp::create(rewriter, op.getLoc(), scratch,
                                                rewriter.getI64IntegerAttr(64)));
-    func::FuncOp kernel = library.get(
-        op, "project", operands,
+    return replaceByCall(
+        op, rewriter, "project", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitProjectTile(k, a[0], a[1], op.getBias() ? a[2] : Value(),
                           a[a.size() - 2], a.back());
         },
         op.getSchedule(), element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 

@@ -19,16 +19,13 @@ struct ConvertMergeRows : ConvertTileOp<MergeRowsOp> {
   matchAndRewrite(MergeRowsOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "merge_states", operands,
+    return replaceByCall(
+        op, rewriter, "merge_states", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitMergeRows(k, rowsAt(a, 0), rowsAt(a, 3), rowsAt(a, 6));
         },
         op.getSchedule(),
         cast<ShapedType>(op.getAcc().getType()).getElementType());
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -38,17 +35,14 @@ struct ConvertFinalizeRows : ConvertTileOp<FinalizeRowsOp> {
   matchAndRewrite(FinalizeRowsOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "finalize_state", operands,
+    return replaceByCall(
+        op, rewriter, "finalize_state", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitFinalizeRows(k, rowsAt(a, 0), a[3],
                            a.size() > 4 ? a[4] : Value());
         },
         op.getSchedule(),
         cast<ShapedType>(op.getAcc().getType()).getElementType());
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -62,15 +56,12 @@ struct ConvertReturnState : ConvertTileOp<ReturnStateOp> {
       return op.emitOpError("expects a state of kind prefill on this target");
     StateLayout layout(type, op.getSchedule(), library.extras);
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "return_state", operands,
+    return replaceByCall(
+        op, rewriter, "return_state", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitReturnState(k, layout, a[0], rowsAt(a, 1));
         },
         op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -79,20 +70,15 @@ struct ConvertCombineState : ConvertTileOp<CombineStateOp> {
   LogicalResult
   matchAndRewrite(CombineStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    auto parts = cast<ShapedType>(op.getParts().getType());
-    auto type = StateType::get(op.getContext(), 1, 1, parts.getDimSize(2) - 2,
-                               parts.getElementType(), Kind::Decode);
-    DecodeLayout layout(type, op.getSchedule());
+    DecodeLayout layout = DecodeLayout::ofParts(
+        cast<ShapedType>(op.getParts().getType()), op.getSchedule());
     SmallVector<Value> operands(adaptor.getOperands());
-    func::FuncOp kernel = library.get(
-        op, "combine_state", operands,
+    return replaceByCall(
+        op, rewriter, "combine_state", operands,
         [&](KernelBuilder &k, ValueRange a) {
           emitCombineState(k, layout, a[0], rowsAt(a, 1));
         },
         op.getSchedule(), layout.element);
-    func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 } // namespace

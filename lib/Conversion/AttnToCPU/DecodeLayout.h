@@ -36,6 +36,14 @@ struct DecodeLayout {
         keyDim(type.getKeyDim()), valueDim(type.getValueDim()),
         keyTile(schedule.getKeyTile()), element(type.getElement()) {}
 
+  /// That of saved states: states x rows x (value_dim + 2).
+  static DecodeLayout ofParts(mlir::ShapedType parts, ScheduleAttr schedule) {
+    auto type =
+        StateType::get(schedule.getContext(), 1, 1, parts.getDimSize(2) - 2,
+                       parts.getElementType(), Kind::Decode);
+    return DecodeLayout(type, schedule);
+  }
+
   enum Statistic { Maximum, Sum, Rescale };
 
   int64_t vectorsOf(int64_t dim) const { return (dim + lanes - 1) / lanes; }

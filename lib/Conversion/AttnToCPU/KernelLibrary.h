@@ -32,6 +32,20 @@ template <typename Op> struct ConvertTileOp : mlir::OpConversionPattern<Op> {
   ConvertTileOp(const mlir::TypeConverter &types, mlir::MLIRContext *context,
                 KernelLibrary &library)
       : mlir::OpConversionPattern<Op>(types, context), library(library) {}
+
+  /// The op becomes a call of its kernel, and its results become `results`.
+  llvm::LogicalResult replaceByCall(
+      Op op, mlir::ConversionPatternRewriter &rewriter, llvm::StringRef name,
+      mlir::ValueRange operands,
+      llvm::function_ref<void(KernelBuilder &, mlir::ValueRange)> body,
+      ScheduleAttr schedule, mlir::Type element,
+      mlir::ValueRange results = {}) const {
+    mlir::func::FuncOp kernel =
+        library.get(op, name, operands, body, schedule, element);
+    mlir::func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+    rewriter.replaceOp(op, results);
+    return mlir::success();
+  }
 };
 
 /// Patterns for merge_rows, finalize_rows, return_state and combine_state.
