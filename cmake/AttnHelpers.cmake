@@ -78,6 +78,7 @@ function(attn_add_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;ARGS")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   attn_target_link(${name} ${arg_LINK})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} UNITY_BUILD OFF)
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
 endfunction()

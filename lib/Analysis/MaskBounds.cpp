@@ -11,7 +11,6 @@
 
 using namespace attn;
 using namespace attn::detail;
-using Kind = FormulaNode::Kind;
 
 //===----------------------------------------------------------------------===//
 // Projection of a formula
@@ -77,13 +76,13 @@ KeySet Projector::projectNormalForm(const Polyhedron &base,
 /// Too many conjunctions: `or` is the union of the children's tiles, which is
 /// exact; `and` their intersection, which does not ask for a common pair.
 KeySet Projector::projectChildren(const Formula &formula) {
-  if (formula->kind == Kind::Opaque) {
+  if (formula->kind == FormulaKind::Opaque) {
     KeySet result = project(formula->may);
     for (KeyInterval &part : result.parts)
       part.exact = false;
     return result;
   }
-  const bool isAnd = formula->kind == Kind::And;
+  const bool isAnd = formula->kind == FormulaKind::And;
   std::vector<KeySet> children;
   for (const Formula &child : formula->children)
     children.push_back(project(child));

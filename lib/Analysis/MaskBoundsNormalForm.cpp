@@ -10,7 +10,6 @@
 
 using namespace attn;
 using namespace attn::detail;
-using Kind = FormulaNode::Kind;
 using Conjunctions = std::vector<Conjunction>;
 
 /// Query tiles begin at multiples of TQ and key tiles at multiples of TK, so a
@@ -102,7 +101,8 @@ static std::optional<Conjunctions> distribute(const Conjunctions &left,
 static Conjunction literal(const Formula &formula, AnalysisState &state) {
   Conjunction conjunction;
   Linear aligned = alignToTiles(state, formula->linear);
-  (formula->kind == Kind::Ge ? conjunction.nonNegative : conjunction.zero)
+  (formula->kind == FormulaKind::Ge ? conjunction.nonNegative
+                                    : conjunction.zero)
       .insert(aligned);
   return conjunction;
 }
@@ -110,21 +110,21 @@ static Conjunction literal(const Formula &formula, AnalysisState &state) {
 std::optional<Conjunctions> detail::normalForm(const Formula &formula,
                                                const Polyhedron &base) {
   switch (formula->kind) {
-  case Kind::True:
+  case FormulaKind::True:
     return Conjunctions{Conjunction()};
-  case Kind::False:
+  case FormulaKind::False:
     return Conjunctions();
-  case Kind::Ge:
-  case Kind::Eq:
+  case FormulaKind::Ge:
+  case FormulaKind::Eq:
     return Conjunctions{literal(formula, base.state())};
-  case Kind::Opaque: {
+  case FormulaKind::Opaque: {
     auto result = normalForm(formula->may, base);
     if (result)
       for (Conjunction &conjunction : *result)
         conjunction.exact = false;
     return result;
   }
-  case Kind::Or: {
+  case FormulaKind::Or: {
     Conjunctions result;
     for (const Formula &child : formula->children) {
       auto parts = normalForm(child, base);
@@ -134,7 +134,7 @@ std::optional<Conjunctions> detail::normalForm(const Formula &formula,
     }
     return result;
   }
-  case Kind::And: {
+  case FormulaKind::And: {
     Conjunctions result{Conjunction()};
     for (const Formula &child : formula->children) {
       auto parts = normalForm(child, base);

@@ -61,7 +61,7 @@ static Length lengthOf(Value tensor, int64_t dim, const SymbolSizes &sizes) {
 }
 
 static bool hasOpaque(const Formula &formula) {
-  return formula->kind == FormulaNode::Kind::Opaque ||
+  return formula->kind == FormulaKind::Opaque ||
          llvm::any_of(formula->children, hasOpaque);
 }
 

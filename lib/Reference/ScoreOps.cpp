@@ -25,7 +25,7 @@ FailureOr<double> ScoreFunction::operator()(double score, int64_t b, int64_t h,
 
 /// Replaces every score by `change(score, b, h, q, k)`.
 template <typename Change>
-static LogicalResult changeScores(Frame &frame, Operation *op, Change change) {
+static LogicalResult changeByHead(Frame &frame, Operation *op, Change change) {
   Tensor result = frame.tensor(op->getOperand(0));
   HeadView view(result);
   for (int64_t b = 0; b < view.batches(); ++b)
@@ -50,7 +50,7 @@ static LogicalResult evaluateOp(Frame &frame, SoftcapOp op) {
 }
 
 static LogicalResult evaluateOp(Frame &frame, ScoreModOp op) {
-  return changeScores(frame, op, ScoreFunction(frame, op, op.getCaptures()));
+  return changeByHead(frame, op, ScoreFunction(frame, op, op.getCaptures()));
 }
 
 /// Slope of head `h` of `heads`: powers of 2^(-8/n) for the n heads up to the
@@ -78,7 +78,7 @@ static LogicalResult evaluateOp(Frame &frame, AlibiOp op) {
                          offset->size() == scores.tensor->shape.front(),
                      "one offset, or one per batch entry")))
     return failure();
-  return changeScores(
+  return changeByHead(
       frame, op,
       [&](double score, int64_t b, int64_t h, int64_t q,
           int64_t k) -> FailureOr<double> {

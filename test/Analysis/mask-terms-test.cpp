@@ -376,7 +376,7 @@ struct Score {
 } // namespace
 
 static bool hasOpaque(const Formula &formula) {
-  return formula->kind == FormulaNode::Kind::Opaque ||
+  return formula->kind == FormulaKind::Opaque ||
          llvm::any_of(formula->children, hasOpaque);
 }
 

@@ -19,30 +19,30 @@ Value ScoreTile::visible(Value p, Value key, int64_t v) {
 Value ScoreTile::evaluate(const Formula &f, Value query, Value key, Value p,
                           int64_t v) {
   switch (f->kind) {
-  case FormulaNode::Kind::True:
-  case FormulaNode::Kind::False: {
-    bool value = f->kind == FormulaNode::Kind::True;
+  case FormulaKind::True:
+  case FormulaKind::False: {
+    bool value = f->kind == FormulaKind::True;
     return arith::ConstantOp::create(
         k.builder, k.loc, DenseElementsAttr::get(k.boolVectorType, value));
   }
-  case FormulaNode::Kind::Ge:
-  case FormulaNode::Kind::Eq:
-    return compare(f->linear, f->kind == FormulaNode::Kind::Eq, query, key);
-  case FormulaNode::Kind::And:
-  case FormulaNode::Kind::Or: {
+  case FormulaKind::Ge:
+  case FormulaKind::Eq:
+    return compare(f->linear, f->kind == FormulaKind::Eq, query, key);
+  case FormulaKind::And:
+  case FormulaKind::Or: {
     Value result;
     for (const Formula &child : f->children) {
       Value next = evaluate(child, query, key, p, v);
       if (!result)
         result = next;
-      else if (f->kind == FormulaNode::Kind::And)
+      else if (f->kind == FormulaKind::And)
         result = arith::AndIOp::create(k.builder, k.loc, result, next);
       else
         result = arith::OrIOp::create(k.builder, k.loc, result, next);
     }
     return result;
   }
-  case FormulaNode::Kind::Opaque: {
+  case FormulaKind::Opaque: {
     // The key relative to the tile, as the packed rows are.
     Value local = k.sub(key, tile.keyBegin);
     auto allowed =

@@ -13,7 +13,6 @@
 using namespace attn;
 using llvm::ArrayRef;
 using llvm::StringRef;
-using Kind = FormulaNode::Kind;
 
 //===----------------------------------------------------------------------===//
 // Linear
@@ -53,20 +52,20 @@ Linear &Linear::add(const Linear &other, int64_t factor) {
 // Construction
 //===----------------------------------------------------------------------===//
 
-static std::shared_ptr<FormulaNode> makeNode(Kind kind) {
+static std::shared_ptr<FormulaNode> makeNode(FormulaKind kind) {
   auto node = std::make_shared<FormulaNode>();
   node->kind = kind;
   return node;
 }
 
 Formula attn::truth(bool value) {
-  return makeNode(value ? Kind::True : Kind::False);
+  return makeNode(value ? FormulaKind::True : FormulaKind::False);
 }
 
 Formula attn::isNonNegative(const Linear &linear) {
   if (linear.isConstant())
     return truth(linear.constant >= 0);
-  auto node = makeNode(Kind::Ge);
+  auto node = makeNode(FormulaKind::Ge);
   node->linear = linear;
   return node;
 }
@@ -74,7 +73,7 @@ Formula attn::isNonNegative(const Linear &linear) {
 Formula attn::isZero(const Linear &linear) {
   if (linear.isConstant())
     return truth(linear.constant == 0);
-  auto node = makeNode(Kind::Eq);
+  auto node = makeNode(FormulaKind::Eq);
   node->linear = linear;
   return node;
 }
@@ -89,8 +88,8 @@ Formula attn::lessThan(const Linear &left, const Linear &right) {
 
 /// And and Or alike: drop the neutral formulas, stop at an absorbing one,
 /// flatten nested nodes of the same kind.
-static Formula combine(Kind kind, Kind neutral, Kind absorbing,
-                       ArrayRef<Formula> formulas) {
+static Formula combine(FormulaKind kind, FormulaKind neutral,
+                       FormulaKind absorbing, ArrayRef<Formula> formulas) {
   auto node = makeNode(kind);
   for (const Formula &formula : formulas) {
     if (formula->kind == absorbing)
@@ -108,16 +107,18 @@ static Formula combine(Kind kind, Kind neutral, Kind absorbing,
 }
 
 Formula attn::allOf(ArrayRef<Formula> formulas) {
-  return combine(Kind::And, Kind::True, Kind::False, formulas);
+  return combine(FormulaKind::And, FormulaKind::True, FormulaKind::False,
+                 formulas);
 }
 
 Formula attn::anyOf(ArrayRef<Formula> formulas) {
-  return combine(Kind::Or, Kind::False, Kind::True, formulas);
+  return combine(FormulaKind::Or, FormulaKind::False, FormulaKind::True,
+                 formulas);
 }
 
 Formula attn::opaque(unsigned operand, StringRef name, Formula may,
                      Formula mayNot) {
-  auto node = makeNode(Kind::Opaque);
+  auto node = makeNode(FormulaKind::Opaque);
   node->operand = operand;
   node->name = name.str();
   node->arguments = {Linear::query(), Linear::key()};
@@ -128,7 +129,7 @@ Formula attn::opaque(unsigned operand, StringRef name, Formula may,
 
 Formula attn::opaque(const void *term, StringRef name,
                      ArrayRef<Linear> arguments, Formula may, Formula mayNot) {
-  auto node = makeNode(Kind::Opaque);
+  auto node = makeNode(FormulaKind::Opaque);
   node->term = term;
   node->name = name.str();
   node->arguments = arguments.vec();
@@ -140,22 +141,23 @@ Formula attn::opaque(const void *term, StringRef name,
 Formula attn::negate(const Formula &formula) {
   const Linear &linear = formula->linear;
   switch (formula->kind) {
-  case Kind::True:
-  case Kind::False:
-    return truth(formula->kind == Kind::False);
-  case Kind::Ge: // not x >= 0 is -x - 1 >= 0: the values are integers
+  case FormulaKind::True:
+  case FormulaKind::False:
+    return truth(formula->kind == FormulaKind::False);
+  case FormulaKind::Ge: // not x >= 0 is -x - 1 >= 0: the values are integers
     return isNonNegative(linear * -1 - Linear(1));
-  case Kind::Eq:
+  case FormulaKind::Eq:
     return anyOf({isNonNegative(linear - Linear(1)),
                   isNonNegative(linear * -1 - Linear(1))});
-  case Kind::And:
-  case Kind::Or: {
+  case FormulaKind::And:
+  case FormulaKind::Or: {
     std::vector<Formula> children;
     for (const Formula &child : formula->children)
       children.push_back(negate(child));
-    return formula->kind == Kind::And ? anyOf(children) : allOf(children);
+    return formula->kind == FormulaKind::And ? anyOf(children)
+                                             : allOf(children);
   }
-  case Kind::Opaque: {
+  case FormulaKind::Opaque: {
     auto node = std::make_shared<FormulaNode>(*formula);
     node->negated = !formula->negated;
     std::swap(node->may, node->mayNot);
@@ -281,18 +283,18 @@ bool MaskContext::evaluate(const Formula &formula, ArrayRef<int64_t> values,
     return evaluate(child, values, opaque);
   };
   switch (formula->kind) {
-  case Kind::True:
-  case Kind::False:
-    return formula->kind == Kind::True;
-  case Kind::Ge:
+  case FormulaKind::True:
+  case FormulaKind::False:
+    return formula->kind == FormulaKind::True;
+  case FormulaKind::Ge:
     return evaluate(formula->linear, values) >= 0;
-  case Kind::Eq:
+  case FormulaKind::Eq:
     return evaluate(formula->linear, values) == 0;
-  case Kind::And:
+  case FormulaKind::And:
     return llvm::all_of(formula->children, holds);
-  case Kind::Or:
+  case FormulaKind::Or:
     return llvm::any_of(formula->children, holds);
-  case Kind::Opaque:
+  case FormulaKind::Opaque:
     return opaque(formula->operand, values[Variable::Query],
                   values[Variable::Key]) != formula->negated;
   }
@@ -375,25 +377,26 @@ std::string MaskContext::comparison(const Linear &linear, bool equality) const {
 
 std::string MaskContext::toString(const Formula &formula) const {
   switch (formula->kind) {
-  case Kind::True:
-  case Kind::False:
-    return formula->kind == Kind::True ? "true" : "false";
-  case Kind::Ge:
-  case Kind::Eq:
-    return comparison(formula->linear, formula->kind == Kind::Eq);
-  case Kind::And:
-  case Kind::Or: {
-    bool isAnd = formula->kind == Kind::And;
+  case FormulaKind::True:
+  case FormulaKind::False:
+    return formula->kind == FormulaKind::True ? "true" : "false";
+  case FormulaKind::Ge:
+  case FormulaKind::Eq:
+    return comparison(formula->linear, formula->kind == FormulaKind::Eq);
+  case FormulaKind::And:
+  case FormulaKind::Or: {
+    bool isAnd = formula->kind == FormulaKind::And;
     std::string text;
     for (const Formula &child : formula->children) {
       if (!text.empty())
         text += isAnd ? " and " : " or ";
-      bool nested = child->kind == Kind::And || child->kind == Kind::Or;
+      bool nested =
+          child->kind == FormulaKind::And || child->kind == FormulaKind::Or;
       text += nested ? "(" + toString(child) + ")" : toString(child);
     }
     return text;
   }
-  case Kind::Opaque:
+  case FormulaKind::Opaque:
     return (formula->negated ? "not " : "") + formula->name;
   }
   llvm_unreachable("all kinds of formula are handled");

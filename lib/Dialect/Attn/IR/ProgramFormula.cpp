@@ -80,7 +80,7 @@ private:
     for (const Case &c : cases)
       for (const Case &inner : function(c.value)) {
         Formula when = allOf({c.when, inner.when});
-        if (when->kind != FormulaNode::Kind::False)
+        if (when->kind != FormulaKind::False)
           result.push_back({when, inner.value});
       }
     return result;
@@ -451,11 +451,11 @@ static Formula overApproximate(const Formula &formula) {
   for (const Formula &child : formula->children)
     children.push_back(overApproximate(child));
   switch (formula->kind) {
-  case FormulaNode::Kind::Opaque:
+  case FormulaKind::Opaque:
     return truth(true);
-  case FormulaNode::Kind::And:
+  case FormulaKind::And:
     return allOf(children);
-  case FormulaNode::Kind::Or:
+  case FormulaKind::Or:
     return anyOf(children);
   default:
     return formula;
@@ -463,7 +463,7 @@ static Formula overApproximate(const Formula &formula) {
 }
 
 static bool hasOpaque(const Formula &formula) {
-  return formula->kind == FormulaNode::Kind::Opaque ||
+  return formula->kind == FormulaKind::Opaque ||
          llvm::any_of(formula->children, hasOpaque);
 }
 

@@ -9,7 +9,6 @@
 
 using namespace attn;
 using namespace mlir;
-using Kind = FormulaNode::Kind;
 using arith::CmpIPredicate;
 
 //===----------------------------------------------------------------------===//
@@ -423,27 +422,28 @@ static Value emitFormula(ScalarEmitter &emitter, const Formula &formula,
     return arith::ConstantIntOp::create(builder, emitter.loc, value, 1);
   };
   switch (formula->kind) {
-  case Kind::True:
-  case Kind::False:
-    return boolean(formula->kind == Kind::True);
-  case Kind::Ge:
-  case Kind::Eq:
-    return emitComparison(emitter, formula->linear, formula->kind == Kind::Eq);
-  case Kind::And:
-  case Kind::Or: {
+  case FormulaKind::True:
+  case FormulaKind::False:
+    return boolean(formula->kind == FormulaKind::True);
+  case FormulaKind::Ge:
+  case FormulaKind::Eq:
+    return emitComparison(emitter, formula->linear,
+                          formula->kind == FormulaKind::Eq);
+  case FormulaKind::And:
+  case FormulaKind::Or: {
     Value result;
     for (const Formula &child : formula->children) {
       Value value = emitFormula(emitter, child, opaque);
       if (!result)
         result = value;
-      else if (formula->kind == Kind::And)
+      else if (formula->kind == FormulaKind::And)
         result = emitter.binary<arith::AndIOp>(result, value);
       else
         result = emitter.binary<arith::OrIOp>(result, value);
     }
     return result;
   }
-  case Kind::Opaque: {
+  case FormulaKind::Opaque: {
     SmallVector<Value> arguments;
     for (const Linear &argument : formula->arguments)
       arguments.push_back(emitter.linear(argument));

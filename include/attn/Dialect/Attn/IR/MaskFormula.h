@@ -90,13 +90,14 @@ private:
   Linear &add(const Linear &other, int64_t factor);
 };
 
+enum class FormulaKind { True, False, Ge, Eq, And, Or, Opaque };
+
 struct FormulaNode;
 /// Formulas are immutable and shared.
 using Formula = std::shared_ptr<const FormulaNode>;
 
 struct FormulaNode {
-  enum class Kind { True, False, Ge, Eq, And, Or, Opaque };
-  Kind kind = Kind::True;
+  FormulaKind kind = FormulaKind::True;
   Linear linear;                 ///< Ge: linear >= 0.  Eq: linear == 0.
   std::vector<Formula> children; ///< And, Or: at least two.
 
