@@ -123,6 +123,8 @@ static void addEntry(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.laneProducts)
+    pm.addNestedPass<func::FuncOp>(createJoinScalarLoads());
   LowerVectorMathOptions math;
   math.scalef = options.scalef;
   math.f16 = options.f16;

@@ -65,6 +65,7 @@ static void describeVectors(Processor &processor) {
     processor.registers = 32;
     processor.chains = 16;
     processor.f16 = true;
+    processor.laneProducts = true;
     return;
   }
   bool avx512 = info.checkFeatures("+avx512f");

@@ -223,6 +223,7 @@ ExitStatus Compiler::runPhases() {
     pipeline.scalef = processor.scalef;
     pipeline.f16 = processor.f16;
     pipeline.bf16 = processor.bf16;
+    pipeline.laneProducts = processor.laneProducts;
   }
   pipeline.program = options.emit == Emit::Executable;
   pipeline.info = info();

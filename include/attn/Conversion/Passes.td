@@ -40,6 +40,15 @@ def ConvertAttnToCPU : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def JoinScalarLoads : Pass<"attn-join-scalar-loads", "::mlir::func::FuncOp"> {
+  let summary = "Neighbours that are broadcast one by one are loaded together";
+  let description = [{
+    For processors that multiply by one lane of a register (NEON): scalars that
+    lie next to each other become one vector, whose elements are extracted.
+  }];
+  let dependentDialects = ["::mlir::vector::VectorDialect"];
+}
+
 def LowerVectorMath : Pass<"attn-lower-vector-math", "::mlir::ModuleOp"> {
   let summary = "Operations that differ between processors become instructions";
   let description = [{

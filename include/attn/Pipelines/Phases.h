@@ -15,6 +15,8 @@ struct PipelineOptions {
   int64_t l1Bytes = 32768;
   /// What the target has instructions for; attn-lower-vector-math says more.
   bool scalef = false, f16 = false, bf16 = false;
+  /// FMA by one lane of a register; attn-join-scalar-loads.
+  bool laneProducts = false;
   /// Emit a `main`.
   bool program = false;
   /// JSON text that NAME_info returns.
