@@ -77,12 +77,20 @@ class Kernel:
     def __init__(self, threads):
         self.threads, self.machine = threads, None
 
-    def make(self, cell, arrays, library):
-        self.cell, self.library = cell, ctypes.CDLL(library)
+    def open(self, library):
+        self.library = ctypes.CDLL(library)
         self.function = self.library.kernel
         self.function.restype = ctypes.c_int32
         self.library.kernel_strerror.restype = ctypes.c_char_p
         self.library.kernel_workspace_size.restype = ctypes.c_size_t
+
+    def call(self):
+        if status := self.function(self.pointer):
+            raise RuntimeError(self.library.kernel_strerror(status).decode())
+
+    def make(self, cell, arrays, library):
+        self.cell = cell
+        self.open(library)
         if cell.key_lengths:
             arrays = [*arrays, np.array(cell.key_lengths, np.int32)]
         out = cells.placed(cell, np.full_like(arrays[0], np.nan))
@@ -92,8 +100,7 @@ class Kernel:
         self.pack()
 
         def run():
-            if status := self.function(self.pointer):
-                raise RuntimeError(self.library.kernel_strerror(status).decode())
+            self.call()
             return out
         return run, lambda result: result, "compiled kernel"
 
