@@ -157,6 +157,9 @@ void KernelExplainer::attention(SdpaOp op) {
      << "    mask      row q sees key k if " << facts.mask << "\n";
   if (op.isSigmoid())
     os << "    weights   by sigmoid, each by itself\n";
+  if (op.isDifferential())
+    os << "    maps      two, of which the second times lambda is subtracted "
+          "(differential attention)\n";
   printSchedules(os, op);
   for (const AttentionFacts &each : all)
     printTiles(os, each);

@@ -160,6 +160,8 @@ static AttentionFacts factsOf(SdpaOp op, const SymbolSizes &sizes,
   facts.schedule = schedule;
   facts.features = op.getQuery().getType().getDimSize(op.queryDims().feature) +
                    op.getValue().getType().getDimSize(op.valueDims().feature);
+  if (op.isDifferential())
+    facts.features *= 2;
   MaskContext context;
   Formula formula = maskFormula(context, op.getMaskAttr());
   facts.mask = op.getMaskAttr() ? context.toString(formula) : "always";

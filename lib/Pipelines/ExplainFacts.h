@@ -32,7 +32,7 @@ struct AttentionFacts {
   Length queries, keys;
   ScheduleAttr schedule;
   KeyRanges ranges;
-  /// Sum of the query's and the value's head dimension.
+  /// Sum of the query's and the value's head dimension, of all maps.
   int64_t features = 0;
   std::optional<TileCounts> counts;
   std::string notCounted; ///< why, where there are no counts

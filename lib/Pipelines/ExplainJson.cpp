@@ -105,7 +105,9 @@ json::Value attn::kernelsAsJson(ModuleOp module, const SymbolSizes &sizes) {
       continue;
     json::Array attentions;
     function.walk([&](SdpaOp op) {
-      attentions.push_back(toJson(factsOf(op, sizes).front()));
+      json::Object attention = toJson(factsOf(op, sizes).front());
+      attention["maps"] = op.isDifferential() ? 2 : 1;
+      attentions.push_back(std::move(attention));
     });
     functions.push_back(json::Object{{"name", function.getName()},
                                      {"attentions", std::move(attentions)}});

@@ -142,7 +142,8 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
 
 ArrayRef<Phase> attn::phases() {
   static constexpr StringRef steps[] = {"attn.scores", "attn.softmax",
-                                        "attn.sigmoid", "attn.context"};
+                                        "attn.sigmoid", "attn.subtract_weights",
+                                        "attn.context"};
   static constexpr StringRef graph[] = {
       "attn.sdpa", "attn.project", "attn.merge_states", "attn.finalize_state"};
   static constexpr StringRef tensors[] = {"tensor", "bufferization"};

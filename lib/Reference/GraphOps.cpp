@@ -143,6 +143,23 @@ static LogicalResult evaluateOp(Frame &frame, SigmoidOp op) {
   });
 }
 
+static LogicalResult evaluateOp(Frame &frame, SubtractWeightsOp op) {
+  Tensor result = frame.tensor(op.getFirst());
+  HeadView second(frame.tensor(op.getSecond()));
+  const Tensor &lambda = frame.tensor(op.getLambda());
+  if (failed(require(op, second.tensor->shape == result.shape,
+                     "weights of the same shape")) ||
+      failed(requireLambda(op, lambda, second.heads())))
+    return failure();
+  forEachHead(second, [&](int64_t b, int64_t h) {
+    for (int64_t i = 0; i < second.rows(); ++i)
+      for (int64_t j = 0; j < second.columns(); ++j)
+        result.elements[second.offset(b, h, i, j)].real -=
+            weigh(second(b, h, i, j), lambdaOf(lambda, h));
+  });
+  return frame.setTensor(op->getResult(0), std::move(result));
+}
+
 static LogicalResult evaluateOp(Frame &frame, ContextOp op) {
   const Tensor &weights = frame.tensor(op.getWeights());
   HeadView w(weights), v(frame.tensor(op.getValue()));
@@ -236,7 +253,8 @@ static LogicalResult evaluateOp(Frame &frame, MergeHeadsOp op) {
 Outcome attn::reference::evaluateGraphOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<ScoresOp, ScaleOp, BiasOp, MaskOp, MaskFnOp, SoftmaxOp, SigmoidOp,
-            ContextOp, ProjectOp, SplitHeadsOp, MergeHeadsOp>(
+            SubtractWeightsOp, ContextOp, ProjectOp, SplitHeadsOp,
+            MergeHeadsOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

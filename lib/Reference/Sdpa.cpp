@@ -18,14 +18,25 @@ public:
         v(frame.tensor(op.getValue()), op.getValueLayout()),
         bias(op.getBias() ? &frame.tensor(op.getBias()) : nullptr),
         sinks(op.getSinks() ? &frame.tensor(op.getSinks()) : nullptr),
+        lambda(op.getLambda() ? &frame.tensor(op.getLambda()) : nullptr),
         function(frame, op, op.getCaptures()),
         rank(frame.tensor(op.getQuery()).rank()) {}
 
   LogicalResult evaluate();
 
 private:
+  /// One row of a map: its weights, the maximum of its scores, and the sum.
+  struct Row {
+    std::vector<double> weights;
+    double maximum, sum = 0;
+  };
+
   LogicalResult check();
+  LogicalResult checkSecondMap();
   LogicalResult makeResults();
+  FailureOr<Row> weigh(const HeadView &query, const HeadView &key, int64_t b,
+                       int64_t h, int64_t i);
+  LogicalResult subtractSecondMap(Row &row, int64_t b, int64_t h, int64_t i);
   LogicalResult evaluateRow(int64_t b, int64_t h, int64_t i);
 
   /// The shape (batch, heads, rows, columns) without the dimensions that
@@ -36,13 +47,13 @@ private:
   SmallVector<int64_t> scoresShape() const {
     return leading({q.batches(), q.heads(), q.rows(), k.rows()});
   }
-  FailureOr<double> score(int64_t b, int64_t h, int64_t i, int64_t j,
-                          ScoresStage stage);
+  FailureOr<double> score(const HeadView &query, const HeadView &key, int64_t b,
+                          int64_t h, int64_t i, int64_t j, ScoresStage stage);
 
   Frame &frame;
   SdpaOp op;
   HeadView q, k, v;
-  const Tensor *bias, *sinks;
+  const Tensor *bias, *sinks, *lambda;
   ScoreFunction function;
   int64_t rank;
   std::optional<Mask> mask;
@@ -66,8 +77,9 @@ LogicalResult Sdpa::check() {
                      "key and value to have the same length")) ||
       failed(require(op, !bias || broadcasts(bias->shape, shape),
                      "the bias to broadcast to the scores")) ||
-      failed(
-          require(op, !sinks || sinks->size() == q.heads(), "a sink per head")))
+      failed(require(op, !sinks || sinks->size() == q.heads(),
+                     "a sink per head")) ||
+      failed(checkSecondMap()))
     return failure();
   FailureOr<Mask> made =
       Mask::make(frame, op, op.getMask(), op.getMaskOperands(), shape);
@@ -75,6 +87,20 @@ LogicalResult Sdpa::check() {
     return failure();
   mask = std::move(*made);
   return success();
+}
+
+LogicalResult Sdpa::checkSecondMap() {
+  if (!op.isDifferential())
+    return success();
+  auto sameShape = [&](Value first, Value second) {
+    return frame.tensor(first).shape == frame.tensor(second).shape;
+  };
+  if (failed(require(op, sameShape(op.getQuery(), op.getSecondQuery()),
+                     "two queries of the same shape")) ||
+      failed(require(op, sameShape(op.getKey(), op.getSecondKey()),
+                     "two keys of the same shape")))
+    return failure();
+  return requireLambda(op, *lambda, q.heads());
 }
 
 LogicalResult Sdpa::makeResults() {
@@ -103,15 +129,16 @@ LogicalResult Sdpa::makeResults() {
                  succeeded(make(scores, !!op.getScores(), pairs)));
 }
 
-FailureOr<double> Sdpa::score(int64_t b, int64_t h, int64_t i, int64_t j,
+FailureOr<double> Sdpa::score(const HeadView &query, const HeadView &key,
+                              int64_t b, int64_t h, int64_t i, int64_t j,
                               ScoresStage stage) {
   SmallVector<int64_t> pair = leading({b, h, i, j});
   if (stage == ScoresStage::Masked && !mask->sees(pair))
     return excluded;
-  int64_t shared = sharedHead(h, q.heads(), k.heads());
+  int64_t shared = sharedHead(h, query.heads(), key.heads());
   double result = 0;
-  for (int64_t d = 0; d < q.columns(); ++d)
-    result += q(b, h, i, d) * k(b, shared, j, d);
+  for (int64_t d = 0; d < query.columns(); ++d)
+    result += query(b, h, i, d) * key(b, shared, j, d);
   if (stage == ScoresStage::Raw)
     return result;
   result *= op.getScale().convertToDouble();
@@ -123,27 +150,49 @@ FailureOr<double> Sdpa::score(int64_t b, int64_t h, int64_t i, int64_t j,
   return addBias(*modified, bias->elements[broadcastOffset(*bias, pair)].real);
 }
 
-LogicalResult Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
-  std::vector<double> row(k.rows());
+FailureOr<Sdpa::Row> Sdpa::weigh(const HeadView &query, const HeadView &key,
+                                 int64_t b, int64_t h, int64_t i) {
   // A sink is one more score, which has no key.
   double sink = sinks ? sinks->elements[h].real : excluded;
-  double m = sink, sum = 0;
-  for (int64_t j = 0; j < k.rows(); ++j) {
-    FailureOr<double> masked = score(b, h, i, j, ScoresStage::Masked);
+  Row row{std::vector<double>(key.rows()), sink};
+  for (int64_t j = 0; j < key.rows(); ++j) {
+    FailureOr<double> masked =
+        score(query, key, b, h, i, j, ScoresStage::Masked);
     if (failed(masked))
       return failure();
-    row[j] = *masked;
-    m = maximum(m, row[j]);
+    row.weights[j] = *masked;
+    row.maximum = maximum(row.maximum, *masked);
   }
-  sum += sinkTerm(sink, m);
-  for (double s : row)
-    sum += exponential(s, m);
+  row.sum += sinkTerm(sink, row.maximum);
+  for (double s : row.weights)
+    row.sum += exponential(s, row.maximum);
 
   // A row that sees no key has sum 0: its weights and context are 0.
-  for (double &s : row)
+  for (double &s : row.weights)
     s = op.isSigmoid()  ? sigmoid(s)
         : s == excluded ? 0
-                        : exponential(s, m) / sum;
+                        : exponential(s, row.maximum) / row.sum;
+  return row;
+}
+
+LogicalResult Sdpa::subtractSecondMap(Row &row, int64_t b, int64_t h,
+                                      int64_t i) {
+  HeadView query(frame.tensor(op.getSecondQuery()), op.getQueryLayout()),
+      key(frame.tensor(op.getSecondKey()), op.getKeyLayout());
+  FailureOr<Row> second = weigh(query, key, b, h, i);
+  if (failed(second))
+    return failure();
+  for (auto [weight, other] : llvm::zip(row.weights, second->weights))
+    weight -= reference::weigh(other, lambdaOf(*lambda, h));
+  return success();
+}
+
+LogicalResult Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
+  FailureOr<Row> weighed = weigh(q, k, b, h, i);
+  if (failed(weighed) ||
+      (op.isDifferential() && failed(subtractSecondMap(*weighed, b, h, i))))
+    return failure();
+  auto &[row, m, sum] = *weighed;
   int64_t shared = sharedHead(h, q.heads(), k.heads());
   HeadView o(*out, op.getOutLayout());
   for (int64_t d = 0; d < v.columns(); ++d) {
@@ -154,7 +203,7 @@ LogicalResult Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
     int64_t at = o.offset(b, h, i, d);
     out->elements[at].real = context;
     if (acc)
-      acc->elements[at].real = weigh(sum, context);
+      acc->elements[at].real = reference::weigh(sum, context);
   }
 
   SmallVector<int64_t> position = leading({b, h, i, 0});
@@ -171,7 +220,7 @@ LogicalResult Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
     if (weights)
       weights->at(position).real = row[j];
     if (scores) {
-      FailureOr<double> staged = score(b, h, i, j, *op.getScoresStage());
+      FailureOr<double> staged = score(q, k, b, h, i, j, *op.getScoresStage());
       if (failed(staged))
         return failure();
       scores->at(position).real = *staged;

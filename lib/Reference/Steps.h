@@ -91,6 +91,16 @@ inline int64_t sharedHead(int64_t head, int64_t heads, int64_t shared) {
   return head / (heads / shared);
 }
 
+/// The factor of a second map: one number, or one per head.
+inline llvm::LogicalResult requireLambda(mlir::Operation *op,
+                                         const Tensor &lambda, int64_t heads) {
+  return require(op, lambda.size() == 1 || lambda.size() == heads,
+                 "one lambda, or one per head");
+}
+inline double lambdaOf(const Tensor &lambda, int64_t head) {
+  return lambda.elements[lambda.size() == 1 ? 0 : head].real;
+}
+
 } // namespace attn::reference
 
 #endif

@@ -37,9 +37,9 @@ int64_t headsOf(WeighOp) { return 1; }
 /// The scores of a state's queries and a tile's keys. TileOp: online or weigh.
 template <typename TileOp> class TileScores {
 public:
-  TileScores(Frame &frame, TileOp op)
-      : frame(frame), op(op), state(frame.state(op.getState())),
-        keys(frame.tensor(op.getKey())),
+  TileScores(Frame &frame, TileOp op, Value state, Value key)
+      : frame(frame), op(op), state(frame.state(state)),
+        keys(frame.tensor(key)),
         bias(op.getBias() ? &frame.tensor(op.getBias()) : nullptr),
         hasFunction(scoreFunctionOf(op)),
         function(frame, op, op.getCaptures().drop_front(hasFunction ? 2 : 0)),
@@ -133,10 +133,12 @@ static void addWeighted(State &state, int64_t i, ArrayRef<double> scores,
             weight * values.at({j, d}).real;
 }
 
-static LogicalResult evaluateOp(Frame &frame, OnlineOp op) {
-  TileScores<OnlineOp> tile(frame, op);
+/// The step of one map: sets `result` to the next state.
+static LogicalResult step(Frame &frame, OnlineOp op, Value state, Value key,
+                          Value result) {
+  TileScores<OnlineOp> tile(frame, op, state, key);
   const Tensor &values = frame.tensor(op.getValue());
-  State next = frame.state(op.getState());
+  State next = frame.state(state);
   if (failed(tile.check(/*readsMask=*/op.getMode() == TileMode::Edge)) ||
       failed(require(op, values.shape[0] == tile.numKeys(),
                      "as many values as keys")) ||
@@ -172,8 +174,16 @@ static LogicalResult evaluateOp(Frame &frame, OnlineOp op) {
       }
     }
   }
-  frame.set(op.getNext(), makeDatum(std::move(next)));
+  frame.set(result, makeDatum(std::move(next)));
   return success();
+}
+
+static LogicalResult evaluateOp(Frame &frame, OnlineOp op) {
+  if (failed(step(frame, op, op.getState(), op.getKey(), op.getNext())))
+    return failure();
+  return op.getSecondState() ? step(frame, op, op.getSecondState(),
+                                    op.getSecondKey(), op.getSecondNext())
+                             : success();
 }
 
 static LogicalResult evaluateOp(Frame &frame, AddSinkOp op) {
@@ -256,6 +266,30 @@ static LogicalResult evaluateOp(Frame &frame, FinalizeOp op) {
   return setResults(frame, op, results);
 }
 
+static LogicalResult evaluateOp(Frame &frame, FinalizeDifferenceOp op) {
+  const State &first = frame.state(op.getFirst());
+  const State &second = frame.state(op.getSecond());
+  Tensor out = frame.tensor(op.getOut());
+  SmallVector<int64_t> shape{first.rows, first.valueDim};
+  if (failed(require(op, first.rows == second.rows,
+                     "states of the same number of queries")) ||
+      failed(require(op, out.shape == shape, "out to have a row per query")))
+    return failure();
+  bool sums =
+      op.getFirst().getType().getNormalization() == Normalization::Softmax;
+  double lambda = frame.scalar(op.getLambda()).real;
+  for (int64_t i = 0; i < first.rows; ++i)
+    for (int64_t d = 0; d < first.valueDim; ++d) {
+      auto part = [&](const State &state, double factor) {
+        double sum = sums ? state.sum[i] : 1;
+        double acc = state.context[i * state.valueDim + d];
+        return sum == 0 ? 0 : factor * acc / sum;
+      };
+      out.at({i, d}).real = part(first, 1) - part(second, lambda);
+    }
+  return setResults(frame, op, out);
+}
+
 /// Units of log2, in which a saved maximum is, per unit of a score.
 static const double log2e = 1 / std::log(2.0);
 
@@ -330,7 +364,7 @@ static FailureOr<double> scoreAfter(const TileScores<WeighOp> &tile, WeighOp op,
 }
 
 static LogicalResult evaluateOp(Frame &frame, WeighOp op) {
-  TileScores<WeighOp> tile(frame, op);
+  TileScores<WeighOp> tile(frame, op, op.getState(), op.getKey());
   const State &state = frame.state(op.getState());
   if (failed(tile.check(/*readsMask=*/true)))
     return failure();
@@ -396,8 +430,9 @@ static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
 
 Outcome attn::reference::evaluateTileOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<InitStateOp, OnlineOp, AddSinkOp, MergeOp, FinalizeOp, SaveStateOp,
-            CombineOp, WeighOp, ProjectTileOp>(
+      .Case<InitStateOp, OnlineOp, AddSinkOp, MergeOp, FinalizeOp,
+            FinalizeDifferenceOp, SaveStateOp, CombineOp, WeighOp,
+            ProjectTileOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

@@ -6,6 +6,7 @@ import tempfile
 import numpy as np
 
 from decode import Modified
+from differential import Differential
 from kernels import load_kernel
 from values import BOTTOM, CAUSAL, PADDED, Case
 
@@ -17,6 +18,7 @@ CASES = [
     Case("bias_row", 64, heads=8, group=8, bias="b11k"), Case("allowed", 64, mask=[("allowed", "ok")], allowed="b1qk"),
     Case("offset", 64, heads=4, group=2, mask=[("causal", ("operand", "start"))]),
     Modified("sinks_function", 64, sinks=1, function=True, heads=4, group=2, mask=PADDED),
+    Differential("two_maps", 40, heads=4, group=2, mask=BOTTOM),
     Case("f16", 128, heads=8, group=4, types=("f16", "f16")),
     Case("bf16", 64, heads=4, group=2, mask=BOTTOM, types=("bf16", "bf16")),
     Case("f64", 40, heads=2, group=2, mask=PADDED, types=("f64", "f64")),

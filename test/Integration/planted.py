@@ -9,6 +9,7 @@ import tempfile
 import numpy as np
 
 import narrow
+from differential import Differential
 from kernels import Kernel, attn_opt
 from values import Case
 
@@ -115,6 +116,24 @@ def regrouped(got):
     return got
 
 
+def of_two_maps(change):
+    """Whether the harness accepts what a kernel of two maps computes from changed inputs."""
+    case = Differential("planted", 40, heads=4, group=2, mask=BOTTOM)
+    arrays = case.inputs(SIZES, np.random.default_rng(5))
+    with tempfile.TemporaryDirectory() as folder:
+        kernel = Kernel(case.text(), folder)
+        run = lambda inputs: kernel(list(inputs.values()), case.outputs(SIZES), 2)
+        assert accepted(case, arrays, run(arrays)), "the harness refuses right results"
+        return accepted(case, arrays, run({**arrays, **change(arrays)}))
+
+
+EXCHANGED = [("q", "q2"), ("q2", "q"), ("k", "k2"), ("k2", "k")]
+
+
+def other_sign(arrays):
+    return {"lambda": arrays["lambda"] * np.array([1, 1, -1, 1], np.float32)}
+
+
 causal = Case("planted", 40, heads=4, group=2, mask=BOTTOM)
 biased = Case("planted", 64, bias="bhqk", mask=[("key_length", "len")])
 bfloat = Case("planted", 64, types=("bf16", "bf16"))
@@ -155,6 +174,11 @@ PLANTED = {
         "tiled-queries", r"= arith\.remui (%\w+), %c2 : index", r"= arith.muli \1, %c0 : index"),
     "statistics saved in the other order": lambda: decode(
         "vectors", r"(memref\.load %\w+)\[%c0, ", r"\1[%c1, ", "save_state"),
+    "sign of lambda wrong in one head": lambda: of_two_maps(other_sign),
+    "lambda of the next head": lambda: of_two_maps(lambda arrays: {"lambda": np.roll(arrays["lambda"], 1)}),
+    "second map left out": lambda: of_two_maps(lambda arrays: {"lambda": 0 * arrays["lambda"]}),
+    "keys of the first map for both": lambda: of_two_maps(lambda arrays: {"k2": arrays["k"]}),
+    "maps exchanged": lambda: of_two_maps(lambda arrays: {new: arrays[old] for new, old in EXCHANGED}),
     "nothing compared": lambda: changed(lambda got: [got[0][:0], got[1]]),
 }
 

@@ -212,7 +212,10 @@ struct CompactRows : attn::impl::CompactRowsBase<CompactRows> {
                  known.getSExtValue() < manyQueries;
       if (few || !loop.isDefinedOutsideOfLoop(op.getQueryLength()))
         return;
-      for (Value tile : {op.getKey(), op.getValue()})
+      SmallVector<Value> tiles{op.getKey(), op.getValue()};
+      if (Value second = op.getSecondKey())
+        tiles.push_back(second);
+      for (Value tile : tiles)
         if (memref::SubViewOp head = headOf(tile, loop))
           heads.try_emplace(head, HeadSource{head, op.getQueryLength(),
                                              op.getSchedule().getKeyTile()});

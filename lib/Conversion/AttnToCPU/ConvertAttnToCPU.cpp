@@ -101,20 +101,30 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
     bool edge = op.getMode() == TileMode::Edge;
     bool isDecode = type.getKind() == Kind::Decode;
     SmallVector<Value> operands(adaptor.getOperands());
-    std::string name = edge ? "online_edge" : "online_full";
+    SmallVector<Value> states{operands[0]};
+    if (op.getSecondState())
+      states.push_back(adaptor.getSecondState());
+    std::string kind = isDecode              ? "decode_"
+                       : op.getSecondState() ? "differential_"
+                                             : "";
     return replaceByCall(
-        op, rewriter, isDecode ? "decode_" + name : name, operands,
+        op, rewriter, kind + (edge ? "online_edge" : "online_full"), operands,
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = edge ? op.getMaskAttr() : Attribute();
           bool strict = edge || op.getBias() || tile.function;
           if (isDecode)
-            emitDecodeOnline(k, decode, tile, a[2], type, op.getHeads(),
-                             strict);
-          else
-            emitOnline(k, layout, tile, a[2], strict);
+            return emitDecodeOnline(k, decode, tile, a[2], type, op.getHeads(),
+                                    strict);
+          SmallVector<TileOperands, 2> maps{tile};
+          if (op.getSecondState()) { // the last two operands
+            tile.state = a.drop_back().back();
+            tile.key = a.back();
+            maps.push_back(tile);
+          }
+          emitOnline(k, layout, maps, a[2], strict);
         },
-        op.getSchedule(), layout.element, operands[0]);
+        op.getSchedule(), layout.element, states);
   }
 };
 
@@ -218,6 +228,25 @@ struct ConvertFinalize : ConvertTileOp<FinalizeOp> {
   }
 };
 
+struct ConvertFinalizeDifference : ConvertTileOp<FinalizeDifferenceOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(FinalizeDifferenceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StateType type = op.getFirst().getType();
+    if (failed(expectPrefill(op, type)))
+      return failure();
+    StateLayout layout(type, op.getSchedule(), library.extras);
+    SmallVector<Value> operands(adaptor.getOperands());
+    return replaceByCall(
+        op, rewriter, "finalize_difference", operands,
+        [&](KernelBuilder &k, ValueRange a) {
+          emitFinalizeDifference(k, layout, a[0], a[1], a[2], a[3]);
+        },
+        op.getSchedule(), layout.element);
+  }
+};
+
 struct ConvertWeigh : ConvertTileOp<WeighOp> {
   using ConvertTileOp::ConvertTileOp;
   LogicalResult
@@ -306,8 +335,9 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
     });
     RewritePatternSet patterns(context);
     patterns.add<ConvertInitState, ConvertOnline, ConvertAddSink, ConvertMerge,
-                 ConvertFinalize, ConvertSaveState, ConvertCombine,
-                 ConvertWeigh, ConvertProjectTile>(types, context, library);
+                 ConvertFinalize, ConvertFinalizeDifference, ConvertSaveState,
+                 ConvertCombine, ConvertWeigh, ConvertProjectTile>(
+        types, context, library);
     populateStateRowsPatterns(patterns, types, library);
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnDialect>();

@@ -30,11 +30,11 @@ static Values inverseSums(KernelBuilder &k, const StateLayout &layout,
 }
 
 /// Writes rows [from, from + width) of the state's panel p, one value per query
-/// each, as `width` columns of `out`, after `map`. Rows of queries that the
-/// tile does not have are left out.
+/// each, as `width` columns of `out`, after `map` of the value, its vector and
+/// its row. Rows of queries that the tile does not have are left out.
 static void writeTransposed(KernelBuilder &k, Value state, Value from,
                             Value width, Value out, Value p, Value queryCount,
-                            function_ref<Value(Value, int64_t)> map) {
+                            function_ref<Value(Value, int64_t, Value)> map) {
   Value first = k.mul(p, k.panel);
   int64_t columns = cast<MemRefType>(out.getType()).getDimSize(1);
   int64_t groups = (columns + k.lanes - 1) / k.lanes;
@@ -50,7 +50,8 @@ static void writeTransposed(KernelBuilder &k, Value state, Value from,
           if (mask) // stay inside the state
             line = k.min(line, k.sub(width, k.index(1)));
           Value row = k.add(k.add(from, column), line);
-          lines.push_back(map(k.load(state, row, k.index(v * k.lanes)), v));
+          lines.push_back(
+              map(k.load(state, row, k.index(v * k.lanes)), v, row));
         }
         for (auto [i, result] : llvm::enumerate(k.transpose(lines))) {
           Value line = result, row = k.add(first, v * k.lanes + i);
@@ -108,11 +109,34 @@ void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
   k.loop(k.index(0), panels, 1, [&](Value p) {
     Values inverse = inverseSums(k, layout, state, p);
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    out, p, queryCount, [&](Value x, int64_t v) {
+                    out, p, queryCount, [&](Value x, int64_t v, Value) {
                       return layout.sigmoid ? x : k.mulf(x, inverse[v]);
                     });
     if (lse)
       writeLse(k, layout, state, p, lse, queryCount);
+  });
+}
+
+void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
+                                 Value first, Value second, Value lambda,
+                                 Value out) {
+  Value queryCount = memref::DimOp::create(k.builder, k.loc, out, 0);
+  Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
+  Value factor = k.broadcast(lambda), zero = k.splat(0.0);
+  k.loop(k.index(0), panels, 1, [&](Value p) {
+    Values inverse = inverseSums(k, layout, first, p);
+    Values subtracted = inverseSums(k, layout, second, p);
+    for (Value &x : subtracted) {
+      // A row that saw no key gives 0, also if lambda is not finite.
+      Value none = arith::CmpFOp::create(k.builder, k.loc,
+                                         arith::CmpFPredicate::OEQ, x, zero);
+      x = k.select(none, zero, k.mulf(x, k.subf(zero, factor)));
+    }
+    writeTransposed(k, first, layout.context(k, p), k.index(layout.valueDim),
+                    out, p, queryCount, [&](Value x, int64_t v, Value row) {
+                      Value other = k.load(second, row, k.index(v * k.lanes));
+                      return k.fma(other, subtracted[v], k.mulf(x, inverse[v]));
+                    });
   });
 }
 
@@ -140,8 +164,9 @@ void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
               k.index(v * k.lanes));
     writeRow(k, state, scratch, rows.sum, p, queryCount);
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    rows.acc, p, queryCount,
-                    [&](Value x, int64_t v) { return k.mulf(x, factors[v]); });
+                    rows.acc, p, queryCount, [&](Value x, int64_t v, Value) {
+                      return k.mulf(x, factors[v]);
+                    });
   });
 }
 
@@ -168,7 +193,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
       Value lowest = k.infinity();
       writeTransposed(
           k, tile.state, first, scoreTile.keyCount, weights, p, queryCount,
-          [&](Value x, int64_t v) {
+          [&](Value x, int64_t v, Value) {
             // Also in a row that holds a NaN, an excluded pair has weight 0.
             Value excluded = arith::CmpFOp::create(
                 k.builder, k.loc, arith::CmpFPredicate::OEQ, x, lowest);
@@ -188,7 +213,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
       double unit = *stage == ScoresStage::Raw ? ln2 / scale : ln2;
       writeTransposed(
           k, tile.state, first, scoreTile.keyCount, scores, p, queryCount,
-          [&](Value x, int64_t) { return k.mulf(x, k.splat(unit)); });
+          [&](Value x, int64_t, Value) { return k.mulf(x, k.splat(unit)); });
     }
   });
 }

@@ -28,10 +28,11 @@ Value sigmoid(KernelBuilder &k, Value score);
 /// Whether the `count` rows of `value` are finite: x * 0 is 0 for these only.
 Value allFinite(KernelBuilder &k, Value value, Value count, int64_t valueDim);
 
-/// One step of online softmax. `strict` is on for edge tiles: values that are
-/// not finite must not reach a row that does not see them.
+/// One step of online softmax for each map, with the same values. `strict` is
+/// on for edge tiles: values that are not finite must not reach a row that does
+/// not see them.
 void emitOnline(KernelBuilder &k, const StateLayout &layout,
-                const TileOperands &operands, Value value, bool strict);
+                llvm::ArrayRef<TileOperands> maps, Value value, bool strict);
 
 /// Adds the state `from` to `into`.
 void emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,
@@ -47,6 +48,11 @@ Value safeMaximum(KernelBuilder &k, Value maximum);
 /// Writes context / sum, and the logarithm of the sum if `lse` is not null.
 void emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
                   Value out, Value lse);
+
+/// Writes context / sum of the first state minus lambda (of the builder's type)
+/// times that of the second.
+void emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
+                            Value first, Value second, Value lambda, Value out);
 
 /// Writes weights and scores of one tile; either may be null.
 void emitWeigh(KernelBuilder &k, const StateLayout &layout,

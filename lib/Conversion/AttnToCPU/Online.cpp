@@ -3,8 +3,9 @@
 //   1. scores of all panels, and softmax of each (ScoreTile, softmaxTile)
 //   2. O^T[d][query] = a * O^T + V[key, d] * P^T[key][query] of all panels
 // Two passes over the panels keep K in the level-1 cache during the first and V
-// during the second. By sigmoid, every score becomes a weight by itself: there
-// is no maximum, no sum, and a is 1.
+// during the second. Two maps take the first pass one after the other, and then
+// the second: they share V, converted or paired once. By sigmoid, every score
+// becomes a weight by itself: there is no maximum, no sum, and a is 1.
 #include "Kernels.h"
 #include "Pairs.h"
 
@@ -221,55 +222,66 @@ Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
                                      vector::CombiningKind::AND, ordered);
 }
 
-void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
-                     const TileOperands &operands, Value value, bool strict) {
-  ScoreTile::Options options;
-  options.nextKey = operands.key;
-  options.nextValue = value;
-  options.scaled = operands.function || operands.bias;
-  options.updateMaximum = !layout.sigmoid;
-  TileOperands tile = operands;
-  if (!layout.pairs)
-    tile.key = stageRows(k, layout, operands.state, operands.key,
-                         layout.stagedKeyBegin());
-  Value staged = (layout.pairs ? stagePairs : stageRows)(
-      k, layout, operands.state, value, layout.stagedValueBegin());
-  ScoreTile scoreTile(k, layout, tile);
+/// Calls `body` with the panels that see a key of the tile.
+static void eachPanel(KernelBuilder &k, ScoreTile &tile,
+                      function_ref<void(Value p, const PanelKeys &keys)> body) {
+  k.loop(k.index(0), tile.panelCount, 1, [&](Value p) {
+    PanelKeys keys = tile.visibleKeys(p);
+    k.when(k.less(keys.begin, keys.end), [&] { body(p, keys); });
+  });
+}
+
+/// Scores, then weights, of one map.
+static void weightsOfMap(KernelBuilder &k, const StateLayout &layout,
+                         ScoreTile &scoreTile, ScoreTile::Options options) {
+  Value state = scoreTile.tile.state;
   Value factor = options.scaled ? Value() : scoreTile.factor;
-  auto eachPanel = [&](function_ref<void(Value, const PanelKeys &)> body) {
-    k.loop(k.index(0), scoreTile.panelCount, 1, [&](Value p) {
-      PanelKeys keys = scoreTile.visibleKeys(p);
-      k.when(k.less(keys.begin, keys.end), [&] { body(p, keys); });
-    });
-  };
-  eachPanel([&](Value p, const PanelKeys &keys) {
+  eachPanel(k, scoreTile, [&](Value p, const PanelKeys &keys) {
     scoreTile.computeScores(p, keys, options);
     if (layout.sigmoid)
-      sigmoidTile(k, layout, operands.state, p, keys.begin, keys.end);
+      sigmoidTile(k, layout, state, p, keys.begin, keys.end);
     else
-      softmaxTile(k, layout, operands.state, p, keys.begin, keys.end, factor);
+      softmaxTile(k, layout, state, p, keys.begin, keys.end, factor);
   });
+}
+
+void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
+                     ArrayRef<TileOperands> maps, Value value, bool strict) {
+  SmallVector<TileOperands> tiles(maps); // of which scores keep a reference
+  for (TileOperands &tile : tiles)
+    if (!layout.pairs)
+      tile.key =
+          stageRows(k, layout, tile.state, tile.key, layout.stagedKeyBegin());
+  Value staged = (layout.pairs ? stagePairs : stageRows)(
+      k, layout, maps.front().state, value, layout.stagedValueBegin());
+  SmallVector<ScoreTile, 0> scoreTiles;
+  for (auto [map, tile] : llvm::zip(maps, tiles)) {
+    ScoreTile::Options options;
+    options.nextKey = map.key;
+    options.nextValue = scoreTiles.empty() ? value : Value();
+    options.scaled = tile.function || tile.bias;
+    options.updateMaximum = !layout.sigmoid;
+    scoreTiles.emplace_back(k, layout, tile);
+    weightsOfMap(k, layout, scoreTiles.back(), options);
+  }
   // Blocks of an even number of keys begin with a pair.
   auto rowsOf = [&](Value keys) {
     return layout.pairs ? pairCount(k, keys) : keys;
   };
-  auto accumulate = [&] {
-    eachPanel([&](Value p, const PanelKeys &keys) {
-      contextTile(k, layout, operands.state, staged, p, rowsOf(keys.begin),
-                  rowsOf(keys.end));
-    });
+  auto accumulate = [&](Value rows, auto contextOfPanel) {
+    for (ScoreTile &scoreTile : scoreTiles)
+      eachPanel(k, scoreTile, [&](Value p, const PanelKeys &keys) {
+        contextOfPanel(k, layout, scoreTile.tile.state, rows, p,
+                       rowsOf(keys.begin), rowsOf(keys.end));
+      });
   };
   if (!strict)
-    return accumulate();
-  Value finite =
-      allFinite(k, staged, rowsOf(scoreTile.keyCount), layout.valueDim);
-  k.choose(finite, accumulate, [&] {
-    eachPanel([&](Value p, const PanelKeys &keys) {
-      strictContextTile(k, layout, operands.state,
-                        layout.pairs ? value : staged, p, rowsOf(keys.begin),
-                        rowsOf(keys.end));
-    });
-  });
+    return accumulate(staged, contextTile);
+  Value count = scoreTiles.front().keyCount;
+  Value finite = allFinite(k, staged, rowsOf(count), layout.valueDim);
+  k.choose(
+      finite, [&] { accumulate(staged, contextTile); },
+      [&] { accumulate(layout.pairs ? value : staged, strictContextTile); });
 }
 
 /// Without maximum and sum, contexts are added.

@@ -378,6 +378,8 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
   for (int64_t r = 0; r < perBlock; ++r) {
     Value row = k.add(k.add(position, keyCount), r);
     for (Value matrix : {options.nextKey, options.nextValue}) {
+      if (!matrix)
+        continue;
       auto type = cast<MemRefType>(matrix.getType());
       int64_t step = lineBytes * 8 / type.getElementTypeBitWidth();
       for (int64_t column = 0; column < type.getDimSize(1); column += step)

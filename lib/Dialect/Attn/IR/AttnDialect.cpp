@@ -102,17 +102,49 @@ static void printOptionalMask(OpAsmPrinter &printer, Operation *,
                               TypeRange) {
   printMask(printer, mask, operands);
 }
+
+static ParseResult parseSecondMap(
+    OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &state,
+    Type &stateType, std::optional<OpAsmParser::UnresolvedOperand> &key,
+    Type &keyType, Type &nextType) {
+  if (parser.parseOperand(state.emplace()) || parser.parseComma() ||
+      parser.parseOperand(key.emplace()) || parser.parseColonType(stateType) ||
+      parser.parseComma() || parser.parseType(keyType))
+    return failure();
+  nextType = stateType;
+  return success();
+}
+static void printSecondMap(OpAsmPrinter &printer, Operation *, Value state,
+                           Type stateType, Value key, Type keyType, Type) {
+  printer << state << ", " << key << " : " << stateType << ", " << keyType;
+}
 } // namespace attn
 
-// attn.sdpa %q, %k, %v [bias %b : type] scale 0.125 [score_mod FUNCTION]
-//   [where MASK] [sinks %s : type] [returning(out, lse, ...)]
-//   attr-dict : (types) -> (types)
+/// [minus %q2, %k2 by %lambda : type]: the second map of differential
+/// attention. Query and key have the types of the first ones.
+static ParseResult
+parseMinus(OpAsmParser &parser,
+           SmallVectorImpl<OpAsmParser::UnresolvedOperand> &second,
+           SmallVectorImpl<OpAsmParser::UnresolvedOperand> &lambda,
+           SmallVectorImpl<Type> &lambdaTypes) {
+  if (failed(parser.parseOptionalKeyword("minus")))
+    return success();
+  return failure(parser.parseOperandList(second, /*requiredOperandCount=*/2) ||
+                 parser.parseKeyword("by") ||
+                 parser.parseOperand(lambda.emplace_back()) ||
+                 parser.parseColonType(lambdaTypes.emplace_back()));
+}
+
+// attn.sdpa %q, %k, %v [minus %q2, %k2 by %l : type] [bias %b : type]
+//   scale 0.125 [score_mod FUNCTION] [where MASK] [sinks %s : type]
+//   [returning(out, lse, ...)] attr-dict : (types) -> (types)
 ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::UnresolvedOperand> inputs, bias, maskOperands,
-      captures, sinks;
-  SmallVector<Type> biasTypes, maskTypes, captureTypes, sinkTypes;
+      captures, sinks, second, lambda;
+  SmallVector<Type> biasTypes, maskTypes, captureTypes, sinkTypes, lambdaTypes;
   Region *scoreFunction = state.addRegion();
-  if (parser.parseOperandList(inputs, /*requiredOperandCount=*/3))
+  if (parser.parseOperandList(inputs, /*requiredOperandCount=*/3) ||
+      parseMinus(parser, second, lambda, lambdaTypes))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("bias")))
     if (parser.parseOperand(bias.emplace_back()) ||
@@ -185,9 +217,11 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
     return parser.emitError(typeLoc, "expects types for 3 inputs and ")
            << results << " results, but got " << type.getNumInputs() << " and "
            << type.getNumResults();
-  llvm::copy(ArrayRef<int32_t>(
-                 {1, 1, 1, int32_t(bias.size()), int32_t(maskOperands.size()),
-                  int32_t(captures.size()), int32_t(sinks.size())}),
+  int32_t hasSecond = lambda.size();
+  llvm::copy(ArrayRef<int32_t>({1, 1, 1, int32_t(bias.size()),
+                                int32_t(maskOperands.size()),
+                                int32_t(captures.size()), int32_t(sinks.size()),
+                                hasSecond, hasSecond, hasSecond}),
              properties.operandSegmentSizes.begin());
   llvm::copy(present, properties.resultSegmentSizes.begin());
   state.addTypes(type.getResults());
@@ -198,11 +232,17 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.resolveOperands(maskOperands, maskTypes, typeLoc,
                              state.operands) ||
       parser.resolveOperands(captures, captureTypes, typeLoc, state.operands) ||
-      parser.resolveOperands(sinks, sinkTypes, typeLoc, state.operands));
+      parser.resolveOperands(sinks, sinkTypes, typeLoc, state.operands) ||
+      parser.resolveOperands(second, type.getInputs().take_front(second.size()),
+                             typeLoc, state.operands) ||
+      parser.resolveOperands(lambda, lambdaTypes, typeLoc, state.operands));
 }
 
 void SdpaOp::print(OpAsmPrinter &printer) {
   printer << " " << getQuery() << ", " << getKey() << ", " << getValue();
+  if (isDifferential())
+    printer << " minus " << getSecondQuery() << ", " << getSecondKey() << " by "
+            << getLambda() << " : " << getLambda().getType();
   if (getBias())
     printer << " bias " << getBias() << " : " << getBias().getType();
   printer << " scale ";

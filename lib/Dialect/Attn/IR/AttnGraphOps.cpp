@@ -429,7 +429,8 @@ LogicalResult SdpaOp::verify() {
   if (failed(verifyScoreFunction(*this, getCaptures().getTypes(),
                                  element))) // C16
     return failure();
-  if (failed(verifySchedules(*this)))
+  if (failed(verifySchedules(*this)) ||
+      failed(verifySecondMap(*this, shape, element))) // C21, C22
     return failure();
   return verifyPairs(*this); // C20
 }

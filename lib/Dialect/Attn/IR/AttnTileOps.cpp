@@ -142,7 +142,8 @@ LogicalResult OnlineOp::verify() {
                          << static_cast<int64_t>(getHeads());
   if (failed(expectKind(*this, state, getSchedule())) || // C8
       failed(expectPairsOf(*this, state, getSchedule(),
-                           {getKey(), getValue()}))) // C10
+                           {getKey(), getValue()})) || // C10
+      failed(verifySecondMap(*this)))                  // C11 to C14
     return failure();
   return verifyTileScoreFunction(*this); // C9
 }

@@ -75,6 +75,12 @@ llvm::LogicalResult verifyPerHead(mlir::Operation *op, llvm::StringRef name,
 llvm::LogicalResult expectMatrix(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value value, int64_t columns);
 
+/// Checks the second map of scores of `shape` and type `element`, if there is
+/// one.
+llvm::LogicalResult verifySecondMap(SdpaOp op, llvm::ArrayRef<int64_t> shape,
+                                    mlir::Type element);
+llvm::LogicalResult verifySecondMap(OnlineOp op);
+
 /// Lanes hold in a state what they hold in the kernels that touch it.
 llvm::LogicalResult expectKind(mlir::Operation *op, StateType state,
                                ScheduleAttr schedule);

@@ -13,7 +13,8 @@
 //   %o = attn.sdpa %q, ... {query_layout = bshd, out_layout = bshd}
 //   %y = tensor.collapse_shape %o [[0], [1], [2, 3]] : into tensor<?x?x64xf32>
 //
-// Without a batch the same with one dimension less.
+// Without a batch the same with one dimension less. The queries of two maps
+// share a layout, and so do their keys: both are absorbed or none.
 //
 // After: no attn.split_heads and no attn.merge_heads. One that no attn.sdpa
 // absorbs (another op reads the heads, or the context has other uses) becomes a
@@ -24,6 +25,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -81,20 +83,33 @@ static void joinHeads(IRRewriter &rewriter, MergeHeadsOp op, Value view) {
   rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), op.getType(), joined));
 }
 
-/// Reads the joined tensor if `operand` is split heads.
-static void absorbSplit(IRRewriter &rewriter, SdpaOp sdpa, OpOperand &operand,
-                        Layout layout, function_ref<void(Layout)> setLayout) {
-  auto split = operand.get().getDefiningOp<SplitHeadsOp>();
-  if (!split || layout != Layout::HeadMajor)
+/// Reads the joined tensors if all of `operands`, which share a layout, are
+/// heads split in the same way.
+static void absorbSplits(IRRewriter &rewriter, SdpaOp sdpa,
+                         ArrayRef<OpOperand *> operands, Layout layout,
+                         function_ref<void(Layout)> setLayout) {
+  llvm::SmallSetVector<SplitHeadsOp, 2> splits;
+  for (OpOperand *operand : operands)
+    splits.insert(operand->get().getDefiningOp<SplitHeadsOp>());
+  SplitHeadsOp first = splits.front();
+  if (layout != Layout::HeadMajor ||
+      !llvm::all_of(splits, [&](SplitHeadsOp split) {
+        return split && first &&
+               split.getInput().getType() == first.getInput().getType();
+      }))
     return;
-  rewriter.setInsertionPoint(split);
-  Value view = viewWithHeads(rewriter, split);
-  rewriter.modifyOpInPlace(sdpa, [&] {
-    operand.set(view);
-    setLayout(Layout::SequenceMajor);
-  });
-  if (split->use_empty())
-    rewriter.eraseOp(split);
+  for (SplitHeadsOp split : splits) {
+    rewriter.setInsertionPoint(split);
+    Value view = viewWithHeads(rewriter, split);
+    rewriter.modifyOpInPlace(sdpa, [&] {
+      for (OpOperand *operand : operands)
+        if (operand->get() == split.getResult())
+          operand->set(view);
+    });
+    if (split->use_empty())
+      rewriter.eraseOp(split);
+  }
+  rewriter.modifyOpInPlace(sdpa, [&] { setLayout(Layout::SequenceMajor); });
 }
 
 /// Writes the joined tensor if the context is only merged. (A state that is
@@ -135,8 +150,17 @@ static void remarkCopy(Operation *op, const char *why) {
       << op->getName().getStringRef().str() + " copies: " + why;
 }
 
+static const char *whyCopied(SplitHeadsOp op) {
+  for (Operation *user : op->getUsers())
+    if (auto sdpa = dyn_cast<SdpaOp>(user); sdpa && sdpa.isDifferential())
+      return "the other map of its attn.sdpa does not have heads that are "
+             "split "
+             "in the same way";
+  return "its heads are read by an op other than attn.sdpa";
+}
+
 static void copySplit(IRRewriter &rewriter, SplitHeadsOp op) {
-  remarkCopy(op, "its heads are read by an op other than attn.sdpa");
+  remarkCopy(op, whyCopied(op));
   rewriter.setInsertionPoint(op);
   Value view = viewWithHeads(rewriter, op);
   Value heads = transpose(rewriter, op.getLoc(), view);
@@ -159,12 +183,18 @@ static void copyMerge(IRRewriter &rewriter, MergeHeadsOp op) {
 }
 
 static void absorb(IRRewriter &rewriter, SdpaOp op) {
-  absorbSplit(rewriter, op, op.getQueryMutable(), op.getQueryLayout(),
-              [&](Layout layout) { op.setQueryLayout(layout); });
-  absorbSplit(rewriter, op, op.getKeyMutable(), op.getKeyLayout(),
-              [&](Layout layout) { op.setKeyLayout(layout); });
-  absorbSplit(rewriter, op, op.getValueMutable(), op.getValueLayout(),
-              [&](Layout layout) { op.setValueLayout(layout); });
+  SmallVector<OpOperand *> queries{&op.getQueryMutable()},
+      keys{&op.getKeyMutable()};
+  if (op.isDifferential()) {
+    queries.push_back(&*op.getSecondQueryMutable().begin());
+    keys.push_back(&*op.getSecondKeyMutable().begin());
+  }
+  absorbSplits(rewriter, op, queries, op.getQueryLayout(),
+               [&](Layout layout) { op.setQueryLayout(layout); });
+  absorbSplits(rewriter, op, keys, op.getKeyLayout(),
+               [&](Layout layout) { op.setKeyLayout(layout); });
+  absorbSplits(rewriter, op, &op.getValueMutable(), op.getValueLayout(),
+               [&](Layout layout) { op.setValueLayout(layout); });
   absorbMerge(rewriter, op);
 }
 

@@ -24,19 +24,19 @@ static std::string originOf(Value value) {
 static std::string refuseWeights(Value weights) {
   auto difference = weights.getDefiningOp<arith::SubFOp>();
   if (difference && difference.getLhs().getDefiningOp<SoftmaxOp>())
-    return "the weights are a difference (differential attention), which one "
-           "kernel cannot compute; subtract the contexts of two attentions "
-           "instead";
+    return "the weights are a difference by arith.subf (differential "
+           "attention); write attn.subtract_weights, which has the factor of "
+           "the second map as an operand";
   return "the weights come from " + originOf(weights) +
          ", not from attn.softmax or attn.sigmoid";
 }
 
-/// Finds the ops from context up to scores.
-static std::optional<Refusal> findSteps(Chain &chain) {
+/// Finds the ops from the weights of one map up to scores.
+static std::optional<Refusal> findSteps(Chain &chain, Value weights) {
   ContextOp context = chain.context;
-  chain.normalization = context.getWeights().getDefiningOp();
+  chain.normalization = weights.getDefiningOp();
   if (!isa_and_nonnull<SoftmaxOp, SigmoidOp>(chain.normalization))
-    return Refusal{context, refuseWeights(context.getWeights())};
+    return Refusal{context, refuseWeights(weights)};
   Value scores = chain.normalization->getOperand(0);
   while (isa_and_nonnull<ScaleOp, MaskOp, BiasOp>(scores.getDefiningOp()) ||
          isScoreStep(scores.getDefiningOp())) {
@@ -169,9 +169,38 @@ static std::optional<Refusal> checkShapes(Chain &chain) {
   return std::nullopt;
 }
 
-std::optional<Refusal> attn::readChain(ContextOp context, Chain &chain) {
-  chain.context = context;
-  if (std::optional<Refusal> refusal = findSteps(chain))
+/// attn.sdpa has one of everything but query and key.
+static std::optional<Refusal> compareMaps(const Chain &first,
+                                          const Chain &second) {
+  auto scaleOf = [](const Chain &map) {
+    return map.factor * map.operandFactor;
+  };
+  std::pair<StringRef, bool> parts[] = {
+      {"types of queries", first.query.getType() == second.query.getType()},
+      {"types of keys", first.key.getType() == second.key.getType()},
+      {"scales", scaleOf(first) == scaleOf(second)},
+      {"score functions",
+       llvm::equal(first.functions, second.functions, sameScoreStep)},
+      {"biases", first.bias == second.bias},
+      {"masks",
+       first.mask == second.mask && first.maskOperands == second.maskOperands},
+      {"normalizations",
+       first.normalization->getName() == second.normalization->getName()},
+      {"sinks", first.sinks() == second.sinks()}};
+  for (auto [name, same] : parts)
+    if (!same)
+      return Refusal{first.difference,
+                     ("the two maps have different " + name +
+                      ", but attn.sdpa subtracts maps that have all but query "
+                      "and key in common")
+                         .str()};
+  return std::nullopt;
+}
+
+/// Reads the steps of one map.
+static std::optional<Refusal> readMap(Value weights, Chain &chain) {
+  ContextOp context = chain.context;
+  if (std::optional<Refusal> refusal = findSteps(chain, weights))
     return refusal;
   chain.query = peelScales(chain.scores.getQuery(), chain);
   chain.key = peelScales(chain.scores.getKey(), chain);
@@ -187,4 +216,24 @@ std::optional<Refusal> attn::readChain(ContextOp context, Chain &chain) {
   if (!std::isfinite(scale) || scale == 0)
     return Refusal{context, "the product of all scales is 0 or not finite"};
   return checkShapes(chain);
+}
+
+std::optional<Refusal> attn::readChain(ContextOp context, Chain &chain) {
+  chain.context = context;
+  chain.difference = context.getWeights().getDefiningOp<SubtractWeightsOp>();
+  if (!chain.difference)
+    return readMap(context.getWeights(), chain);
+  if (chain.difference->getBlock() != context->getBlock())
+    return Refusal{chain.difference,
+                   "attn.subtract_weights stands in another block than "
+                   "attn.context"};
+  chain.second = std::make_unique<Chain>();
+  chain.second->context = context;
+  if (std::optional<Refusal> refusal =
+          readMap(chain.difference.getFirst(), chain))
+    return refusal;
+  if (std::optional<Refusal> refusal =
+          readMap(chain.difference.getSecond(), *chain.second))
+    return refusal;
+  return compareMaps(chain, *chain.second);
 }

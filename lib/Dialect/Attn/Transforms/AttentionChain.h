@@ -4,6 +4,7 @@
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_ATTENTIONCHAIN_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,9 +25,12 @@ struct Level {
   unsigned masks;
 };
 
-/// The steps above one context, as attn.sdpa wants them.
+/// The steps above one context, as attn.sdpa wants them; where the weights are
+/// a difference, those of its first map.
 struct Chain {
   ContextOp context;
+  SubtractWeightsOp difference;             ///< null: there is one map
+  std::unique_ptr<Chain> second;            ///< what the difference subtracts
   mlir::Operation *normalization = nullptr; ///< attn.softmax or attn.sigmoid
   ScoresOp scores;
   /// All between scores and normalization in program order.

@@ -74,6 +74,16 @@ Value AttentionItem::sink() {
              : Value();
 }
 
+Value AttentionItem::lambda() {
+  auto type = op.getLambda().getType();
+  SmallVector<Value> at;
+  if (type.getRank() == 1 && type.getDimSize(0) == 1)
+    at.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
+  else if (type.getRank() == 1)
+    at.push_back(head);
+  return tensor::ExtractOp::create(builder, loc, op.getLambda(), at);
+}
+
 SmallVector<Value> AttentionItem::captures() {
   SmallVector<Value> values;
   if (scoreFunctionOf(op)) {

@@ -36,6 +36,8 @@ struct AttentionItem {
   Value broadcastMatrix(Value tensor);
   /// The head's sink; null where there are none.
   Value sink();
+  /// The head's factor of the second map.
+  Value lambda();
   /// Operands of the score function of a tile op, and the function itself.
   llvm::SmallVector<Value> captures();
   void copyScoreFunction(mlir::Operation *to);

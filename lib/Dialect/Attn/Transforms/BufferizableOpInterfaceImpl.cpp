@@ -123,6 +123,8 @@ void attn::registerBufferizableOpInterfaces(DialectRegistry &registry) {
     InitStateOp::attachInterface<ReadsTiles<InitStateOp>>(*context);
     OnlineOp::attachInterface<ReadsTiles<OnlineOp>>(*context);
     FinalizeOp::attachInterface<WritesDestinations<FinalizeOp>>(*context);
+    FinalizeDifferenceOp::attachInterface<
+        WritesDestinations<FinalizeDifferenceOp>>(*context);
     SaveStateOp::attachInterface<WritesDestinations<SaveStateOp>>(*context);
     CombineOp::attachInterface<WritesDestinations<CombineOp>>(*context);
     WeighOp::attachInterface<WritesDestinations<WeighOp>>(*context);

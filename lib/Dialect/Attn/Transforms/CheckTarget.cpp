@@ -119,7 +119,7 @@ static LogicalResult check(FinalizeStateOp op) {
 
 static bool isStep(Operation *op) {
   return isa<ScoresOp, ScaleOp, SoftcapOp, ScoreModOp, AlibiOp, BiasOp, MaskOp,
-             SoftmaxOp, SigmoidOp, ContextOp>(op);
+             SoftmaxOp, SigmoidOp, SubtractWeightsOp, ContextOp>(op);
 }
 
 /// Whether a context that is left depends on `op`; it is reported instead.

@@ -3,7 +3,7 @@
 //
 // Before:  func.func @mha(%q, %k, %v) -> .. { attn.sdpa .. where causal(..) }
 // After:   and func.func @mha.flops(%q, %k, %v) -> f64 {
-//            // visible pairs * 2 * (key dim + value dim), per batch and head
+//            // visible pairs * 2 * (key dim + value dim), per batch, head, map
 //          }
 //
 // Only visible pairs count, found by testing the mask on every pair: exact, and
@@ -166,6 +166,8 @@ static Value flopsOf(OpBuilder &b, Operation *op) {
     Value dims = arith::AddFOp::create(
         b, loc, size(sdpa.getQuery(), sdpa.queryDims().feature),
         size(sdpa.getValue(), sdpa.valueDims().feature));
+    if (sdpa.isDifferential()) // both products twice
+      dims = times(two, dims);
     Value pairs = toFloat(b, loc, PairCounter{b, loc, sdpa}.count());
     return times(pairs, times(two, dims));
   }

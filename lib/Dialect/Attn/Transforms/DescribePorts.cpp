@@ -17,6 +17,7 @@
 // Before: ops of the graph and the fused level. After: the same. Not handled:
 // numbers of query and key heads that are both unknown; attn-check-target
 // refuses them.
+#include "SizeClasses.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -36,53 +37,6 @@ using namespace attn;
 namespace {
 /// Ranks that attn_tensor can hold (ATTN_MAX_RANK).
 constexpr int64_t maxRank = 6;
-
-using Dim = std::pair<Value, int64_t>;
-
-/// Dimensions that have the same size.
-class SizeClasses {
-public:
-  /// The class of a dimension.
-  unsigned find(Dim dim) {
-    auto [entry, isNew] = ids.try_emplace(dim, parents.size());
-    if (isNew) {
-      parents.push_back(parents.size());
-      int64_t size =
-          cast<RankedTensorType>(dim.first.getType()).getDimSize(dim.second);
-      sizes.push_back(ShapedType::isDynamic(size) ? -1 : size);
-    }
-    return root(entry->second);
-  }
-  /// The size of the class, or -1.
-  int64_t sizeOf(Dim dim) { return sizes[find(dim)]; }
-
-  /// States at `op` that two dimensions have the same size.
-  void unify(Operation *op, Dim a, Dim b) {
-    unsigned x = find(a), y = find(b);
-    if (x == y)
-      return;
-    if (sizes[x] >= 0 && sizes[y] >= 0 && sizes[x] != sizes[y]) {
-      if (!failed)
-        op->emitOpError() << "expects two dimensions of the same size, but got "
-                          << sizes[x] << " and " << sizes[y];
-      failed = true;
-      return;
-    }
-    parents[y] = x;
-    sizes[x] = std::max(sizes[x], sizes[y]);
-  }
-  bool failed = false;
-
-private:
-  unsigned root(unsigned id) {
-    while (parents[id] != id)
-      id = parents[id] = parents[parents[id]];
-    return id;
-  }
-  llvm::DenseMap<Dim, unsigned> ids;
-  SmallVector<unsigned> parents;
-  SmallVector<int64_t> sizes;
-};
 
 /// Collects what one op after the other requires.
 class Requirements {
@@ -109,16 +63,19 @@ private:
   void maskOperands(Attribute mask, OperandRange operands,
                     ArrayRef<Dim> scores);
   void visit(ScoresOp op);
+  void visit(SubtractWeightsOp op);
   void visit(ContextOp op);
   void visit(ProjectOp op);
   void visit(SdpaOp op);
   void perHead(Value numbers, Value scores);
+  void lambda(Value numbers, Dim heads);
   void visitDetails(SoftmaxOp op) { perHead(op.getSinks(), op.getScores()); }
   void visitDetails(AlibiOp op);
   void visitDetails(RopeOp op);
   void visitDetails(RmsNormOp op);
   void visitDetails(Operation *) {}
   void heads(Value joined, Value split);
+  void slice(tensor::ExtractSliceOp op);
 
   SizeClasses &classes;
   Operation *op = nullptr;
@@ -172,6 +129,20 @@ void Requirements::perHead(Value numbers, Value scores) {
     same(numbers, 0, scores, rank(scores) - 3);
 }
 
+/// One number, or one per head.
+void Requirements::lambda(Value numbers, Dim heads) {
+  auto type = cast<RankedTensorType>(numbers.getType());
+  if (type.getRank() == 1 && type.getDimSize(0) != 1)
+    same(numbers, 0, heads.first, heads.second);
+}
+
+void Requirements::visit(SubtractWeightsOp op) {
+  Value weights = op.getWeights();
+  sameShape(op.getFirst(), weights);
+  sameShape(op.getSecond(), weights);
+  lambda(op.getLambda(), {weights, rank(weights) - 3});
+}
+
 void Requirements::visitDetails(AlibiOp op) {
   perHead(op.getSlopes(), op.getScores());
   if (op.getOffset())
@@ -200,6 +171,22 @@ void Requirements::heads(Value joined, Value split) {
   same(joined, r - 3, split, r - 2);
   if (r == 4)
     same(joined, 0, split, 0);
+}
+
+/// A size that is asked of another tensor is the size of that.
+void Requirements::slice(tensor::ExtractSliceOp op) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  int64_t next = 0;
+  for (auto [dim, size] : llvm::enumerate(op.getMixedSizes())) {
+    if (dropped.test(dim))
+      continue;
+    auto value = dyn_cast<Value>(size);
+    auto of = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+    if (of && of.getConstantIndex() &&
+        isa<RankedTensorType>(of.getSource().getType()))
+      same(op.getResult(), next, of.getSource(), *of.getConstantIndex());
+    ++next;
+  }
 }
 
 /// The first `dims` sizes of `value` are 1 or those of the scores, `shift`
@@ -288,13 +275,18 @@ void Requirements::visit(SdpaOp op) {
       alongScores(result, rank(result), 0, scores);
   if (op.getAcc())
     sameShape(op.getAcc(), out);
+  if (op.isDifferential()) {
+    sameShape(op.getSecondQuery(), query);
+    sameShape(op.getSecondKey(), key);
+    lambda(op.getLambda(), {query, q.head});
+  }
   maskOperands(op.getMaskAttr(), op.getMaskOperands(), scores);
 }
 
 void Requirements::collect(Operation *operation) {
   op = operation;
   llvm::TypeSwitch<Operation *>(op)
-      .Case<ScoresOp, ContextOp, ProjectOp, SdpaOp>(
+      .Case<ScoresOp, SubtractWeightsOp, ContextOp, ProjectOp, SdpaOp>(
           [&](auto graphOp) { visit(graphOp); })
       .Case<ScaleOp, SoftmaxOp, SigmoidOp, SoftcapOp, ScoreModOp, AlibiOp,
             RopeOp, RmsNormOp>([&](auto step) {
@@ -326,6 +318,7 @@ void Requirements::collect(Operation *operation) {
       .Case([&](MergeHeadsOp merge) {
         heads(merge.getResult(), merge.getInput());
       })
+      .Case([&](tensor::ExtractSliceOp part) { slice(part); })
       .Case([&](tensor::CastOp cast) {
         if (isa<RankedTensorType>(cast.getSource().getType()) &&
             isa<RankedTensorType>(cast.getType()))

@@ -33,6 +33,18 @@
 // fused. A softmax that several contexts read is computed once for each of
 // them.
 //
+// Differential attention has two maps, each with its steps, and one context:
+//
+//   %w1 = attn.softmax %m1
+//   %w2 = attn.softmax %m2
+//   %w = attn.subtract_weights %w1, %w2 by %lambda
+//   %o = attn.context %w, %v
+// becomes
+//   %o = attn.sdpa %q1, %k1, %v minus %q2, %k2 by %lambda scale 0.125 where ..
+//
+// Maps that differ in more than query and key are refused, and so are scores or
+// weights with a use outside: such an attn.sdpa returns out only.
+//
 // First every context is decided, then all are rewritten: whether a value has a
 // use outside depends on what else is fused, so refusals are repeated until
 // nothing changes.
@@ -97,9 +109,11 @@ static std::optional<ScoresStage> stageOf(const Level &level,
 }
 
 /// Whether `use` stays after all ops in `fused` are gone. Steps read scores and
-/// weights by their first operand; by others they may read another attention.
+/// weights by their first operand, a difference by its first two; by others
+/// they may read another attention.
 static bool isOutside(OpOperand &use, const DenseSet<Operation *> &fused) {
-  return use.getOperandNumber() != 0 || !fused.contains(use.getOwner());
+  unsigned read = isa<SubtractWeightsOp>(use.getOwner()) ? 2 : 1;
+  return use.getOperandNumber() >= read || !fused.contains(use.getOwner());
 }
 
 /// The users of `value` that stay after all ops in `fused` are gone.
@@ -164,6 +178,26 @@ static std::optional<Refusal> findPlace(Chain &chain, Plan &plan,
   return std::nullopt;
 }
 
+/// Of two maps nothing is returned but out.
+static std::optional<Refusal>
+decideDifference(Chain &chain, const DenseSet<Operation *> &fused,
+                 const DenseSet<Value> &claimed) {
+  SmallVector<Value> intermediates;
+  for (Chain *map : {&chain, chain.second.get()}) {
+    for (const Level &level : map->levels)
+      intermediates.push_back(level.scores);
+    intermediates.push_back(map->weights());
+  }
+  intermediates.push_back(chain.difference.getWeights());
+  for (Value value : intermediates)
+    if (!claimed.contains(value) && !usersOutside(value, fused).empty())
+      return Refusal{value.getDefiningOp(),
+                     "the result of " + nameOf(value.getDefiningOp()) +
+                         " has other uses, but attn.sdpa with two maps returns "
+                         "out only"};
+  return std::nullopt;
+}
+
 /// Decides which intermediates the fused op returns and where it goes. `fused`
 /// are the ops that will be gone, `claimed` the values that another attn.sdpa
 /// returns already.
@@ -172,6 +206,8 @@ static std::optional<Refusal> decide(Chain &chain, Plan &plan,
                                      const DenseSet<Value> &claimed,
                                      DominanceInfo &dominance) {
   plan = Plan();
+  if (chain.second)
+    return decideDifference(chain, fused, claimed);
   Value weights = chain.weights();
   SmallVector<Operation *> users;
   if (!claimed.contains(weights))
@@ -208,12 +244,21 @@ static std::optional<Refusal> decide(Chain &chain, Plan &plan,
 // Rewriting
 //===----------------------------------------------------------------------===//
 
-/// `attn.scores, attn.scale, attn.softmax, attn.context`.
-static std::string stepNames(const Chain &chain) {
+/// `attn.scores, attn.scale, attn.softmax, `.
+static std::string stepNames(const Chain &map) {
   std::string names = "attn.scores, ";
-  for (Operation *step : chain.steps)
+  for (Operation *step : map.steps)
     names += nameOf(step) + ", ";
-  return names + nameOf(chain.normalization) + ", attn.context";
+  return names + nameOf(map.normalization) + ", ";
+}
+
+static void remarkFused(const Chain &chain) {
+  std::string names = stepNames(chain);
+  if (chain.second)
+    names += stepNames(*chain.second) + "attn.subtract_weights, ";
+  remark::passed(chain.context->getLoc(),
+                 remark::RemarkOpts::name("Fused").category("attn-fuse"))
+      << "fused " + names + "attn.context";
 }
 
 /// Makes the attn.sdpa of a chain and gives it the uses outside of `fused`.
@@ -241,12 +286,15 @@ static void fuse(Chain &chain, const Plan &plan,
       plan.stage ? ScoresStageAttr::get(mlir, *plan.stage) : ScoresStageAttr();
   SmallVector<Value> captures =
       captureScoreSteps(rewriter, chain.functions, chain.query, chain.key);
+  Chain *second = chain.second.get();
   auto sdpa = SdpaOp::create(
       rewriter, context.getLoc(), context.getType(), /*lse=*/Type(), weights,
       scores, /*maximum=*/Type(), /*sum=*/Type(), /*acc=*/Type(),
       keep ? chain.scores.getQuery() : chain.query,
       keep ? chain.scores.getKey() : chain.key, context.getValue(), chain.bias,
       chain.maskOperands, captures, chain.sinks(),
+      second ? second->query : Value(), second ? second->key : Value(),
+      second ? chain.difference.getLambda() : Value(),
       rewriter.getF64FloatAttr(scale), chain.mask, layout, layout, layout,
       layout, NormalizationAttr::get(mlir, normalization), stage,
       /*schedule=*/ScheduleAttr(),
@@ -258,9 +306,7 @@ static void fuse(Chain &chain, const Plan &plan,
     rewriter.replaceUsesWithIf(chain.weights(), sdpa.getWeights(), outside);
   if (plan.returned)
     rewriter.replaceUsesWithIf(plan.returned, sdpa.getScores(), outside);
-  remark::passed(context.getLoc(),
-                 remark::RemarkOpts::name("Fused").category("attn-fuse"))
-      << "fused " + stepNames(chain);
+  remarkFused(chain);
 }
 
 static void refuse(ContextOp context, const Refusal &refusal) {
@@ -273,10 +319,15 @@ static void refuse(ContextOp context, const Refusal &refusal) {
 
 /// Producers before consumers, also where chains share ops.
 static void collectOps(Chain &chain, SetVector<Operation *> &ops) {
-  ops.insert(chain.operandScales.rbegin(), chain.operandScales.rend());
-  ops.insert(chain.scores);
-  ops.insert(chain.steps.begin(), chain.steps.end());
-  ops.insert(chain.normalization);
+  for (Chain *map : {&chain, chain.second.get()})
+    if (map) {
+      ops.insert(map->operandScales.rbegin(), map->operandScales.rend());
+      ops.insert(map->scores);
+      ops.insert(map->steps.begin(), map->steps.end());
+      ops.insert(map->normalization);
+    }
+  if (chain.difference)
+    ops.insert(chain.difference);
   ops.insert(chain.context);
 }
 
@@ -284,8 +335,14 @@ static void collectOps(Chain &chain, SetVector<Operation *> &ops) {
 static DenseSet<Operation *> readersIn(ArrayRef<Chain> chains) {
   DenseSet<Operation *> ops;
   for (const Chain &chain : chains) {
-    ops.insert(chain.steps.begin(), chain.steps.end());
-    ops.insert(chain.normalization);
+    for (const Chain *map :
+         {&chain, static_cast<const Chain *>(chain.second.get())})
+      if (map) {
+        ops.insert(map->steps.begin(), map->steps.end());
+        ops.insert(map->normalization);
+      }
+    if (chain.difference)
+      ops.insert(chain.difference);
     ops.insert(chain.context);
   }
   return ops;

@@ -14,6 +14,18 @@ bool attn::isScoreStep(Operation *op) {
   return isa_and_nonnull<SoftcapOp, ScoreModOp, AlibiOp>(op);
 }
 
+bool attn::sameScoreStep(Operation *first, Operation *second) {
+  return first->getName() == second->getName() &&
+         first->getAttrDictionary() == second->getAttrDictionary() &&
+         llvm::equal(llvm::drop_begin(first->getOperands()),
+                     llvm::drop_begin(second->getOperands())) &&
+         llvm::all_of_zip(first->getRegions(), second->getRegions(),
+                          [](Region &a, Region &b) {
+                            return OperationEquivalence::isRegionEquivalentTo(
+                                &a, &b, OperationEquivalence::IgnoreLocations);
+                          });
+}
+
 SmallVector<Value> attn::operandsOfScoreSteps(ArrayRef<Operation *> steps) {
   SmallVector<Value> operands;
   for (Operation *step : steps)

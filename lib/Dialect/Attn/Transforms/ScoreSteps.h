@@ -11,6 +11,9 @@ namespace attn {
 /// Whether `op` is such a step.
 bool isScoreStep(mlir::Operation *op);
 
+/// Whether two steps do the same to their scores.
+bool sameScoreStep(mlir::Operation *first, mlir::Operation *second);
+
 /// The values outside that the steps read, besides the scores.
 llvm::SmallVector<mlir::Value>
 operandsOfScoreSteps(llvm::ArrayRef<mlir::Operation *> steps);

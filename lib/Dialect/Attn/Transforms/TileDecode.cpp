@@ -131,13 +131,15 @@ Value DecodeBuilder::groupState(AttentionItem &item, Value split) {
   TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
                                     schedule);
-  auto online = OnlineOp::create(b, loc, stateType, state, key, value, zero,
-                                 queryLength, first, queryLength, keyLength,
-                                 bias, maskOperands, item.captures(), mask,
-                                 TileModeAttr::get(b.getContext(), mode),
-                                 schedule, b.getI64IntegerAttr(packed));
+  auto online = OnlineOp::create(
+      b, loc, stateType, /*second_next=*/Type(), state, key, value, zero,
+      queryLength, first, queryLength, keyLength, bias, maskOperands,
+      item.captures(),
+      /*second_state=*/Value(),
+      /*second_key=*/Value(), mask, TileModeAttr::get(b.getContext(), mode),
+      schedule, b.getI64IntegerAttr(packed));
   item.copyScoreFunction(online);
-  return online;
+  return online.getNext();
 }
 
 /// (batches x groups of heads x parts x rows x (value_dim + 2)).

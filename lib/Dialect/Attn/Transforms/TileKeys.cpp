@@ -17,6 +17,9 @@
 // the diagonal of a causal mask thus do not exist in the code. The last tile
 // may have fewer keys; that is a loop bound of the kernel, not a mask.
 //
+// Two maps of one op take their steps in the same loops, with the same tile of
+// values.
+//
 // An online op over a part of the keys (one that does not begin at key 0)
 // visits the tiles of that part; parts begin at a multiple of key_tile.
 // A tile in which a bitmap that must allow its pairs allows none is left out at
@@ -83,20 +86,25 @@ static std::pair<Value, Value> keysOfTile(OpBuilder &b, Location loc,
 }
 
 /// The online op on the keys [first, first + count); the first of its key
-/// operand is key_begin.
-static Value cutOnline(OpBuilder &b, Location loc, OnlineOp op, Value state,
-                       Value first, Value count, bool edge) {
+/// operand is key_begin. Gives the next states.
+static SmallVector<Value> cutOnline(OpBuilder &b, Location loc, OnlineOp op,
+                                    ValueRange states, Value first, Value count,
+                                    bool edge) {
   Value row = first;
   if (!isZeroInteger(op.getKeyBegin()))
     row = arith::SubIOp::create(b, loc, first, op.getKeyBegin());
   IRMapping mapping;
-  mapping.map(op.getState(), state);
+  mapping.map(op.getState(), states.front());
   mapping.map(op.getKey(), extractRows(b, loc, op.getKey(), row, count));
   mapping.map(op.getValue(), extractRows(b, loc, op.getValue(), row, count));
+  if (Value key = op.getSecondKey()) {
+    mapping.map(op.getSecondState(), states.back());
+    mapping.map(key, extractRows(b, loc, key, row, count));
+  }
   auto next = cast<OnlineOp>(b.clone(*op, mapping));
   next.getKeyBeginMutable().assign(first);
   next.setMode(edge ? TileMode::Edge : TileMode::Full);
-  return next.getNext();
+  return SmallVector<Value>(next.getResults());
 }
 
 static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
@@ -126,25 +134,27 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
       arith::ConstantIndexOp::create(rewriter, loc, schedule.getKeyTile());
   std::optional<KeyTileRange> part = tilesOfPart(rewriter, loc, op, keyTile);
   auto body = [&](OpBuilder &b, Location l, Value tile, bool edge,
-                  ValueRange state) -> SmallVector<Value> {
+                  ValueRange states) -> SmallVector<Value> {
     auto [first, count] = keysOfTile(b, l, tile, keyTile, op.getKeyLength());
     Value seen = emitSeenBlocks(b, l, op, first, count);
     if (!seen)
-      return {cutOnline(b, l, op, state.front(), first, count, edge)};
+      return cutOnline(b, l, op, states, first, count, edge);
     auto choice = scf::IfOp::create(
         b, l, seen,
         [&, first = first, count = count](OpBuilder &then, Location) {
           scf::YieldOp::create(
-              then, l,
-              cutOnline(then, l, op, state.front(), first, count, edge));
+              then, l, cutOnline(then, l, op, states, first, count, edge));
         },
         [&](OpBuilder &otherwise, Location) {
-          scf::YieldOp::create(otherwise, l, state.front());
+          scf::YieldOp::create(otherwise, l, states);
         });
-    return {choice.getResult(0)};
+    return SmallVector<Value>(choice.getResults());
   };
+  SmallVector<Value> states{op.getState()};
+  if (op.getSecondState())
+    states.push_back(op.getSecondState());
   SmallVector<Value> next =
-      emitKeyLoops(rewriter, loc, ranges, symbols, op.getState(), body, part);
+      emitKeyLoops(rewriter, loc, ranges, symbols, states, body, part);
   rewriter.replaceOp(op, next);
 }
 

@@ -49,14 +49,34 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
+static StateType stateTypeOf(SdpaOp op) {
+  RankedTensorType query = op.getQuery().getType();
+  Type element = query.getElementType();
+  if (!element.isF64())
+    element = Float32Type::get(op.getContext());
+  return StateType::get(op.getContext(), op.getScheduleAttr().getQueryTile(),
+                        query.getShape().back(),
+                        op.getValue().getType().getShape().back(), element,
+                        Kind::Prefill, op.getNormalization());
+}
+
 /// The state with this head's sink, if there are sinks.
-static Value addSink(AttentionItem &item, OnlineOp online,
-                     ScheduleAttr schedule) {
-  Value state = online.getNext(), sink = item.sink();
+static Value addSink(AttentionItem &item, Value state, ScheduleAttr schedule) {
+  Value sink = item.sink();
   if (!sink)
     return state;
   return AddSinkOp::create(item.builder, item.loc, state.getType(), state, sink,
                            schedule);
+}
+
+/// out of two maps.
+static SmallVector<Value> finalizeMaps(AttentionItem &item, Value first,
+                                       Value second, Value out,
+                                       ScheduleAttr schedule) {
+  auto finalize =
+      FinalizeDifferenceOp::create(item.builder, item.loc, out.getType(), first,
+                                   second, item.lambda(), out, schedule);
+  return SmallVector<Value>(finalize.getResults());
 }
 
 /// out and lse, unless nothing uses them.
@@ -86,6 +106,23 @@ static SmallVector<Value> returnState(AttentionItem &item, Value state,
   return SmallVector<Value>(returned.getResults());
 }
 
+/// weights and scores of the keys of `online`.
+static SmallVector<Value> weighItem(AttentionItem &item, Value state,
+                                    OnlineOp online, ArrayRef<Value> matrices) {
+  SdpaOp op = item.op;
+  auto weigh = WeighOp::create(
+      item.builder, item.loc, ValueRange(matrices).getTypes(), state,
+      online.getKey(), online.getQueryBegin(), online.getQueryEnd(),
+      online.getKeyBegin(), online.getQueryLength(), online.getKeyLength(),
+      online.getBias(), online.getMaskOperands(), online.getCaptures(),
+      op.getWeights() ? matrices.front() : Value(),
+      op.getScores() ? matrices.back() : Value(), op.getScaleAttr(),
+      online.getMaskAttr(), op.getScoresStageAttr(), online.getScheduleAttr(),
+      /*score_functionCount=*/scoreFunctionOf(op) ? 1 : 0);
+  item.copyScoreFunction(weigh);
+  return SmallVector<Value>(weigh.getResults());
+}
+
 /// The op's results for one item, in the order of the results.
 static SmallVector<Value>
 computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
@@ -93,22 +130,24 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
   OpBuilder &b = item.builder;
   Location loc = item.loc;
   ScheduleAttr schedule = op.getScheduleAttr();
-  Type queryElement = op.getQuery().getType().getElementType();
-  Type element = queryElement.isF64() ? queryElement : b.getF32Type();
-  auto stateType =
-      StateType::get(b.getContext(), schedule.getQueryTile(),
-                     op.getQuery().getType().getShape().back(),
-                     op.getValue().getType().getShape().back(), element,
-                     Kind::Prefill, op.getNormalization());
-  Value query = item.headMatrix(op.getQuery(), op.queryDims(), item.head,
-                                item.begin, item.rows);
+  StateType stateType = stateTypeOf(op);
+  auto queriesOf = [&](Value ofHeads) -> Value {
+    return item.headMatrix(ofHeads, op.queryDims(), item.head, item.begin,
+                           item.rows);
+  };
+  auto initState = [&](Value query) -> Value {
+    return InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
+                               schedule);
+  };
+  Value query = queriesOf(op.getQuery());
   Value kvHead =
       group ? arith::DivUIOp::create(b, loc, item.head, group) : item.head;
-  OpFoldResult zero = b.getIndexAttr(0),
-               keys = getAsOpFoldResult(item.keyLength);
-  Value key = item.headMatrix(op.getKey(), op.keyDims(), kvHead, zero, keys);
-  Value value =
-      item.headMatrix(op.getValue(), op.valueDims(), kvHead, zero, keys);
+  auto keysOf = [&](Value ofHeads, SdpaOp::Dims dims) -> Value {
+    return item.headMatrix(ofHeads, dims, kvHead, b.getIndexAttr(0),
+                           getAsOpFoldResult(item.keyLength));
+  };
+  Value key = keysOf(op.getKey(), op.keyDims());
+  Value value = keysOf(op.getValue(), op.valueDims());
   Value bias = op.getBias() ? item.broadcastMatrix(op.getBias()) : Value();
   Value end = arith::AddIOp::create(b, loc, item.begin, item.rows);
   auto [mask, maskOperands] = maskOfItem(
@@ -117,32 +156,32 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
   TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value first = arith::ConstantIndexOp::create(b, loc, 0);
 
-  SmallVector<Value> captures = item.captures();
-  Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
-                                    schedule);
+  Value state = initState(query), secondState, secondKey;
+  if (op.isDifferential()) {
+    secondState = initState(queriesOf(op.getSecondQuery()));
+    secondKey = keysOf(op.getSecondKey(), op.keyDims());
+  }
   auto online = OnlineOp::create(
-      b, loc, stateType, state, key, value, item.begin, end, first,
-      item.queryLength, item.keyLength, bias, maskOperands, captures, mask,
+      b, loc, stateType, secondState ? stateType : Type(), state, key, value,
+      item.begin, end, first, item.queryLength, item.keyLength, bias,
+      maskOperands, item.captures(), secondState, secondKey, mask,
       TileModeAttr::get(b.getContext(), mode), schedule,
       /*heads=*/b.getI64IntegerAttr(1));
   item.copyScoreFunction(online);
-  state = addSink(item, online, schedule);
+  state = addSink(item, online.getNext(), schedule);
+  if (secondState)
+    return finalizeMaps(item, state,
+                        addSink(item, online.getSecondNext(), schedule),
+                        destinations[0], schedule);
   SmallVector<Value> results =
       finalizeItem(item, state, destinations, schedule);
   SmallVector<Value> ofState = returnState(item, state, destinations, schedule);
-  if (op.getWeights() || op.getScores()) {
-    ArrayRef<Value> matrices =
-        destinations.drop_front(results.size()).drop_back(ofState.size());
-    Value weights = op.getWeights() ? matrices.front() : Value();
-    Value scores = op.getScores() ? matrices.back() : Value();
-    auto weigh = WeighOp::create(
-        b, loc, ValueRange(matrices).getTypes(), state, key, item.begin, end,
-        first, item.queryLength, item.keyLength, bias, maskOperands, captures,
-        weights, scores, op.getScaleAttr(), mask, op.getScoresStageAttr(),
-        schedule, /*score_functionCount=*/scoreFunctionOf(op) ? 1 : 0);
-    item.copyScoreFunction(weigh);
-    llvm::append_range(results, weigh.getResults());
-  }
+  if (op.getWeights() || op.getScores())
+    llvm::append_range(
+        results,
+        weighItem(
+            item, state, online,
+            destinations.drop_front(results.size()).drop_back(ofState.size())));
   llvm::append_range(results, ofState);
   return results;
 }

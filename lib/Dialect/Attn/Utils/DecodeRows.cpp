@@ -25,7 +25,7 @@ int64_t attn::packedHeads(SdpaOp op) {
   // Rows of one document each read fewer keys in kernels of kind prefill, which
   // take them apart.
   if (op.getWeights() || op.getScores() || op.isSigmoid() ||
-      llvm::any_of(terms, llvm::IsaPred<DocumentAttr>))
+      op.isDifferential() || llvm::any_of(terms, llvm::IsaPred<DocumentAttr>))
     return 0;
   if (op.queryDims().head < 0)
     return 1;

@@ -5,7 +5,7 @@
 
 func.func @online_c1_other_state(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   // expected-error@+1 {{failed to verify that all of {state, next} have same type}}
-  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0>}> ({})
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index) -> !attn.state<8 x 4 x 8, f32>
   return
 }
@@ -71,7 +71,7 @@ func.func @online_c4_boolean_of_rank_4(%s: !attn.state<16 x 4 x 8, f32>, %k: mem
 
 func.func @online_c4_operand_without_mask(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   // expected-error@+1 {{expects a mask where there are mask operands}}
-  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0>}> ({})
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, index) -> !attn.state<16 x 4 x 8, f32>
   return
 }
@@ -118,7 +118,7 @@ func.func @online_c9_side_effect(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x
 
 func.func @online_c9_batch_entry_of_other_type(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %n: i32, %t: memref<4xf32>) {
   // expected-error@+1 {{expects a score function of a batch entry and a head, both of type index}}
-  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %n, %n) <{mode = #attn<tile_mode edge>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 2>}> ({
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %n, %n) <{mode = #attn<tile_mode edge>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 2, 0, 0>}> ({
   ^bb0(%x: f32, %b: index, %h: index, %q: index, %j: index):
     "attn.yield"(%x) : (f32) -> ()
   }) : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, i32, i32) -> !attn.state<16 x 4 x 8, f32>
@@ -171,5 +171,93 @@ func.func @online_c10_state_of_f64(%s: !attn.state<16 x 4 x 8, f64>, %k: memref<
   // expected-error@+1 {{expects a state of f32 by softmax for products of pairs, but got '!attn.state<16 x 4 x 8, f64>'}}
   %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
       : !attn.state<16 x 4 x 8, f64>, memref<?x4xbf16>, memref<?x8xbf16>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c11_state_without_key(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  // expected-error@+1 {{expects all of second state, second key and second result where one is given}}
+  %r:2 = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %s) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0>}> ({})
+      : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, !attn.state<16 x 4 x 8, f32>) -> (!attn.state<16 x 4 x 8, f32>, !attn.state<16 x 4 x 8, f32>)
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c11_no_second_result(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  // expected-error@+1 {{expects all of second state, second key and second result where one is given}}
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %s, %k) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1>}> ({})
+      : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>) -> !attn.state<16 x 4 x 8, f32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c12_other_state(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %o: !attn.state<16 x 4 x 6, f32>) {
+  // expected-error@+1 {{expects the second state to have the type of the first '!attn.state<16 x 4 x 8, f32>', but got '!attn.state<16 x 4 x 6, f32>'}}
+  %r:2 = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %o, %k) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1>}> ({})
+      : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, !attn.state<16 x 4 x 6, f32>, memref<?x4xf32>) -> (!attn.state<16 x 4 x 8, f32>, !attn.state<16 x 4 x 8, f32>)
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c12_other_result(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  // expected-error@+1 {{expects the second state to have the type of the first '!attn.state<16 x 4 x 8, f32>', but got '!attn.state<16 x 4 x 6, f32>'}}
+  %r:2 = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %s, %k) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1>}> ({})
+      : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>) -> (!attn.state<16 x 4 x 8, f32>, !attn.state<16 x 4 x 6, f32>)
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c13_other_columns(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %j: memref<?x5xf32>) {
+  // expected-error@+1 {{expects the second key tile to be a matrix of 4 columns, but got 'memref<?x5xf32>'}}
+  %r:2 = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge second %s, %j : !attn.state<16 x 4 x 8, f32>, memref<?x5xf32> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c13_other_element(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %j: memref<?x4xf16>) {
+  // expected-error@+1 {{expects as many second keys as keys, of their element type, but got 'memref<?x4xf16>' and 'memref<?x4xf32>'}}
+  %r:2 = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge second %s, %j : !attn.state<16 x 4 x 8, f32>, memref<?x4xf16> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @online_c13_other_count(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %j: memref<7x4xf32>, %l: memref<6x4xf32>) {
+  // expected-error@+1 {{expects as many second keys as keys, of their element type, but got 'memref<7x4xf32>' and 'memref<6x4xf32>'}}
+  %r:2 = attn.online %s, %l, %v rows %i to %i keys from %i lengths %i, %i mode edge second %s, %j : !attn.state<16 x 4 x 8, f32>, memref<7x4xf32> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<6x4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#d = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+
+func.func @online_c14_decode(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %d: !attn.state<16 x 4 x 8, f32, decode>) {
+  // expected-error@+1 {{expects a second state to have kind prefill}}
+  %r:2 = attn.online %d, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge second %d, %k : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32> {schedule = #d}
+      : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32>, memref<?x8xf32>
   return
 }

@@ -29,3 +29,12 @@ func.func @tensors(%s: !attn.state<16 x 4 x 8, f32>, %k: tensor<8x4xf16>, %v: te
       : !attn.state<16 x 4 x 8, f32>, tensor<8x4xf16>, tensor<8x8xf16>
   return %t : !attn.state<16 x 4 x 8, f32>
 }
+
+// Two maps.
+// CHECK-LABEL: func @maps
+// CHECK: %{{.*}}, %{{.*}} = attn.online %arg0, %arg2, %arg4 rows {{.*}} where causal(top_left) mode {{ *}}edge second %arg1, %arg3 : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32> {schedule = {{.*}}} : <16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+func.func @maps(%s: !attn.state<16 x 4 x 8, f32>, %t: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %j: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %n: index) -> (!attn.state<16 x 4 x 8, f32>, !attn.state<16 x 4 x 8, f32>) {
+  %a, %b = attn.online %s, %k, %v rows %i to %n keys from %i lengths %n, %n where causal(top_left) mode edge second %t, %j : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return %a, %b : !attn.state<16 x 4 x 8, f32>, !attn.state<16 x 4 x 8, f32>
+}

@@ -72,3 +72,27 @@ func.func @online_c10_pairs(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xbf1
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xbf16>, memref<?x8xbf16>
   return
 }
+
+func.func @online_c11_second_map(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %t: !attn.state<16 x 4 x 8, f32>, %j: memref<?x4xf32>) {
+  %r:2 = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge second %t, %j : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @online_c12_sigmoid(%s: !attn.state<16 x 4 x 8, f32 by sigmoid>, %t: !attn.state<16 x 4 x 8, f32 by sigmoid>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
+  %r:2 = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge second %t, %k : !attn.state<16 x 4 x 8, f32 by sigmoid>, memref<?x4xf32> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32 by sigmoid>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @online_c13_other_strides(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %t: !attn.state<16 x 4 x 8, f32>, %j: memref<6x4xf32, strided<[?, 1]>>) {
+  %r:2 = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge second %t, %j : !attn.state<16 x 4 x 8, f32>, memref<6x4xf32, strided<[?, 1]>> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @online_c14_prefill(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %t: !attn.state<16 x 4 x 8, f32>) {
+  %r:2 = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full second %t, %k : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}

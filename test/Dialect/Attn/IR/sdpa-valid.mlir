@@ -153,3 +153,26 @@ func.func @sdpa_c20_pairs(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }
+
+func.func @sdpa_c21_second_map(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>, %p: tensor<4x5x8xf32>, %j: tensor<2x6x8xf32>, %l: tensor<f32>, %m: tensor<1xf32>, %n: tensor<4xf32>) {
+  %r = attn.sdpa %q, %k, %v minus %p, %j by %l : tensor<f32> scale 0.5
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
+  %s = attn.sdpa %q, %k, %v minus %p, %j by %m : tensor<1xf32> scale 0.5
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
+  %t = attn.sdpa %q, %k, %v minus %p, %j by %n : tensor<4xf32> scale 0.5
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
+  return
+}
+
+func.func @sdpa_c21_double(%q: tensor<5x8xf64>, %v: tensor<5x3xf64>, %l: tensor<1xf64>) {
+  %r = attn.sdpa %q, %q, %v minus %q, %q by %l : tensor<1xf64> scale 0.5 : (tensor<5x8xf64>, tensor<5x8xf64>, tensor<5x3xf64>) -> tensor<5x3xf64>
+  return
+}
+
+func.func @sdpa_c22_out_alone(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>, %l: tensor<f32>, %s: tensor<4xf32>) {
+  %r = attn.sdpa %q, %k, %v minus %q, %k by %l : tensor<f32> scale 0.5 sinks %s : tensor<4xf32> {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
+  %t = attn.sdpa %q, %k, %v minus %q, %k by %l : tensor<f32> scale 0.5 {normalization = #attn<normalization sigmoid>}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
+  return
+}

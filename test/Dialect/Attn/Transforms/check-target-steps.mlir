@@ -22,6 +22,28 @@ func.func @scores(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>) -> tensor<2x3xf32> {
 
 // -----
 
+// Also where a step between them is a difference of two maps.
+func.func @difference(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>, %l: tensor<f32>) -> tensor<2x5xf32> {
+  %s = attn.scores %q, %k : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %t = attn.scale %s by 0.5 : tensor<2x3xf32>
+  %a = attn.softmax %s : tensor<2x3xf32>
+  %b = attn.softmax %t : tensor<2x3xf32>
+  %w = attn.subtract_weights %a, %b by %l : tensor<2x3xf32>, tensor<f32>
+  // expected-error @below {{'attn.context' op is not part of an attention that could be fused: the two maps have different scales}}
+  %o = attn.context %w, %v : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+  return %o : tensor<2x5xf32>
+}
+
+// -----
+
+func.func @difference_alone(%a: tensor<2x3xf32>, %l: tensor<f32>) -> tensor<2x3xf32> {
+  // expected-error @below {{'attn.subtract_weights' op is not part of}}
+  %w = attn.subtract_weights %a, %a by %l : tensor<2x3xf32>, tensor<f32>
+  return %w : tensor<2x3xf32>
+}
+
+// -----
+
 func.func @softmax(%s: tensor<2x3xf32>) -> tensor<2x3xf32> {
   // expected-error @below {{'attn.softmax' op is not part of}}
   %w = attn.softmax %s : tensor<2x3xf32>

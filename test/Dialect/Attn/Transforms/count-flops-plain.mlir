@@ -16,3 +16,12 @@ func.func @f(%q: tensor<?x8x?x4xf32>, %k: tensor<?x2x?x4xf32>, %v: tensor<?x2x?x
   %o = attn.sdpa %q, %k, %v scale 0.5 : (tensor<?x8x?x4xf32>, tensor<?x2x?x4xf32>, tensor<?x2x?x6xf32>) -> tensor<?x8x?x6xf32>
   return %o : tensor<?x8x?x6xf32>
 }
+
+// Two maps multiply everything twice.
+// CHECK: func.func private @two_maps.flops(
+// CHECK: %[[PER:.*]] = arith.constant 4.000000e+01 : f64
+// CHECK: arith.mulf %{{.*}}, %[[PER]] : f64
+func.func @two_maps(%q: tensor<?x8x?x4xf32>, %k: tensor<?x2x?x4xf32>, %v: tensor<?x2x?x6xf32>, %l: tensor<8xf32>) -> tensor<?x8x?x6xf32> {
+  %o = attn.sdpa %q, %k, %v minus %q, %k by %l : tensor<8xf32> scale 0.5 : (tensor<?x8x?x4xf32>, tensor<?x2x?x4xf32>, tensor<?x2x?x6xf32>) -> tensor<?x8x?x6xf32>
+  return %o : tensor<?x8x?x6xf32>
+}

@@ -18,7 +18,7 @@ func.func @differential(%v: tensor<3x5xf32>, %lambda: tensor<2x3xf32>, %a: tenso
   %x = attn.softmax %b : tensor<2x3xf32>
   %y = arith.mulf %x, %lambda : tensor<2x3xf32>
   %d = arith.subf %w, %y : tensor<2x3xf32>
-  // expected-remark @below {{not fused: the weights are a difference (differential attention), which one kernel cannot compute; subtract the contexts of two attentions instead}}
+  // expected-remark @below {{not fused: the weights are a difference by arith.subf (differential attention); write attn.subtract_weights, which has the factor of the second map as an operand}}
   %o = attn.context %d, %v : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
   return %o : tensor<2x5xf32>
 }

@@ -136,6 +136,29 @@ def Attn_SigmoidOp : Attn_GraphOp<"sigmoid", [SameOperandsAndResultType]> {
   let assemblyFormat = "$scores attr-dict `:` type($scores)";
 }
 
+def Attn_SubtractWeightsOp : Attn_GraphOp<"subtract_weights", [
+    AllTypesMatch<["first", "second", "weights"]>]> {
+  let summary = "difference of two maps of weights";
+  let description = [{
+    `weights = first - lambda * second`, the weights of differential attention (Ye
+    et al. 2024). `lambda` is one number, or one per head. A weight of 0 in
+    `second` changes nothing, whatever lambda is.
+
+    ```mlir
+    func.func @difference(%a: tensor<2x5x7xf32>, %b: tensor<2x5x7xf32>, %lambda: tensor<2xf32>) -> tensor<2x5x7xf32> {
+      %w = attn.subtract_weights %a, %b by %lambda : tensor<2x5x7xf32>, tensor<2xf32>
+      return %w : tensor<2x5x7xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Attn_FloatTensor:$first, Attn_FloatTensor:$second,
+                       Attn_FloatTensor:$lambda);
+  let results = (outs Attn_FloatTensor:$weights);
+  let assemblyFormat = [{
+    $first `,` $second `by` $lambda attr-dict `:` type($weights) `,` type($lambda)
+  }];
+}
+
 def Attn_ContextOp : Attn_GraphOp<"context"> {
   let summary = "weighted sum of the values";
   let description = [{
@@ -232,6 +255,11 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
 
     With `normalization` sigmoid, weights are those of `attn.sigmoid`.
 
+    After `minus` stand a second query and key and, after `by`, lambda: the weights
+    are then those of `attn.subtract_weights` of two maps, that of query and key
+    and that of the second ones, which have all else in common (differential
+    attention). `out` is then the only result.
+
     `schedule` holds the tile sizes for many queries per head, `decode_schedule`
     those for few; where both are there, run-time lengths decide.
 
@@ -251,7 +279,9 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
   let arguments = (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key,
     Attn_FloatTensor:$value, Optional<Attn_FloatTensor>:$bias,
     Variadic<AnyRankedTensor>:$mask_operands, Variadic<AnyType>:$captures,
-    Optional<Attn_FloatTensor>:$sinks, F64Attr:$scale, OptionalAttr<AnyAttr>:$mask,
+    Optional<Attn_FloatTensor>:$sinks, Optional<Attn_FloatTensor>:$second_query,
+    Optional<Attn_FloatTensor>:$second_key, Optional<Attn_FloatTensor>:$lambda,
+    F64Attr:$scale, OptionalAttr<AnyAttr>:$mask,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$query_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$key_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$value_layout,
@@ -277,6 +307,8 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     /// Shape of the scores: the leading dimensions in bhsd order, Sq, Skv.
     ::llvm::SmallVector<int64_t> scoresShape();
     bool isSigmoid() { return getNormalization() == ::attn::Normalization::Sigmoid; }
+    /// Whether the weights are the difference of two maps.
+    bool isDifferential() { return static_cast<bool>(getSecondQuery()); }
   }];
 }
 

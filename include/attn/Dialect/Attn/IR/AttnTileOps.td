@@ -40,23 +40,31 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments, IsolatedFromAbo
     operands are scalars. In mode `full` every pair is visible and the mask is
     not looked at. A score function is that of `attn.score_mod`; the batch entry
     and the head stand behind `of`, captured tensors are whole.
+
+    Behind `second` stands the state of another map of the same queries, with a
+    tile of keys of its own: it takes the same step with the same values, which
+    are read once for both.
   }];
   let arguments = (ins Attn_StateType:$state, Attn_Shaped:$key,
     Attn_Shaped:$value, Index:$query_begin, Index:$query_end, Index:$key_begin,
     Index:$query_length, Index:$key_length,
     Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
-    Variadic<AnyType>:$captures,
+    Variadic<AnyType>:$captures, Optional<Attn_StateType>:$second_state,
+    Optional<Attn_Shaped>:$second_key,
     OptionalAttr<AnyAttr>:$mask, Attn_TileModeAttr:$mode,
     Attn_ScheduleAttr:$schedule, DefaultValuedAttr<I64Attr, "1">:$heads);
   let regions = (region AnyRegion:$score_function);
-  let results = (outs Attn_StateType:$next);
+  let results = (outs Attn_StateType:$next, Optional<Attn_StateType>:$second_next);
   let assemblyFormat = [{
     $state `,` $key `,` $value `rows` $query_begin `to` $query_end `keys` `from` $key_begin
     `lengths` $query_length `,` $key_length
     (`score_mod` custom<TileScoreFunction>($score_function, $captures, type($captures))^)?
     (`bias` $bias^ `:` type($bias))?
     (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
-    `mode` $mode attr-dict `:` type($state) `,` type($key) `,` type($value)
+    `mode` $mode
+    (`second` custom<SecondMap>($second_state, type($second_state), $second_key,
+                                type($second_key), type($second_next))^)?
+    attr-dict `:` type($state) `,` type($key) `,` type($value)
   }];
   let hasVerifier = 1;
 }
@@ -105,6 +113,28 @@ def Attn_FinalizeOp : Attn_Op<"finalize", [
   let assemblyFormat = [{
     $state `outs` `(` $out (`,` $lse^)? `:` type($out) (`,` type($lse)^)? `)`
     attr-dict `:` type($state) (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_FinalizeDifferenceOp : Attn_Op<"finalize_difference", [
+    DestinationStyleOpInterface, AllTypesMatch<["first", "second"]>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "context of the difference of two maps";
+  let description = [{
+    `out = acc1 / l1 - lambda * acc2 / l2` for the states of two maps of the same
+    queries, keys and values. A row with l = 0 counts as 0, whatever lambda is.
+  }];
+  let arguments = (ins Attn_StateType:$first, Attn_StateType:$second,
+                       AnyFloat:$lambda, Attn_Shaped:$out,
+                       Attn_ScheduleAttr:$schedule);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $first `,` $second `by` $lambda `outs` `(` $out `:` type($out) `)`
+    attr-dict `:` type($first) `,` type($lambda) (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();
