@@ -223,6 +223,7 @@ ExitStatus Compiler::runPhases() {
     pipeline.scalef = processor.scalef;
     pipeline.f16 = processor.f16;
     pipeline.bf16 = processor.bf16;
+    pipeline.amx = processor.amx;
   }
   pipeline.program = options.emit == Emit::Executable;
   pipeline.info = info();
@@ -270,6 +271,7 @@ ExitStatus Compiler::run() {
   pipeline.registers = tiles->registers;
   pipeline.chains = tiles->chains;
   pipeline.pairChains = tiles->pairChains;
+  pipeline.tiles = tiles->amx;
   pipeline.l1Bytes = tiles->l1Bytes;
   for (auto step :
        {&Compiler::read, &Compiler::selectEntries, &Compiler::runPhases})

@@ -27,8 +27,9 @@ struct Processor {
   /// there are none.
   int64_t pairChains = 0;
   /// Instructions that it has: scalef on 16 f32, conversions between f16 and
-  /// f32, rounding of f32 to bf16 and dot products of pairs.
-  bool scalef = false, f16 = false, bf16 = false;
+  /// f32, rounding of f32 to bf16 and dot products of pairs, products of tiles
+  /// of bf16.
+  bool scalef = false, f16 = false, bf16 = false, amx = false;
   /// Whether programs for it run on this machine, as far as its kind goes.
   bool isHost;
 

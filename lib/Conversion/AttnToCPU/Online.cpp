@@ -7,6 +7,7 @@
 // is no maximum, no sum, and a is 1.
 #include "Kernels.h"
 #include "Pairs.h"
+#include "TileProducts.h"
 
 using namespace mlir;
 using namespace attn;
@@ -91,6 +92,14 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
   sums = k.loop(middle, end, 1, sums, [&](Value key, ValueRange carried) {
     return exponentials(key, 1, carried);
   });
+  if (layout.tiles) { // a product takes 32 keys at once
+    Value last =
+        k.mul(k.div(k.add(end, tileNumbers - 1), tileNumbers), tileSize);
+    k.loop(pairCount(k, end), last, 1, [&](Value pair) {
+      for (int64_t v = 0; v < k.vectors; ++v)
+        k.store(k.splat(0.0), state, k.add(weights, pair), column(v));
+    });
+  }
   updateStatistics(k, layout, state, p, sums, next, safe);
 }
 
@@ -195,6 +204,13 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
+Value cpu::allNumbers(KernelBuilder &k, Value vector) {
+  Value ordered = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::ORD, vector, vector);
+  return vector::ReductionOp::create(k.builder, k.loc,
+                                     vector::CombiningKind::AND, ordered);
+}
+
 Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
                      int64_t valueDim) {
   Value zero = k.splat(0.0);
@@ -215,10 +231,7 @@ Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
               acc);
         return Values{acc};
       });
-  Value ordered = arith::CmpFOp::create(
-      k.builder, k.loc, arith::CmpFPredicate::ORD, sum[0], sum[0]);
-  return vector::ReductionOp::create(k.builder, k.loc,
-                                     vector::CombiningKind::AND, ordered);
+  return allNumbers(k, sum[0]);
 }
 
 void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
@@ -229,11 +242,8 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   options.scaled = operands.function || operands.bias;
   options.updateMaximum = !layout.sigmoid;
   TileOperands tile = operands;
-  if (!layout.pairs)
-    tile.key = stageRows(k, layout, operands.state, operands.key,
-                         layout.stagedKeyBegin());
-  Value staged = (layout.pairs ? stagePairs : stageRows)(
-      k, layout, operands.state, value, layout.stagedValueBegin());
+  stageKeys(k, layout, tile);
+  Value staged = stageValues(k, layout, operands.state, value);
   ScoreTile scoreTile(k, layout, tile);
   Value factor = options.scaled ? Value() : scoreTile.factor;
   auto eachPanel = [&](function_ref<void(Value, const PanelKeys &)> body) {
@@ -255,14 +265,20 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   };
   auto accumulate = [&] {
     eachPanel([&](Value p, const PanelKeys &keys) {
-      contextTile(k, layout, operands.state, staged, p, rowsOf(keys.begin),
-                  rowsOf(keys.end));
+      if (layout.tiles)
+        emitContextOfTiles(k, layout, operands.state, staged, p, keys.begin,
+                           keys.end);
+      else
+        contextTile(k, layout, operands.state, staged, p, rowsOf(keys.begin),
+                    rowsOf(keys.end));
     });
   };
   if (!strict)
     return accumulate();
   Value finite =
-      allFinite(k, staged, rowsOf(scoreTile.keyCount), layout.valueDim);
+      layout.tiles
+          ? allFiniteTransposed(k, layout, staged, scoreTile.keyCount)
+          : allFinite(k, staged, rowsOf(scoreTile.keyCount), layout.valueDim);
   k.choose(finite, accumulate, [&] {
     eachPanel([&](Value p, const PanelKeys &keys) {
       strictContextTile(k, layout, operands.state,
