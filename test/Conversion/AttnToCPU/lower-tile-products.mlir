@@ -100,7 +100,7 @@ func.func @shared(%s: memref<96x32xf32>, %i: index) {
 // BOTH-LABEL: func.func @two_sums(
 // AMX: %[[X:.*]] = llvm.call_intrinsic "llvm.x86.tilezero.internal"
 // AMX: %[[Y:.*]] = llvm.call_intrinsic "llvm.x86.tilezero.internal"
-// AMX: scf.for {{.*}} iter_args(%{{.*}} = %[[X]], %{{.*}} = %[[Y]])
+// AMX: scf.for {{.*}} iter_args(%{{.*}} = %[[Y]], %{{.*}} = %[[X]])
 func.func @two_sums(%s: memref<96x32xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
