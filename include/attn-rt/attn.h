@@ -60,6 +60,10 @@ void attn_rt_parallel_for(void *context, int64_t items, int32_t threads,
 /* Number of processors this process may use, at least 1. */
 int32_t attn_rt_max_threads(void);
 
+/* Asks the operating system for tile registers (AMX) on behalf of the process;
+ * kernels that need them do. 0 if it may use them, also when asked again. */
+int32_t attn_rt_request_tiles(void);
+
 #ifdef __cplusplus
 }
 #endif

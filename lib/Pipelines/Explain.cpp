@@ -97,8 +97,10 @@ static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
   os << "; register tile of " << schedule.getRows()
      << (decode ? " keys by 4 queries and 4 queries by " : " by ")
      << schedule.getVectors() << " vectors of " << schedule.getLanes()
-     << " lanes" << (schedule.usesPairs() ? ", products of bf16 pairs" : "")
-     << "\n";
+     << " lanes";
+  if (schedule.usesPairs())
+    os << ", products of bf16 " << stringifyProducts(schedule.getProducts());
+  os << "\n";
 }
 
 /// The schedules with the lengths that each is for.

@@ -62,6 +62,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
   schedule.registers = options.registers;
   schedule.chains = options.chains;
   schedule.pairChains = options.pairChains;
+  schedule.tiles = options.tiles;
   schedule.l1Bytes = options.l1Bytes;
   pm.addNestedPass<func::FuncOp>(createAssignSchedule(schedule));
 }
@@ -119,12 +120,14 @@ static void addEntry(OpPassManager &pm, const PipelineOptions &options) {
   EmitEntryOptions entry;
   entry.emitMain = options.program;
   entry.info = options.info;
+  entry.tiles = options.amx;
   pm.addPass(createEmitEntry(entry));
 }
 
 static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
   if (options.laneProducts)
     pm.addNestedPass<func::FuncOp>(createJoinScalarLoads());
+  pm.addPass(createLowerTileProducts({options.amx}));
   LowerVectorMathOptions math;
   math.scalef = options.scalef;
   math.f16 = options.f16;

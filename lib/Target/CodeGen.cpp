@@ -77,6 +77,9 @@ static void describeVectors(Processor &processor) {
   processor.f16 = info.checkFeatures("+f16c");
   processor.bf16 = avx512 && info.checkFeatures("+avx512bf16,+avx512vl");
   processor.pairChains = processor.bf16 ? 12 : 0; // latency 6, two pipes
+  processor.amx = processor.bf16 && info.checkFeatures("+amx-bf16,+amx-tile");
+  if (processor.amx)
+    processor.l1Bytes = 49152; // all processors that have them
 }
 
 static llvm::Error unknown(StringRef name) {

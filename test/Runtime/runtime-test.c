@@ -90,6 +90,7 @@ int main(void) {
     return 1;
   }
   test_pool();
+  test_tiles();
   test_peak();
   test_npy();
   test_print();

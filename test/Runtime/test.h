@@ -33,6 +33,7 @@ int count_files(void);
 void remove_files(void);
 
 void test_pool(void);
+void test_tiles(void);
 void test_npy(void);
 void test_print(void);
 void test_main(void);

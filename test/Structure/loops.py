@@ -3,8 +3,9 @@
 
 Prints a line per loop that multiplies matrices, the largest first:
     fma=24 instructions=48 loads=40 stores=0 stack=0 calls=0 per-fma=2.00
-or, of dot products of bf16 pairs,
+or, of dot products of bf16 pairs, or of bf16 tiles,
     dot=64 instructions=112 loads=32 stores=0 stack=0 calls=0 per-dot=1.75
+    tile=4 instructions=14 loads=4 stores=0 stack=0 calls=0 per-tile=3.50
 An innermost loop is a cycle of blocks that without its first block is none. It
 multiplies matrices if it holds FMA (where the processor has none: pairs of a
 vector product and a vector sum) and neither a shift of bits nor a scalef, which
@@ -15,7 +16,7 @@ import re
 import sys
 
 JUMP = re.compile(r"(?:j[a-z]+|b(?:\.[a-z]+)?|cbn?z|tbn?z)\s+(?:.*,\s*)?(\.L\S+)$")
-X86_STORE = re.compile(r"v?mov[a-z0-9]*\s+[^(]*,\s*[^,]*\([^)]*\)$")
+X86_STORE = re.compile(r"(?:v?mov[a-z0-9]*\s+[^(]*|tilestored\s+%tmm\d+),\s*[^,]*\([^)]*\)$")
 
 
 def body(text, name):
@@ -91,7 +92,8 @@ def count(loop):
         stack = sum("(%rsp" in line for line in memory)
     exp2 = number(r"v?psll[dq]|shl\s+v|vscalefp[sd]")
     dots = number(r"vdpbf16ps")
-    products = {"dot": dots} if dots else {"fma": 0 if exp2 else fma}
+    tiles = number(r"tdpbf16ps")
+    products = {"tile": tiles} if tiles else {"dot": dots} if dots else {"fma": 0 if exp2 else fma}
     return dict(products, instructions=len(code), loads=loads, stores=stores,
                 stack=stack, calls=number(r"call|blr?\s"))
 

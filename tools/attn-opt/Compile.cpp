@@ -223,6 +223,7 @@ ExitStatus Compiler::runPhases() {
     pipeline.scalef = processor.scalef;
     pipeline.f16 = processor.f16;
     pipeline.bf16 = processor.bf16;
+    pipeline.amx = processor.amx;
     pipeline.laneProducts = processor.laneProducts;
   }
   pipeline.program = options.emit == Emit::Executable;
@@ -271,6 +272,7 @@ ExitStatus Compiler::run() {
   pipeline.registers = tiles->registers;
   pipeline.chains = tiles->chains;
   pipeline.pairChains = tiles->pairChains;
+  pipeline.tiles = tiles->amx;
   pipeline.l1Bytes = tiles->l1Bytes;
   for (auto step :
        {&Compiler::read, &Compiler::selectEntries, &Compiler::runPhases})

@@ -49,6 +49,21 @@ def JoinScalarLoads : Pass<"attn-join-scalar-loads", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::vector::VectorDialect"];
 }
 
+def LowerTileProducts : Pass<"attn-lower-tile-products", "::mlir::ModuleOp"> {
+  let summary = "Products of tiles of bf16 become instructions or loops";
+  let description = [{
+    Products of 16 x 32 with 32 x 16 numbers of bf16, kept as vectors of 16 x 16
+    f32, move into tile registers; without them they become loops of dot products
+    of pairs, which run everywhere.
+  }];
+  let options = [
+    Option<"amx", "amx", "bool", "false", "tile registers (AMX-BF16)">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def LowerVectorMath : Pass<"attn-lower-vector-math", "::mlir::ModuleOp"> {
   let summary = "Operations that differ between processors become instructions";
   let description = [{
@@ -126,6 +141,8 @@ def EmitEntry : Pass<"attn-emit-entry", "::mlir::ModuleOp"> {
            "also a `main` that passes the kernel to the runtime's">,
     Option<"info", "info", "std::string", "",
            "JSON text that NAME_info returns">,
+    Option<"tiles", "tiles", "bool", "false",
+           "kernels with products of tiles ask for tile registers first">,
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

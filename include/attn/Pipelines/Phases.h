@@ -13,8 +13,10 @@ struct PipelineOptions {
   /// What the tile sizes follow from; include/attn/Target/CodeGen.h says more.
   int64_t lanes = 8, registers = 16, chains = 8, pairChains = 0;
   int64_t l1Bytes = 32768;
-  /// What the target has instructions for; attn-lower-vector-math says more.
-  bool scalef = false, f16 = false, bf16 = false;
+  bool tiles = false;
+  /// What the target has instructions for; attn-lower-vector-math
+  /// and attn-lower-tile-products say more.
+  bool scalef = false, f16 = false, bf16 = false, amx = false;
   /// FMA by one lane of a register; attn-join-scalar-loads.
   bool laneProducts = false;
   /// Emit a `main`.

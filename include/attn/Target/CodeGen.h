@@ -27,9 +27,10 @@ struct Processor {
   /// there are none.
   int64_t pairChains = 0;
   /// Instructions that it has: scalef on 16 f32, conversions between f16 and
-  /// f32, rounding of f32 to bf16 and dot products of pairs, FMA by one lane of
-  /// a register.
-  bool scalef = false, f16 = false, bf16 = false, laneProducts = false;
+  /// f32, rounding of f32 to bf16 and dot products of pairs, products of tiles
+  /// of bf16, FMA by one lane of a register.
+  bool scalef = false, f16 = false, bf16 = false, amx = false;
+  bool laneProducts = false;
   /// Whether programs for it run on this machine, as far as its kind goes.
   bool isHost;
 

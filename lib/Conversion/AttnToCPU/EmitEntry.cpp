@@ -347,6 +347,8 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
     if (getOperation().lookupSymbol(entry.name))
       return kernel.emitError()
              << "expects no other '" << entry.name << "' in the module";
+    if (tiles && multipliesTiles(getOperation(), entry.name))
+      entry.memory.push_back(tilesCheck());
     std::vector<std::string> texts = entry.statusTexts();
     entry.emitCheckShapes();
     entry.emitRun();

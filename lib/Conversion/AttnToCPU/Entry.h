@@ -101,6 +101,10 @@ struct Check {
 std::vector<Check> shapeChecks(llvm::ArrayRef<Port> ports);
 /// Rules for pointers and strides; the shapes are known to be right.
 std::vector<Check> memoryChecks(llvm::ArrayRef<Port> ports);
+/// Whether a function of the kernel multiplies tiles.
+bool multipliesTiles(mlir::ModuleOp module, llvm::StringRef kernel);
+/// The process may use tile registers (AMX): asks for them.
+Check tilesCheck();
 /// The status of the first broken rule, or 0. Rules have the statuses `first`,
 /// `first` - 1, and so on.
 mlir::Value firstBroken(Emitter &emitter, llvm::ArrayRef<Check> checks,

@@ -174,9 +174,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
                     const TileOperands &operands, Value weights, Value scores,
                     std::optional<ScoresStage> stage, double scale) {
   TileOperands tile = operands;
-  if (!layout.pairs)
-    tile.key = stageRows(k, layout, operands.state, operands.key,
-                         layout.stagedKeyBegin());
+  stageKeys(k, layout, tile);
   ScoreTile scoreTile(k, layout, tile);
   Value queryCount = k.sub(tile.queryEnd, tile.queryBegin);
   ScoreTile::Options options;

@@ -96,6 +96,12 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
   Value panels = k.div(k.add(count, k.panel - 1), k.panel);
   k.loop(k.index(0), panels, 1, [&](Value p) {
     Value rows = layout.queries(k, p);
+    if (layout.pairs && layout.queryRows() > layout.pairRows())
+      k.loop(k.index(layout.pairRows()), k.index(layout.queryRows()), 1,
+             [&](Value row) {
+               for (int64_t v = 0; v < k.vectors; ++v)
+                 k.store(zero, state, k.add(rows, row), k.index(v * k.lanes));
+             });
     k.loop(k.index(0), k.index(k.panel), k.lanes, [&](Value lane) {
       Value first = k.add(k.mul(p, k.panel), lane);
       Values queryRows; // a ragged panel repeats the last query

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelBuilder.h"
+#include "Pairs.h"
+#include "TileProducts.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
@@ -131,24 +133,10 @@ Value KernelBuilder::select(Value condition, Value a, Value b) {
 }
 
 Value KernelBuilder::product(Value a, Value b, Value acc) {
-  if (!schedule.usesPairs())
-    return fma(a, b, acc);
-  Type half = builder.getBF16Type();
-  auto pairs = [&](Value packed) -> Value {
-    Value flat = vector::BitCastOp::create(
-        builder, loc, VectorType::get(2 * lanes, half), packed);
-    return vector::ShapeCastOp::create(builder, loc,
-                                       VectorType::get({lanes, 2}, half), flat);
-  };
-  AffineExpr lane = builder.getAffineDimExpr(0),
-             which = builder.getAffineDimExpr(1);
-  using Exprs = ArrayRef<AffineExpr>;
-  a = pairs(a);
-  b = pairs(b);
-  return vector::ContractionOp::create(
-      builder, loc, a, b, acc,
-      ArrayRef<Exprs>{{lane, which}, {lane, which}, {lane}},
-      {vector::IteratorType::parallel, vector::IteratorType::reduction});
+  if (cast<VectorType>(acc.getType()).getRank() > 1)
+    return tileProduct(builder, loc, a, b, acc);
+  return schedule.usesPairs() ? pairProduct(builder, loc, a, b, acc)
+                              : fma(a, b, acc);
 }
 
 Values KernelBuilder::exp2(ArrayRef<Value> xs, bool rough) {

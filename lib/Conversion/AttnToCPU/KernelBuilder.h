@@ -73,7 +73,8 @@ public:
   Value maxf(Value a, Value b);
   Value select(Value condition, Value a, Value b);
   /// acc plus the product of a and b: an FMA or, where the schedule multiplies
-  /// pairs, the dot products of the two numbers of bf16 in each lane.
+  /// pairs, the dot products of the two numbers of bf16 in each lane, or, of
+  /// tiles (TileProducts.h), a product of matrices.
   Value product(Value a, Value b, Value acc);
   /// 2^x of each vector (a neutral op; attn-lower-vector-math picks the code):
   /// exactly 0 for -inf and exactly 1 for 0; NaN stays NaN. A rough one will be

@@ -25,6 +25,16 @@ Value stagePairs(KernelBuilder &k, const StateLayout &layout, Value state,
 /// 1 / (1 + e^-x) of scores in units of log2; exactly 0 where one is excluded.
 Value sigmoid(KernelBuilder &k, Value score);
 
+/// The values of a tile as the schedule's products read them.
+Value stageValues(KernelBuilder &k, const StateLayout &layout, Value state,
+                  Value value);
+
+/// Rewrites the keys of `tile` as the schedule's products read them.
+void stageKeys(KernelBuilder &k, const StateLayout &layout, TileOperands &tile);
+
+/// Whether no lane is NaN.
+Value allNumbers(KernelBuilder &k, Value vector);
+
 /// Whether the `count` rows of `value` are finite: x * 0 is 0 for these only.
 Value allFinite(KernelBuilder &k, Value value, Value count, int64_t valueDim);
 

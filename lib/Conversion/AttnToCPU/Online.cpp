@@ -8,6 +8,7 @@
 // becomes a weight by itself: there is no maximum, no sum, and a is 1.
 #include "Kernels.h"
 #include "Pairs.h"
+#include "TileProducts.h"
 
 using namespace mlir;
 using namespace attn;
@@ -92,6 +93,14 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
   sums = k.loop(middle, end, 1, sums, [&](Value key, ValueRange carried) {
     return exponentials(key, 1, carried);
   });
+  if (layout.tiles) { // a product takes 32 keys at once
+    Value last =
+        k.mul(k.div(k.add(end, tileNumbers - 1), tileNumbers), tileSize);
+    k.loop(pairCount(k, end), last, 1, [&](Value pair) {
+      for (int64_t v = 0; v < k.vectors; ++v)
+        k.store(k.splat(0.0), state, k.add(weights, pair), column(v));
+    });
+  }
   updateStatistics(k, layout, state, p, sums, next, safe);
 }
 
@@ -196,6 +205,13 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
+Value cpu::allNumbers(KernelBuilder &k, Value vector) {
+  Value ordered = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::ORD, vector, vector);
+  return vector::ReductionOp::create(k.builder, k.loc,
+                                     vector::CombiningKind::AND, ordered);
+}
+
 Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
                      int64_t valueDim) {
   Value zero = k.splat(0.0);
@@ -216,10 +232,7 @@ Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
               acc);
         return Values{acc};
       });
-  Value ordered = arith::CmpFOp::create(
-      k.builder, k.loc, arith::CmpFPredicate::ORD, sum[0], sum[0]);
-  return vector::ReductionOp::create(k.builder, k.loc,
-                                     vector::CombiningKind::AND, ordered);
+  return allNumbers(k, sum[0]);
 }
 
 /// Calls `body` with the panels that see a key of the tile.
@@ -249,11 +262,8 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
                      ArrayRef<TileOperands> maps, Value value, bool strict) {
   SmallVector<TileOperands> tiles(maps); // of which scores keep a reference
   for (TileOperands &tile : tiles)
-    if (!layout.pairs)
-      tile.key =
-          stageRows(k, layout, tile.state, tile.key, layout.stagedKeyBegin());
-  Value staged = (layout.pairs ? stagePairs : stageRows)(
-      k, layout, maps.front().state, value, layout.stagedValueBegin());
+    stageKeys(k, layout, tile);
+  Value staged = stageValues(k, layout, maps.front().state, value);
   SmallVector<ScoreTile, 0> scoreTiles;
   for (auto [map, tile] : llvm::zip(maps, tiles)) {
     ScoreTile::Options options;
@@ -268,20 +278,33 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   auto rowsOf = [&](Value keys) {
     return layout.pairs ? pairCount(k, keys) : keys;
   };
-  auto accumulate = [&](Value rows, auto contextOfPanel) {
+  auto eachContext = [&](auto contextOfPanel) {
     for (ScoreTile &scoreTile : scoreTiles)
       eachPanel(k, scoreTile, [&](Value p, const PanelKeys &keys) {
-        contextOfPanel(k, layout, scoreTile.tile.state, rows, p,
-                       rowsOf(keys.begin), rowsOf(keys.end));
+        contextOfPanel(scoreTile.tile.state, p, keys);
       });
   };
+  auto accumulate = [&] {
+    eachContext([&](Value state, Value p, const PanelKeys &keys) {
+      if (layout.tiles)
+        emitContextOfTiles(k, layout, state, staged, p, keys.begin, keys.end);
+      else
+        contextTile(k, layout, state, staged, p, rowsOf(keys.begin),
+                    rowsOf(keys.end));
+    });
+  };
   if (!strict)
-    return accumulate(staged, contextTile);
+    return accumulate();
   Value count = scoreTiles.front().keyCount;
-  Value finite = allFinite(k, staged, rowsOf(count), layout.valueDim);
-  k.choose(
-      finite, [&] { accumulate(staged, contextTile); },
-      [&] { accumulate(layout.pairs ? value : staged, strictContextTile); });
+  Value finite = layout.tiles
+                     ? allFiniteTransposed(k, layout, staged, count)
+                     : allFinite(k, staged, rowsOf(count), layout.valueDim);
+  k.choose(finite, accumulate, [&] {
+    eachContext([&](Value state, Value p, const PanelKeys &keys) {
+      strictContextTile(k, layout, state, layout.pairs ? value : staged, p,
+                        rowsOf(keys.begin), rowsOf(keys.end));
+    });
+  });
 }
 
 /// Without maximum and sum, contexts are added.

@@ -46,6 +46,24 @@ Value cpu::lastPair(KernelBuilder &k, Value memref, Value row, Value column) {
   return arith::BitcastOp::create(b, k.loc, k.element, bits);
 }
 
+Value cpu::pairProduct(OpBuilder &b, Location loc, Value x, Value y,
+                       Value acc) {
+  int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
+  auto pairs = [&](Value packed) -> Value {
+    Value flat = vector::BitCastOp::create(
+        b, loc, VectorType::get(2 * lanes, b.getBF16Type()), packed);
+    return vector::ShapeCastOp::create(
+        b, loc, VectorType::get({lanes, 2}, b.getBF16Type()), flat);
+  };
+  AffineExpr lane = b.getAffineDimExpr(0), which = b.getAffineDimExpr(1);
+  using Exprs = ArrayRef<AffineExpr>;
+  x = pairs(x);
+  y = pairs(y);
+  return vector::ContractionOp::create(
+      b, loc, x, y, acc, ArrayRef<Exprs>{{lane, which}, {lane, which}, {lane}},
+      {vector::IteratorType::parallel, vector::IteratorType::reduction});
+}
+
 Value cpu::packPairs(KernelBuilder &k, Value first, Value second) {
   OpBuilder &b = k.builder;
   auto type = VectorType::get(k.lanes, b.getBF16Type());

@@ -24,6 +24,10 @@ Value broadcastPair(KernelBuilder &k, Value memref, Value row, Value column);
 /// The number [row][column] and 0, as a scalar.
 Value lastPair(KernelBuilder &k, Value memref, Value row, Value column);
 
+/// acc plus the dot products of the pairs in each lane.
+Value pairProduct(mlir::OpBuilder &b, mlir::Location loc, Value x, Value y,
+                  Value acc);
+
 /// Two vectors of f32, rounded.
 Value packPairs(KernelBuilder &k, Value first, Value second);
 /// One number of each pair as f32.

@@ -95,8 +95,12 @@ void ScoreTile::computeScores(Value p, const PanelKeys &keys,
                               const Options &options) {
   packExtras(p, keys, options);
   auto blocks = [&](Value begin, Value end, bool careful) {
-    k.loop(begin, end, k.rows,
-           [&](Value block) { scoreBlock(p, block, options, careful); });
+    k.loop(begin, end, k.rows, [&](Value block) {
+      if (layout.tiles)
+        scoreBlockOfTiles(p, block, options, careful);
+      else
+        scoreBlock(p, block, options, careful);
+    });
   };
   // Careful blocks test the mask, and the last of them moves back where fewer
   // than `rows` keys are left.

@@ -13,6 +13,7 @@ namespace attn::cpu {
 /// kernel function, and what follows from them.
 struct TileOperands {
   Value state, key;
+  Value paddedKey; // for products of tiles
   Value queryBegin, queryEnd, keyBegin, queryLength, keyLength;
   Value bias; // may be null
   llvm::SmallVector<Value> maskOperands;
@@ -71,6 +72,11 @@ private:
                   const PanelKeys &keys);
   RegisterTile products(Value p, llvm::ArrayRef<Value> keyRows);
   void scoreBlock(Value p, Value block, const Options &options, bool careful);
+  void multiplyTiles(Value p, Value first, Value keys);
+  void adjustRows(Value p, Value begin, Value end, const Options &options,
+                  bool careful);
+  void scoreBlockOfTiles(Value p, Value block, const Options &options,
+                         bool careful);
   Value ofPair(Value matrix, Value p, Value key);
   Value applyFunction(Value score, Value p, Value key, int64_t v);
   Value biasVector(Value p, Value key, int64_t v);

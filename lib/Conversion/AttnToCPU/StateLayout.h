@@ -19,7 +19,13 @@
 //   staged     of values only         of keys 2 r and 2 r + 1
 //   factor     1                      |scale| * log2(e), behind all others
 //
-// Halves are rounded up; what a pair lacks is 0. Statistics are in units of
+// Halves are rounded up; what a pair lacks is 0. Where it multiplies tiles, the
+// rows of queries are a multiple of 16, 0 at the end, and
+//
+//   staged     keys, if padded (stagePaddedKeys), and values, transposed
+//   products   rows               sums of the context, before they are added
+//
+// stand in front of the factor. Statistics are in units of
 // log2: m is the maximum of score * log2(e). The `rows` rows in front of the
 // weights take what a block of keys that overlaps the beginning of the tile
 // writes, and so do the `lanes` rows on both sides of an extra; nobody reads
@@ -28,12 +34,13 @@
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_STATELAYOUT_H
 
 #include "KernelBuilder.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attn::cpu {
 
 struct StateLayout {
   int64_t panel, panels, lanes, keyDim, valueDim, keyTile, padding, extras;
-  bool pairs;
+  bool pairs, tiles; // tiles are of pairs
   mlir::Type element;
   bool sigmoid; // m, l, a and m' are not used
 
@@ -43,12 +50,17 @@ struct StateLayout {
         lanes(schedule.getLanes()), keyDim(type.getKeyDim()),
         valueDim(type.getValueDim()), keyTile(schedule.getKeyTile()),
         padding(schedule.getRows()), extras(extras),
-        pairs(schedule.usesPairs()), element(type.getElement()),
+        pairs(schedule.usesPairs()), tiles(schedule.usesTiles()),
+        element(type.getElement()),
         sigmoid(type.getNormalization() == Normalization::Sigmoid) {}
 
   enum Statistic { Maximum, Sum, Rescale, NextMaximum };
 
-  int64_t queryRows() const { return pairs ? (keyDim + 1) / 2 : keyDim; }
+  int64_t pairRows() const { return (keyDim + 1) / 2; }
+  int64_t queryRows() const {
+    return tiles ? llvm::divideCeil(keyDim, 32) * 16
+                 : (pairs ? pairRows() : keyDim);
+  }
   int64_t contextBegin() const { return panels * queryRows(); }
   int64_t weightsBegin() const { return contextBegin() + panels * valueDim; }
   int64_t statisticsBegin() const {
@@ -59,12 +71,18 @@ struct StateLayout {
     return extrasBegin() + extras * (keyTile + 2 * lanes);
   }
   int64_t stagedValueBegin() const {
+    if (tiles)
+      return stagedKeyBegin() + stagedRows(paddedKeys() * queryRows());
     return stagedKeyBegin() + (pairs ? 0 : stagedRows(keyTile * keyDim));
   }
-  int64_t factor() const {
+  /// Keys of a tile that are ever padded.
+  int64_t paddedKeys() const { return keyDim % 32 ? keyTile : padding; }
+  int64_t productsBegin() const {
     int64_t rows = pairs ? (keyTile + 1) / 2 : keyTile;
-    return stagedValueBegin() + stagedRows(rows * valueDim);
+    int64_t columns = tiles ? llvm::alignTo(valueDim, 16) : valueDim;
+    return stagedValueBegin() + stagedRows(rows * columns);
   }
+  int64_t factor() const { return productsBegin() + (tiles ? padding : 0); }
   int64_t totalRows() const { return factor() + (pairs ? 1 : 0); }
 
   /// First row of the panel's queries, context, weights of key 0 of the tile.

@@ -70,6 +70,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (products == Products::Pairs && (decode || rows % 2)) // C6
     return emitError() << "expects products of pairs to have kind prefill and "
                           "an even number of rows";
+  if (products == Products::Tiles && (decode || lanes != 16 || rows % 32)) // C7
+    return emitError() << "expects products of tiles to have kind prefill, 16 "
+                          "lanes and a multiple of 32 rows";
   return success();
 }
 

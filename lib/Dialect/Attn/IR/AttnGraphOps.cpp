@@ -189,7 +189,8 @@ LogicalResult ProjectOp::verify() {
                           a, b))) // C3
       return failure();
   if (getSchedule() && getSchedule()->usesPairs()) // C8
-    return emitOpError("expects a schedule without products of pairs");
+    return emitOpError("expects a schedule without products of ")
+           << stringifyProducts(getSchedule()->getProducts());
   if (!getBias())
     return success();
   RankedTensorType b = getBias().getType();
@@ -326,7 +327,9 @@ static LogicalResult verifyPairs(SdpaOp op) {
     return success();
   if (op.isSigmoid())
     return op.emitOpError()
-           << "expects no products of pairs with normalization sigmoid";
+           << "expects no products of "
+           << stringifyProducts(op.getSchedule()->getProducts())
+           << " with normalization sigmoid";
   return expectPairs(op, *op.getSchedule(),
                      {op.getQuery(), op.getKey(), op.getValue()});
 }

@@ -75,8 +75,9 @@ static LogicalResult expectPairsOf(Operation *op, StateType state,
                     state.getNormalization() == Normalization::Softmax;
   if (schedule.usesPairs() && !holdsPairs)
     return op->emitOpError() << "expects a state of f32 by softmax for "
-                                "products of pairs, but got "
-                             << state;
+                                "products of "
+                             << stringifyProducts(schedule.getProducts())
+                             << ", but got " << state;
   return expectPairs(op, schedule, tiles);
 }
 
@@ -300,7 +301,8 @@ LogicalResult ProjectTileOp::verify() {
            << "expects a row of out per row of the input, but got " << outRows
            << " and " << rows;
   if (getSchedule().usesPairs()) // C6
-    return emitOpError("expects a schedule without products of pairs");
+    return emitOpError("expects a schedule without products of ")
+           << stringifyProducts(getSchedule().getProducts());
   if (!getBias())
     return success();
   auto bias = cast<ShapedType>(getBias().getType());

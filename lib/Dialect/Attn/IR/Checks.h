@@ -45,7 +45,7 @@ inline llvm::LogicalResult expectElement(mlir::Operation *op,
   return mlir::success();
 }
 
-/// Products of pairs are those of bf16.
+/// Products of pairs, and of tiles of them, are those of bf16.
 inline llvm::LogicalResult expectPairs(mlir::Operation *op,
                                        ScheduleAttr schedule,
                                        mlir::ValueRange matrices) {
@@ -53,9 +53,9 @@ inline llvm::LogicalResult expectPairs(mlir::Operation *op,
     return mlir::success();
   for (mlir::Type type : matrices.getTypes())
     if (!llvm::cast<mlir::ShapedType>(type).getElementType().isBF16())
-      return op->emitOpError()
-             << "expects elements of bf16 for products of pairs, but got "
-             << type;
+      return op->emitOpError() << "expects elements of bf16 for products of "
+                               << stringifyProducts(schedule.getProducts())
+                               << ", but got " << type;
   return mlir::success();
 }
 

@@ -22,6 +22,16 @@
 // thirds of that cache together with a panel's scores. All of this was
 // measured; docs/performance.md says on what.
 //
+// Where the processor multiplies tiles of bf16 in registers of their own (8 of
+// 16 x 16 f32), those take the place of pairs:
+//   2 x 2 sums of 16 keys x 16 queries, 2 + 1 operands   7 of 8 registers
+// so a register tile has 32 rows and 2 vectors. Products cost a tenth of those
+// of pairs; what is left is exp2 and, per tile of keys, transposing the values,
+// which more queries share: a query tile has about 256. The key tile is chosen
+// as for pairs, between 64 and 128. Products are padded to multiples of 32 (key
+// dim) and 16 (value dim): tiles are used where that does not double them. None
+// of this was measured, only counted.
+//
 // An op that carries a schedule keeps it, so that a test or a user can pin it.
 // Before: ops of the fused level. After: every sdpa, project, merge_states and
 // finalize_state has a schedule.
@@ -47,6 +57,16 @@ namespace {
 struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   using AssignScheduleBase::AssignScheduleBase;
 
+  /// About `most` queries in whole panels, but no more than there are.
+  static int64_t queryTile(int64_t queries, int64_t panel, int64_t most) {
+    int64_t tile = std::max<int64_t>(1, most / panel) * panel;
+    if (ShapedType::isDynamic(queries))
+      return tile;
+    auto needed = static_cast<int64_t>(
+        llvm::alignTo(static_cast<uint64_t>(queries), panel));
+    return std::min(tile, std::max(panel, needed));
+  }
+
   /// The schedule for `queries` rows (or unknown) and features of size `dim`,
   /// computed in f64 or f32, or, of bf16, in `pairs`. 16 registers leave room
   /// for the addresses of `turns` turns.
@@ -59,12 +79,6 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     int64_t vectors =
         manyRegisters ? std::max<int64_t>(4, (wanted + rows - 1) / rows) : 2;
     int64_t panel = lanes * vectors;
-    int64_t queryTile = std::max<int64_t>(1, 128 / panel) * panel;
-    if (!ShapedType::isDynamic(queries))
-      queryTile = std::min(
-          queryTile, std::max<int64_t>(
-                         panel, static_cast<int64_t>(llvm::alignTo(
-                                    static_cast<uint64_t>(queries), panel))));
     // Without FMA a product needs a register of its own: no room to unroll.
     bool fused = manyRegisters || this->lanes > 4;
     int64_t unroll = manyRegisters ? 4 : fused ? turns : 1;
@@ -72,10 +86,31 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                        ? l1Bytes * 2 / 3 / (4 * panel + 2 * dim)
                        : l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
     int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / rows * rows;
-    return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
-                             keyTile, unroll, /*prefetch=*/2, Kind::Prefill,
-                             /*split_keys=*/0,
-                             pairs ? Products::Pairs : Products::Single);
+    return ScheduleAttr::get(
+        &getContext(), lanes, rows, vectors, queryTile(queries, panel, 128),
+        keyTile, unroll, /*prefetch=*/2, Kind::Prefill,
+        /*split_keys=*/0, pairs ? Products::Pairs : Products::Single);
+  }
+
+  /// The same for bf16 in tiles.
+  ScheduleAttr tileSchedule(int64_t queries, int64_t dim) {
+    constexpr int64_t lanes = 16, rows = 32, vectors = 2;
+    constexpr int64_t panel = lanes * vectors;
+    int64_t fits = l1Bytes * 2 / 3 / (4 * panel + 2 * dim);
+    int64_t keyTile = std::clamp<int64_t>(fits, 64, 128) / rows * rows;
+    return ScheduleAttr::get(&getContext(), lanes, rows, vectors,
+                             queryTile(queries, panel, 256), keyTile,
+                             /*unroll=*/1, /*prefetch=*/2, Kind::Prefill,
+                             /*split_keys=*/0, Products::Tiles);
+  }
+
+  /// Whether padding less than doubles the products of tiles.
+  static bool fillsTiles(int64_t keyDim, int64_t valueDim) {
+    auto padded = [](int64_t dim, int64_t unit) {
+      return static_cast<int64_t>(
+          llvm::alignTo(static_cast<uint64_t>(dim), unit));
+    };
+    return padded(keyDim, 32) + padded(valueDim, 16) <= 2 * (keyDim + valueDim);
   }
 
   /// The schedule for at most `rows` queries of a group of heads.
@@ -104,10 +139,15 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     if (decode)
       op.setDecodeScheduleAttr(
           decodeSchedule(group * (known ? queries : most), dim, isF64));
-    bool pairs = pairChains > 0 && !op.isSigmoid() &&
-                 q.getElementType().isBF16() && v.getElementType().isBF16();
-    if (!decode || !known)
-      op.setScheduleAttr(schedule(queries, dim, isF64, /*turns=*/4, pairs));
+    if (decode && known)
+      return;
+    bool bf16 = !op.isSigmoid() && q.getElementType().isBF16() &&
+                v.getElementType().isBF16();
+    if (bf16 && tiles && fillsTiles(q.getShape().back(), v.getShape().back()))
+      op.setScheduleAttr(tileSchedule(queries, dim));
+    else
+      op.setScheduleAttr(schedule(queries, dim, isF64, /*turns=*/4,
+                                  /*pairs=*/bf16 && pairChains > 0));
   }
 
   void runOnOperation() override {

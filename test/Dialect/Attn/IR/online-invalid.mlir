@@ -261,3 +261,12 @@ func.func @online_c14_decode(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf3
       : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
+
+// -----
+
+func.func @online_c10_tiles_by_sigmoid(%s: !attn.state<32 x 4 x 8, f32 by sigmoid>, %k: memref<?x4xbf16>, %v: memref<?x8xbf16>, %i: index) {
+  // expected-error@+1 {{expects a state of f32 by softmax for products of tiles}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+      : !attn.state<32 x 4 x 8, f32 by sigmoid>, memref<?x4xbf16>, memref<?x8xbf16>
+  return
+}

@@ -96,3 +96,9 @@ func.func @online_c14_prefill(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
+
+func.func @online_c10_tiles(%s: !attn.state<32 x 4 x 8, f32>, %k: memref<?x4xbf16>, %v: memref<?x8xbf16>, %i: index) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+      : !attn.state<32 x 4 x 8, f32>, memref<?x4xbf16>, memref<?x8xbf16>
+  return
+}

@@ -117,3 +117,12 @@ func.func @project_tile_c6_pairs(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o:
       : memref<5x6xbf16>, memref<6x4xbf16>
   return
 }
+
+// -----
+
+func.func @project_tile_c6_tiles(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o: memref<5x4xbf16>) {
+  // expected-error@+1 {{expects a schedule without products of tiles}}
+  attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+      : memref<5x6xbf16>, memref<6x4xbf16>
+  return
+}

@@ -127,3 +127,27 @@ func.func @schedule_c6_pairs_of_three_rows() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = pairs>} 0 : i32
   return
 }
+
+// -----
+
+func.func @schedule_c7_tiles_of_decode() {
+  // expected-error@+1 {{expects products of tiles to have kind prefill, 16 lanes and a multiple of 32 rows}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 5, key_tile = 64, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = tiles>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c7_tiles_of_eight_lanes() {
+  // expected-error@+1 {{expects products of tiles to have kind prefill, 16 lanes and a multiple of 32 rows}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c7_tiles_of_sixteen_rows() {
+  // expected-error@+1 {{expects products of tiles to have kind prefill, 16 lanes and a multiple of 32 rows}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 16, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  return
+}

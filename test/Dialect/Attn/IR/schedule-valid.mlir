@@ -46,3 +46,13 @@ func.func @schedule_c6_three_rows_of_single() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = single>} 0 : i32
   return
 }
+
+func.func @schedule_c7_tiles() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  return
+}
+
+func.func @schedule_c7_tiles_of_64_rows() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 64, vectors = 1, query_tile = 16, key_tile = 64, unroll = 2, prefetch = 0, products = tiles>} 0 : i32
+  return
+}

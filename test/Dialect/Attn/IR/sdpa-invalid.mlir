@@ -539,3 +539,21 @@ func.func @sdpa_c22_decode(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: ten
       : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
   return
 }
+
+// -----
+
+func.func @sdpa_c20_tiles_of_f32(%q: tensor<?x8xf32>, %v: tensor<?x3xbf16>) {
+  // expected-error@+1 {{expects elements of bf16 for products of tiles, but got 'tensor<?x8xf32>'}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+      : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
+  return
+}
+
+// -----
+
+func.func @sdpa_c20_tiles_by_sigmoid(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
+  // expected-error@+1 {{expects no products of tiles with normalization sigmoid}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {normalization = #attn<normalization sigmoid>, schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+      : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
+  return
+}

@@ -176,3 +176,9 @@ func.func @sdpa_c22_out_alone(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: 
       : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> tensor<4x5x3xf32>
   return
 }
+
+func.func @sdpa_c20_tiles(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+      : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
+  return
+}

@@ -129,3 +129,12 @@ func.func @weigh_c9_state_of_f64(%s: !attn.state<16 x 4 x 8, f64>, %k: memref<?x
       : !attn.state<16 x 4 x 8, f64>, memref<?x4xbf16>
   return
 }
+
+// -----
+
+func.func @weigh_c9_tiles_of_f32(%s: !attn.state<32 x 4 x 8, f32>, %k: memref<?x4xf32>, %i: index, %w: memref<?x?xf32>) {
+  // expected-error@+1 {{expects elements of bf16 for products of tiles, but got 'memref<?x4xf32>'}}
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+      : !attn.state<32 x 4 x 8, f32>, memref<?x4xf32>
+  return
+}

@@ -322,8 +322,10 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     of a group of heads, at most `query_tile`, and an item has `split_keys` keys
     (a multiple of `key_tile`); the parts of a sequence are merged.
 
-    `products` is `single`, one FMA per number, or `pairs`: both products of a
-    prefill kernel for bf16 add up dot products of two numbers.
+    `products` is `single`, one FMA per number, or, for prefill of bf16, `pairs`:
+    both products add up dot products of two numbers; or `tiles`: they multiply
+    matrices of 16 x 32 with 32 x 16 numbers, and a register of a register tile
+    holds 16 x 16 sums, of which it has `rows / 16` times `vectors`.
     `assign-schedule` derives it from the target; written by hand it pins.
   }];
   let parameters = (ins "int64_t":$lanes, "int64_t":$rows, "int64_t":$vectors,
@@ -336,7 +338,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let extraClassDeclaration = [{
     /// Queries in one panel.
     int64_t getPanel() const { return getLanes() * getVectors(); }
-    bool usesPairs() const { return getProducts() == Products::Pairs; }
+    /// Whether kernels keep queries and weights in pairs of bf16.
+    bool usesPairs() const { return getProducts() != Products::Single; }
+    bool usesTiles() const { return getProducts() == Products::Tiles; }
   }];
   let genVerifyDecl = 1;
 }

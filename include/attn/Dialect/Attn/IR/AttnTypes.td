@@ -17,7 +17,8 @@ def Attn_KindParameter : EnumParameter<Attn_KindEnum> {
 
 def Attn_ProductsEnum : I32EnumAttr<"Products", "how a kernel multiplies",
     [I32EnumAttrCase<"Single", 0, "single">,
-     I32EnumAttrCase<"Pairs", 1, "pairs">]> {
+     I32EnumAttrCase<"Pairs", 1, "pairs">,
+     I32EnumAttrCase<"Tiles", 2, "tiles">]> {
   let cppNamespace = "::attn";
 }
 def Attn_ProductsParameter : EnumParameter<Attn_ProductsEnum> {

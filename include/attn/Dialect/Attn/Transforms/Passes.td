@@ -95,6 +95,8 @@ def AssignSchedule : Pass<"attn-assign-schedule"> {
            "independent FMA that hide the latency (latency times pipes)">,
     Option<"pairChains", "pair-chains", "int64_t", "0",
            "the same of dot products of bf16 pairs; 0: do not use them">,
+    Option<"tiles", "tiles", "bool", "false",
+           "multiply tiles of bf16 in registers of their own (AMX-BF16)">,
     Option<"l1Bytes", "l1-bytes", "int64_t", "32768",
            "bytes of the level-1 data cache">,
   ];
