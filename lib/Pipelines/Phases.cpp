@@ -63,6 +63,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
   schedule.chains = options.chains;
   schedule.pairChains = options.pairChains;
   schedule.l1Bytes = options.l1Bytes;
+  schedule.prefillSplitKeys = options.splitKeys;
   pm.addNestedPass<func::FuncOp>(createAssignSchedule(schedule));
 }
 

@@ -271,6 +271,7 @@ ExitStatus Compiler::run() {
   pipeline.chains = tiles->chains;
   pipeline.pairChains = tiles->pairChains;
   pipeline.l1Bytes = tiles->l1Bytes;
+  pipeline.splitKeys = options.splitKeys;
   for (auto step :
        {&Compiler::read, &Compiler::selectEntries, &Compiler::runPhases})
     if (ExitStatus status = (this->*step)(); status != Success)

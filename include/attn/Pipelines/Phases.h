@@ -13,6 +13,8 @@ struct PipelineOptions {
   /// What the tile sizes follow from; include/attn/Target/CodeGen.h says more.
   int64_t lanes = 8, registers = 16, chains = 8, pairChains = 0;
   int64_t l1Bytes = 32768;
+  /// Keys of a parallel item where few queries see many; 0: all.
+  int64_t splitKeys = 4096;
   /// What the target has instructions for; attn-lower-vector-math says more.
   bool scalef = false, f16 = false, bf16 = false;
   /// Emit a `main`.

@@ -22,12 +22,18 @@
 // thirds of that cache together with a panel's scores. All of this was
 // measured; docs/performance.md says on what.
 //
+// An item of kind prefill sees all keys, unless a head has few tiles of queries
+// and many keys: then it sees 4096 of them. That is work for a millisecond,
+// beside which saving and merging a state of 128 rows is nothing. More than
+// 1024 queries per head are items enough.
+//
 // An op that carries a schedule keeps it, so that a test or a user can pin it.
 // Before: ops of the fused level. After: every sdpa, project, merge_states and
 // finalize_state has a schedule.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -42,6 +48,9 @@ using namespace attn;
 /// The most queries per head for which lanes hold features, and the most rows
 /// of a group of heads; keys of one parallel item.
 static constexpr int64_t fewQueries = 15, maxDecodeRows = 128, splitKeys = 1024;
+
+/// The most queries per head for which kind prefill splits keys.
+static constexpr int64_t prefillSplitQueries = 1024;
 
 namespace {
 struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
@@ -74,8 +83,31 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / rows * rows;
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
                              keyTile, unroll, /*prefetch=*/2, Kind::Prefill,
-                             /*split_keys=*/0,
+                             /*split_keys=*/0, /*split_queries=*/0,
                              pairs ? Products::Pairs : Products::Single);
+  }
+
+  /// The same with split keys, where the lengths of `op` may ask for it.
+  ScheduleAttr withSplitKeys(SdpaOp op, ScheduleAttr single) {
+    if (prefillSplitKeys == 0)
+      return single;
+    int64_t keyTile = single.getKeyTile();
+    int64_t tiles = std::max<int64_t>(prefillSplitKeys / keyTile, 1);
+    auto split = ScheduleAttr::get(
+        &getContext(), single.getLanes(), single.getRows(), single.getVectors(),
+        single.getQueryTile(), keyTile, single.getUnroll(),
+        single.getPrefetch(), Kind::Prefill, tiles * keyTile,
+        prefillSplitQueries, single.getProducts());
+    if (splitsKeys(op, split) == false)
+      return single;
+    StringRef why = op.whyKeysStayTogether();
+    if (why.empty())
+      return split;
+    remark::missed(op.getLoc(), remark::RemarkOpts::name("KeysStayTogether")
+                                    .category("attn-assign-schedule"))
+        << ("the keys of few queries are not split into parallel items: " + why)
+               .str();
+    return single;
   }
 
   /// The schedule for at most `rows` queries of a group of heads.
@@ -87,7 +119,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return ScheduleAttr::get(&getContext(), lanes, tile, tile, rows, keyTile,
                              /*unroll=*/registers >= 32 ? 4 : 2,
                              /*prefetch=*/2, Kind::Decode,
-                             splitKeys / keyTile * keyTile, Products::Single);
+                             splitKeys / keyTile * keyTile,
+                             /*split_queries=*/0, Products::Single);
   }
 
   void assign(SdpaOp op) {
@@ -99,15 +132,17 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     int64_t group = packedHeads(op);
     int64_t most =
         std::min(fewQueries, maxDecodeRows / std::max<int64_t>(group, 1));
+    bool few = known && queries <= most;
     bool decode = group > 0 && most > 0 && lanes * (isF64 ? 2 : 4) >= 16 &&
-                  (!known || queries <= most);
+                  (!known || few || countsDocuments(op));
     if (decode)
       op.setDecodeScheduleAttr(
-          decodeSchedule(group * (known ? queries : most), dim, isF64));
+          decodeSchedule(group * (few ? queries : most), dim, isF64));
     bool pairs = pairChains > 0 && !op.isSigmoid() &&
                  q.getElementType().isBF16() && v.getElementType().isBF16();
-    if (!decode || !known)
-      op.setScheduleAttr(schedule(queries, dim, isF64, /*turns=*/4, pairs));
+    if (!decode || !few)
+      op.setScheduleAttr(
+          withSplitKeys(op, schedule(queries, dim, isF64, /*turns=*/4, pairs)));
   }
 
   void runOnOperation() override {

@@ -46,3 +46,13 @@ func.func @schedule_c6_three_rows_of_single() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = single>} 0 : i32
   return
 }
+
+func.func @schedule_c5_prefill_without_split() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 0>} 0 : i32
+  return
+}
+
+func.func @schedule_c7_split_of_two_tiles() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 18, split_queries = 1>} 0 : i32
+  return
+}

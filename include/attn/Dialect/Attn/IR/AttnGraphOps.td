@@ -277,6 +277,8 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     /// Shape of the scores: the leading dimensions in bhsd order, Sq, Skv.
     ::llvm::SmallVector<int64_t> scoresShape();
     bool isSigmoid() { return getNormalization() == ::attn::Normalization::Sigmoid; }
+    /// Why no kernel of kind prefill splits the keys; empty if one may.
+    ::llvm::StringRef whyKeysStayTogether();
   }];
 }
 
