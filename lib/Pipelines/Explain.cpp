@@ -85,15 +85,24 @@ void KernelExplainer::ports(StringRef heading, bool input) {
      << "\n";
 }
 
-/// `use` says which lengths the schedule is for.
+/// For which lengths keys are split; empty for all that the schedule is for.
+static std::string splitCondition(SdpaOp op, ScheduleAttr schedule) {
+  if (splitsKeys(op, schedule))
+    return "";
+  return llvm::formatv(" where Sq <= {0} and Skv >= {1}",
+                       schedule.getSplitQueries(), leastSplitKeys(schedule));
+}
+
+/// `use` says which lengths the schedule is for, `split` for which of them keys
+/// are split.
 static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
-                          const Twine &use = "") {
+                          const Twine &use = "", const Twine &split = "") {
   bool decode = schedule.getKind() == Kind::Decode;
   os << "    schedule  " << use << schedule.getQueryTile()
      << (decode ? " rows by " : " queries by ") << schedule.getKeyTile()
      << " keys per tile";
-  if (decode)
-    os << ", " << schedule.getSplitKeys() << " keys per item";
+  if (schedule.getSplitKeys())
+    os << ", " << schedule.getSplitKeys() << " keys per item" << split;
   os << "; register tile of " << schedule.getRows()
      << (decode ? " keys by 4 queries and 4 queries by " : " by ")
      << schedule.getVectors() << " vectors of " << schedule.getLanes()
@@ -109,12 +118,14 @@ static void printSchedules(llvm::raw_ostream &os, SdpaOp op) {
   auto use = [&](StringRef kind, StringRef relation) {
     std::string text = kind.str();
     if (many && few)
-      text +=
-          (" where Sq " + relation + " " + Twine(mostDecodeQueries(op))).str();
+      text += (" where Sq " + relation + " " + Twine(mostDecodeQueries(op)) +
+               (countsDocuments(op) ? " per document" : ""))
+                  .str();
     return text + ": ";
   };
   if (many)
-    printSchedule(os, many, few ? use("prefill", ">") : std::string());
+    printSchedule(os, many, few ? use("prefill", ">") : std::string(),
+                  splitCondition(op, many));
   if (few)
     printSchedule(os, few, use("decode", "<="));
 }
@@ -250,10 +261,16 @@ static std::string formulaText(Value value, ArrayAttr ports) {
                    : "(" + condition + " ? " + arms[0] + " : " + arms[1] + ")";
       })
       .Case([&](arith::CmpIOp compare) -> std::string {
-        return compare.getPredicate() == arith::CmpIPredicate::ule
-                   ? operand(0) + " <= " + operand(1)
-                   : "?";
+        switch (compare.getPredicate()) {
+        case arith::CmpIPredicate::ule:
+          return operand(0) + " <= " + operand(1);
+        case arith::CmpIPredicate::uge:
+          return operand(0) + " >= " + operand(1);
+        default:
+          return "?";
+        }
       })
+      .Case([&](arith::AndIOp) { return operand(0) + " and " + operand(1); })
       .Case([&](memref::DimOp dim) -> std::string {
         auto argument = dyn_cast<BlockArgument>(dim.getSource());
         std::optional<int64_t> index = dim.getConstantIndex();

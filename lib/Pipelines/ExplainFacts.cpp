@@ -184,7 +184,7 @@ std::vector<AttentionFacts> attn::factsOf(SdpaOp op, const SymbolSizes &sizes) {
   if (few)
     facts.push_back(::factsOf(op, sizes, few));
   if (std::optional<int64_t> queries = facts.front().queries.value;
-      many && few && queries)
+      many && few && queries && !countsDocuments(op))
     facts.erase(*queries <= mostDecodeQueries(op) ? facts.begin()
                                                   : facts.begin() + 1);
   return facts;

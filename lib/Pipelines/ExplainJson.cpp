@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --explain=json: what the text says, for programs.
 #include "ExplainFacts.h"
+#include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/JSON.h"
 
@@ -75,6 +76,14 @@ static json::Object toJson(const AttentionFacts &facts) {
       {"visit", toJson(facts.ranges.context, facts.ranges.visit)},
       {"not_full", toJson(facts.ranges.context, facts.ranges.notFull)},
   };
+  if (int64_t keys = facts.schedule.getSplitKeys()) {
+    json::Object split{{"keys", keys}};
+    if (int64_t queries = facts.schedule.getSplitQueries()) {
+      split["most_queries"] = queries;
+      split["least_keys"] = leastSplitKeys(facts.schedule);
+    }
+    object["split"] = std::move(split);
+  }
   if (!facts.counts) {
     tiles["depend_on"] = facts.notCounted;
     object["tiles"] = std::move(tiles);

@@ -64,6 +64,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
   schedule.pairChains = options.pairChains;
   schedule.tiles = options.tiles;
   schedule.l1Bytes = options.l1Bytes;
+  schedule.prefillSplitKeys = options.splitKeys;
   pm.addNestedPass<func::FuncOp>(createAssignSchedule(schedule));
 }
 

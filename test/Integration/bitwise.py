@@ -23,8 +23,8 @@ CASES = [
     Case("bf16", 64, heads=4, group=2, mask=BOTTOM, types=("bf16", "bf16")),
     Case("f64", 40, heads=2, group=2, mask=PADDED, types=("f64", "f64")),
 ]
-# Decode: in one part, in two with a last one of few keys, in many; both kinds where they meet; prefill.
-LENGTHS = [(3, 1, 700), (3, 1, 1100), (2, 5, 4000), (3, 15, 1025), (3, 16, 130), (2, 17, 1025), (2, 300, 211)]
+# Decode: in one part, in two with a last one of few keys, in many; both kinds where they meet; prefill, also in parts.
+LENGTHS = [(3, 1, 700), (3, 1, 1100), (2, 5, 4000), (3, 15, 1025), (3, 16, 130), (2, 17, 1025), (2, 300, 211), (2, 40, 8200)]
 
 
 def bits(arrays):

@@ -147,11 +147,11 @@ def check(kernel, case, sizes, seed, threads, folder, poison=False, with_referen
     return errors
 
 
-def sweep(case, number, target, flags, worst):
+def sweep(case, number, target, flags, worst, sizes_of=lengths):
     count, failures = 0, []
     with tempfile.TemporaryDirectory() as folder:
         kernel = load_kernel(case.text(), folder, target, flags)
-        for i, sizes in enumerate(lengths(case, number, *tile_and_part(kernel.source, target, flags))):
+        for i, sizes in enumerate(sizes_of(case, number, *tile_and_part(kernel.source, target, flags))):
             for poison in (False, True) if case.mask and case.mask[0][0] != "allowed" else (False,):
                 try:
                     errors = check(kernel, case, sizes, 100 * number + i, 1 + (number + i) % 3, folder, poison, i == 3)
@@ -162,17 +162,17 @@ def sweep(case, number, target, flags, worst):
     return count, failures
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, epilog="Other options go to attn-opt.")
+def main(cases=CASES, sizes_of=lengths, description=__doc__):
+    parser = argparse.ArgumentParser(description=description, epilog="Other options go to attn-opt.")
     parser.add_argument("--target", default="native")
     parser.add_argument("--part", default="0/1", help="I/N: every N-th kernel, from the I-th on")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
     options, flags = parser.parse_known_args()
     first, step = map(int, options.part.split("/"))
     count, failures, worst = 0, [], {}
-    for number, case in list(enumerate(CASES))[first::step]:
+    for number, case in list(enumerate(cases))[first::step]:
         if options.only in case.name:
-            more, failed = sweep(case, number, options.target, flags, worst)
+            more, failed = sweep(case, number, options.target, flags, worst, sizes_of)
             count, failures = count + more, failures + failed
     for element, (error, units) in sorted(worst.items()):
         print(f"{element}: largest error {error:.2e}, {units:.2f} ulp")

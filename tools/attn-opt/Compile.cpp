@@ -274,6 +274,7 @@ ExitStatus Compiler::run() {
   pipeline.pairChains = tiles->pairChains;
   pipeline.tiles = tiles->amx;
   pipeline.l1Bytes = tiles->l1Bytes;
+  pipeline.splitKeys = options.splitKeys;
   for (auto step :
        {&Compiler::read, &Compiler::selectEntries, &Compiler::runPhases})
     if (ExitStatus status = (this->*step)(); status != Success)

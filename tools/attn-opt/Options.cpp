@@ -12,9 +12,10 @@ namespace cl = llvm::cl;
 
 /// Any of these makes attn-opt the compiler.
 static constexpr StringRef compilerFlags[] = {
-    "emit",           "target",  "entry",   "compile-from", "compile-to",
-    "dump-phases-to", "explain", "dim",     "time",         "list-phases",
-    "help",           "h",       "version", "tiles-of",     "generic-ops",
+    "emit",       "target",         "entry",       "compile-from",
+    "compile-to", "dump-phases-to", "explain",     "dim",
+    "time",       "list-phases",    "help",        "h",
+    "version",    "tiles-of",       "generic-ops", "split-keys",
 };
 
 bool attn::tool::asksForCompiler(int argc, char **argv) {
@@ -70,6 +71,10 @@ struct CommandLine {
   cl::opt<std::string> tilesOf{
       "tiles-of", cl::value_desc("cpu"), cl::cat(look),
       cl::desc("Tile sizes of another processor than the target's")};
+  cl::opt<int64_t> splitKeys{
+      "split-keys", cl::value_desc("keys"), cl::init(4096), cl::cat(look),
+      cl::desc("Keys of a parallel item where at most 1024 queries see twice "
+               "as many or more (default: 4096; 0: all)")};
   cl::opt<bool> genericOps{
       "generic-ops", cl::cat(look),
       cl::desc(
@@ -149,6 +154,7 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.output = line.file;
   options.target = line.target;
   options.tilesOf = line.tilesOf.empty() ? line.target : line.tilesOf;
+  options.splitKeys = line.splitKeys;
   options.genericOps = line.genericOps;
   options.entry = line.entry;
   options.compileFrom = line.compileFrom;
@@ -164,6 +170,9 @@ static bool readOptions(const CommandLine &line, Options &options,
   if (!line.explain.empty() && !options.explainAsJson)
     return complain("--explain expects nothing or json, but got '" +
                     line.explain + "'");
+  if (options.splitKeys < 0)
+    return complain("--split-keys expects 0 or more, but got '" +
+                    std::to_string(options.splitKeys) + "'");
   for (const std::string &phase : {options.compileFrom, options.compileTo})
     if (!phase.empty() && !attn::findPhase(phase))
       return complain("unknown phase '" + phase + "'; expects one of " +

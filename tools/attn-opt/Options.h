@@ -18,6 +18,7 @@ struct Options {
   std::optional<Emit> emit; ///< None: only what the other options ask for.
   std::string target, tilesOf, entry;
   bool genericOps = false;
+  int64_t splitKeys = 4096;
   std::string compileFrom, compileTo, dumpPhasesTo;
   bool explain = false, explainAsJson = false, time = false, listPhases = false;
   std::vector<std::pair<std::string, int64_t>> dims;

@@ -14,6 +14,8 @@ struct PipelineOptions {
   int64_t lanes = 8, registers = 16, chains = 8, pairChains = 0;
   int64_t l1Bytes = 32768;
   bool tiles = false;
+  /// Keys of a parallel item where few queries see many; 0: all.
+  int64_t splitKeys = 4096;
   /// What the target has instructions for; attn-lower-vector-math
   /// and attn-lower-tile-products say more.
   bool scalef = false, f16 = false, bf16 = false, amx = false;

@@ -46,6 +46,7 @@ struct HeadSource {
   memref::SubViewOp head; ///< a matrix (keys x features) of `source`
   Value queryLength;
   int64_t keyTile;
+  OpFoldResult batches; ///< of the loop; 0 where lengths choose another loop
 };
 
 struct Compactor {
@@ -68,7 +69,7 @@ struct Compactor {
 } // namespace
 
 /// Whether rows `stride` elements apart share so few sets that a tile of keys
-/// does not fit, and there are enough queries to pay for a copy.
+/// does not fit, and there are items with enough queries to pay for a copy.
 Value Compactor::mustCopy(const HeadSource &source, Value stride,
                           int64_t rowBytes, int64_t elementBytes) {
   Value bytes = arith::MulIOp::create(b, loc, stride, constant(elementBytes));
@@ -79,6 +80,8 @@ Value Compactor::mustCopy(const HeadSource &source, Value stride,
   Value full = greater(apart, constant(wayBytes * ways / source.keyTile));
   Value many = greater(source.queryLength, constant(manyQueries - 1));
   Value both = arith::AndIOp::create(b, loc, gaps, full);
+  if (auto batches = dyn_cast<Value>(source.batches))
+    many = arith::AndIOp::create(b, loc, many, greater(batches, constant(0)));
   return arith::AndIOp::create(b, loc, both, many);
 }
 
@@ -217,8 +220,10 @@ struct CompactRows : attn::impl::CompactRowsBase<CompactRows> {
         tiles.push_back(second);
       for (Value tile : tiles)
         if (memref::SubViewOp head = headOf(tile, loop))
-          heads.try_emplace(head, HeadSource{head, op.getQueryLength(),
-                                             op.getSchedule().getKeyTile()});
+          heads.try_emplace(head,
+                            HeadSource{head, op.getQueryLength(),
+                                       op.getSchedule().getKeyTile(),
+                                       loop.getMixedUpperBound().front()});
     });
     for (auto &[op, source] : heads) {
       Compactor compactor{OpBuilder(loop), loop.getLoc()};

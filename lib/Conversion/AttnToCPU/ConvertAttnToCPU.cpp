@@ -159,14 +159,17 @@ struct ConvertSaveState : ConvertTileOp<SaveStateOp> {
   matchAndRewrite(SaveStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     StateType type = op.getState().getType();
-    if (type.getKind() != Kind::Decode)
-      return op.emitOpError("expects a state of kind decode on this target");
-    DecodeLayout layout(type, op.getSchedule());
+    StateLayout layout(type, op.getSchedule(), library.extras);
+    DecodeLayout decode(type, op.getSchedule());
+    bool isDecode = type.getKind() == Kind::Decode;
     SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "save_state", operands,
+        op, rewriter, isDecode ? "decode_save_state" : "save_state", operands,
         [&](KernelBuilder &k, ValueRange a) {
-          emitSaveState(k, layout, a[0], a[1]);
+          if (isDecode)
+            emitDecodeSaveState(k, decode, a[0], a[1]);
+          else
+            emitSaveState(k, layout, a[0], a[1]);
         },
         op.getSchedule(), layout.element);
   }

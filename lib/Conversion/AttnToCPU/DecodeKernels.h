@@ -29,8 +29,8 @@ void emitDecodeOnline(KernelBuilder &k, const DecodeLayout &layout,
                       int64_t heads, bool strict);
 
 /// Writes acc, m and l of every row of `part`.
-void emitSaveState(KernelBuilder &k, const DecodeLayout &layout, Value state,
-                   Value part);
+void emitDecodeSaveState(KernelBuilder &k, const DecodeLayout &layout,
+                         Value state, Value part);
 
 /// The score function of `tile` on the scores of a tile: blocks of `size` rows,
 /// [key][row]. Row r is query r mod `queries` of head r / `queries`.

@@ -87,8 +87,8 @@ static Value loadScalar(KernelBuilder &k, Value matrix, Value row,
                                 ValueRange{row, column});
 }
 
-void cpu::emitSaveState(KernelBuilder &k, const DecodeLayout &layout,
-                        Value state, Value part) {
+void cpu::emitDecodeSaveState(KernelBuilder &k, const DecodeLayout &layout,
+                              Value state, Value part) {
   Value context = layout.context(k, state);
   Value statistics = layout.statistics(k, state);
   Value count = memref::DimOp::create(k.builder, k.loc, part, 0);

@@ -140,6 +140,35 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
+/// One column of a matrix.
+static Value columnOf(KernelBuilder &k, Value matrix, int64_t column) {
+  auto type = cast<MemRefType>(matrix.getType());
+  auto attr = [&](int64_t value) { return k.builder.getIndexAttr(value); };
+  SmallVector<OpFoldResult> offsets{attr(0), attr(column)},
+      sizes{memref::getMixedSize(k.builder, k.loc, matrix, 0), attr(1)},
+      strides(2, attr(1));
+  auto vector = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+      {type.getDimSize(0)}, type, offsets, sizes, strides));
+  return memref::SubViewOp::create(k.builder, k.loc, vector, matrix, offsets,
+                                   sizes, strides);
+}
+
+void cpu::emitSaveState(KernelBuilder &k, const StateLayout &layout,
+                        Value state, Value part) {
+  Value queryCount = memref::DimOp::create(k.builder, k.loc, part, 0);
+  Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
+  Value maxima = columnOf(k, part, layout.valueDim),
+        sums = columnOf(k, part, layout.valueDim + 1);
+  k.loop(k.index(0), panels, 1, [&](Value p) {
+    writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
+                    part, p, queryCount, [](Value x, int64_t) { return x; });
+    writeRow(k, state, layout.statistic(k, p, StateLayout::Maximum), maxima, p,
+             queryCount);
+    writeRow(k, state, layout.statistic(k, p, StateLayout::Sum), sums, p,
+             queryCount);
+  });
+}
+
 void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
                           Value state, const StateRows &rows) {
   Value queryCount = memref::DimOp::create(k.builder, k.loc, rows.acc, 0);

@@ -64,6 +64,10 @@ void emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
 void emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
                             Value first, Value second, Value lambda, Value out);
 
+/// Writes acc, m and l of every query that the rows of `part` are for.
+void emitSaveState(KernelBuilder &k, const StateLayout &layout, Value state,
+                   Value part);
+
 /// Writes weights and scores of one tile; either may be null.
 void emitWeigh(KernelBuilder &k, const StateLayout &layout,
                const TileOperands &operands, Value weights, Value scores,

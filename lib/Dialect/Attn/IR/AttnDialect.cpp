@@ -44,7 +44,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t lanes, int64_t rows, int64_t vectors,
                                    int64_t queryTile, int64_t keyTile,
                                    int64_t unroll, int64_t prefetch, Kind kind,
-                                   int64_t splitKeys, Products products) {
+                                   int64_t splitKeys, int64_t splitQueries,
+                                   Products products) {
   if (lanes < 1 || (lanes & (lanes - 1))) // C1
     return emitError() << "expects lanes to be a power of two, but got "
                        << lanes;
@@ -53,13 +54,15 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects rows, vectors and unroll of at least 1 and "
                           "prefetch between 0 and 3";
   bool decode = kind == Kind::Decode;
-  if (decode != (splitKeys != 0) || splitKeys < 0 ||
-      splitKeys % std::max<int64_t>(keyTile, 1) ||
-      (decode && (lanes < 4 || queryTile < 1))) // C5
-    return emitError()
-           << "expects kind decode to have a row and at least 4 "
-              "lanes and split_keys of a positive multiple of key_tile, and "
-              "kind prefill to have none";
+  if (splitKeys < 0 || splitKeys % std::max<int64_t>(keyTile, 1) ||
+      (decode && (splitKeys == 0 || lanes < 4 || queryTile < 1))) // C5
+    return emitError() << "expects split_keys to be a multiple of key_tile, "
+                          "and kind decode to have some, a row and at least 4 "
+                          "lanes";
+  bool splitsPrefill = !decode && splitKeys > 0;
+  if (splitsPrefill != (splitQueries != 0) || splitQueries < 0) // C8
+    return emitError() << "expects split_queries of at least 1 where kind "
+                          "prefill has split_keys, and none elsewhere";
   if (!decode && (queryTile < 1 || queryTile % (lanes * vectors))) // C3
     return emitError() << "expects query_tile to be a multiple of "
                        << lanes * vectors << " (lanes * vectors), but got "

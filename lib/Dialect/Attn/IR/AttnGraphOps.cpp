@@ -302,7 +302,23 @@ static LogicalResult verifySchedules(SdpaOp op) {
   if (op.getDecodeSchedule() && (op.getWeights() || op.getScores())) // C14
     return op.emitOpError()
            << "expects no decode_schedule where weights or scores are returned";
+  StringRef why = op.whyKeysStayTogether();
+  if (op.getSchedule() && op.getSchedule()->getSplitKeys() && !why.empty())
+    return op.emitOpError() // C23
+           << "expects a schedule without split_keys: " << why;
   return success();
+}
+
+StringRef SdpaOp::whyKeysStayTogether() {
+  if (getWeights() || getScores())
+    return "weights and scores need the sum over all keys";
+  if (isSigmoid())
+    return "weights by sigmoid have no sums to merge";
+  if (isDifferential())
+    return "the difference of two maps needs their sums over all keys";
+  if (llvm::any_of(leafTerms(getMaskAttr()), llvm::IsaPred<DocumentAttr>))
+    return "rows see few of all keys, those of their documents";
+  return {};
 }
 
 /// The state of each row: acc has the place of out in its layout.

@@ -192,6 +192,8 @@ LogicalResult SaveStateOp::verify() {
   if (element != state.getElement()) // C2
     return emitOpError() << "expects a part of the state's "
                          << state.getElement() << ", but got " << element;
+  if (state.getNormalization() != Normalization::Softmax) // C5
+    return emitOpError("expects a state by softmax, which has maximum and sum");
   // C3 is the destination-style interface.
   return expectKind(*this, state, getSchedule()); // C4
 }

@@ -32,12 +32,18 @@
 // dim) and 16 (value dim): tiles are used where that does not double them. None
 // of this was measured, only counted.
 //
+// An item of kind prefill sees all keys, unless a head has few tiles of queries
+// and many keys: then it sees 4096 of them. That is work for a millisecond,
+// beside which saving and merging a state of 128 rows is nothing. More than
+// 1024 queries per head are items enough.
+//
 // An op that carries a schedule keeps it, so that a test or a user can pin it.
 // Before: ops of the fused level. After: every sdpa, project, merge_states and
 // finalize_state has a schedule.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -52,6 +58,9 @@ using namespace attn;
 /// The most queries per head for which lanes hold features, and the most rows
 /// of a group of heads; keys of one parallel item.
 static constexpr int64_t fewQueries = 15, maxDecodeRows = 128, splitKeys = 1024;
+
+/// The most queries per head for which kind prefill splits keys.
+static constexpr int64_t prefillSplitQueries = 1024;
 
 namespace {
 struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
@@ -89,7 +98,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return ScheduleAttr::get(
         &getContext(), lanes, rows, vectors, queryTile(queries, panel, 128),
         keyTile, unroll, /*prefetch=*/2, Kind::Prefill,
-        /*split_keys=*/0, pairs ? Products::Pairs : Products::Single);
+        /*split_keys=*/0, /*split_queries=*/0, pairs ? Products::Pairs : Products::Single);
   }
 
   /// The same for bf16 in tiles.
@@ -101,7 +110,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors,
                              queryTile(queries, panel, 256), keyTile,
                              /*unroll=*/1, /*prefetch=*/2, Kind::Prefill,
-                             /*split_keys=*/0, Products::Tiles);
+                             /*split_keys=*/0, /*split_queries=*/0, Products::Tiles);
   }
 
   /// Whether padding less than doubles the products of tiles.
@@ -113,6 +122,29 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return padded(keyDim, 32) + padded(valueDim, 16) <= 2 * (keyDim + valueDim);
   }
 
+  /// The same with split keys, where the lengths of `op` may ask for it.
+  ScheduleAttr withSplitKeys(SdpaOp op, ScheduleAttr single) {
+    if (prefillSplitKeys == 0)
+      return single;
+    int64_t keyTile = single.getKeyTile();
+    int64_t tiles = std::max<int64_t>(prefillSplitKeys / keyTile, 1);
+    auto split = ScheduleAttr::get(
+        &getContext(), single.getLanes(), single.getRows(), single.getVectors(),
+        single.getQueryTile(), keyTile, single.getUnroll(),
+        single.getPrefetch(), Kind::Prefill, tiles * keyTile,
+        prefillSplitQueries, single.getProducts());
+    if (splitsKeys(op, split) == false)
+      return single;
+    StringRef why = op.whyKeysStayTogether();
+    if (why.empty())
+      return split;
+    remark::missed(op.getLoc(), remark::RemarkOpts::name("KeysStayTogether")
+                                    .category("attn-assign-schedule"))
+        << ("the keys of few queries are not split into parallel items: " + why)
+               .str();
+    return single;
+  }
+
   /// The schedule for at most `rows` queries of a group of heads.
   ScheduleAttr decodeSchedule(int64_t rows, int64_t dim, bool isF64) {
     int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
@@ -122,7 +154,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return ScheduleAttr::get(&getContext(), lanes, tile, tile, rows, keyTile,
                              /*unroll=*/registers >= 32 ? 4 : 2,
                              /*prefetch=*/2, Kind::Decode,
-                             splitKeys / keyTile * keyTile, Products::Single);
+                             splitKeys / keyTile * keyTile,
+                             /*split_queries=*/0, Products::Single);
   }
 
   void assign(SdpaOp op) {
@@ -134,20 +167,22 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     int64_t group = packedHeads(op);
     int64_t most =
         std::min(fewQueries, maxDecodeRows / std::max<int64_t>(group, 1));
+    bool few = known && queries <= most;
     bool decode = group > 0 && most > 0 && lanes * (isF64 ? 2 : 4) >= 16 &&
-                  (!known || queries <= most);
+                  (!known || few || countsDocuments(op));
     if (decode)
       op.setDecodeScheduleAttr(
-          decodeSchedule(group * (known ? queries : most), dim, isF64));
-    if (decode && known)
+          decodeSchedule(group * (few ? queries : most), dim, isF64));
+    if (decode && few)
       return;
     bool bf16 = !op.isSigmoid() && q.getElementType().isBF16() &&
                 v.getElementType().isBF16();
-    if (bf16 && tiles && fillsTiles(q.getShape().back(), v.getShape().back()))
-      op.setScheduleAttr(tileSchedule(queries, dim));
-    else
-      op.setScheduleAttr(schedule(queries, dim, isF64, /*turns=*/4,
-                                  /*pairs=*/bf16 && pairChains > 0));
+    bool inTiles =
+        bf16 && tiles && fillsTiles(q.getShape().back(), v.getShape().back());
+    op.setScheduleAttr(withSplitKeys(
+        op, inTiles ? tileSchedule(queries, dim)
+                    : schedule(queries, dim, isF64, /*turns=*/4,
+                               /*pairs=*/bf16 && pairChains > 0)));
   }
 
   void runOnOperation() override {

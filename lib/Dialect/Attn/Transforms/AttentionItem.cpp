@@ -84,6 +84,58 @@ Value AttentionItem::lambda() {
   return tensor::ExtractOp::create(builder, loc, op.getLambda(), at);
 }
 
+ItemMask AttentionItem::mask() {
+  Value end = arith::AddIOp::create(builder, loc, begin, rows);
+  return maskOfItem(builder, loc, {op, batch, head, begin, end, keyLength},
+                    [&](Value tensor) { return broadcastMatrix(tensor); });
+}
+
+/// The state of a tile of queries, of kind prefill.
+static StateType stateTypeOf(SdpaOp op) {
+  RankedTensorType query = op.getQuery().getType();
+  Type element = query.getElementType();
+  if (!element.isF64())
+    element = Float32Type::get(op.getContext());
+  return StateType::get(op.getContext(), op.getScheduleAttr().getQueryTile(),
+                        query.getShape().back(),
+                        op.getValue().getType().getShape().back(), element,
+                        Kind::Prefill, op.getNormalization());
+}
+
+OnlineOp AttentionItem::attend(const ItemMask &mask, Value first, Value count) {
+  OpBuilder &b = builder;
+  ScheduleAttr schedule = op.getScheduleAttr();
+  StateType stateType = stateTypeOf(op);
+  auto initState = [&](Value ofHeads) -> Value {
+    Value query = headMatrix(ofHeads, op.queryDims(), head, begin, rows);
+    return InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
+                               schedule);
+  };
+  Value kvHead = group ? arith::DivUIOp::create(b, loc, head, group) : head;
+  auto keysOf = [&](Value ofHeads, SdpaOp::Dims dims) -> Value {
+    return headMatrix(ofHeads, dims, kvHead, getAsOpFoldResult(first),
+                      getAsOpFoldResult(count));
+  };
+  Value state = initState(op.getQuery()), secondState, secondKey;
+  Value key = keysOf(op.getKey(), op.keyDims());
+  Value value = keysOf(op.getValue(), op.valueDims());
+  if (op.isDifferential()) {
+    secondState = initState(op.getSecondQuery());
+    secondKey = keysOf(op.getSecondKey(), op.keyDims());
+  }
+  Value bias = op.getBias() ? broadcastMatrix(op.getBias()) : Value();
+  Value end = arith::AddIOp::create(b, loc, begin, rows);
+  TileMode mode = mask.mask ? TileMode::Edge : TileMode::Full;
+  auto online = OnlineOp::create(
+      b, loc, stateType, secondState ? stateType : Type(), state, key, value,
+      begin, end, first, queryLength, keyLength, bias, mask.operands,
+      captures(), secondState, secondKey, mask.mask,
+      TileModeAttr::get(b.getContext(), mode), schedule,
+      /*heads=*/b.getI64IntegerAttr(1));
+  copyScoreFunction(online);
+  return online;
+}
+
 SmallVector<Value> AttentionItem::captures() {
   SmallVector<Value> values;
   if (scoreFunctionOf(op)) {
@@ -99,7 +151,38 @@ void AttentionItem::copyScoreFunction(Operation *to) {
     function->cloneInto(&to->getRegion(0), mapping);
 }
 
-ResultPart attn::resultPart(AttentionItem &item, unsigned result) {
+QueryTiles::QueryTiles(SdpaOp op, OpBuilder &b)
+    : op(op), builder(b), queryLength(sizeOf(b, op.getLoc(), op.getQuery(),
+                                             op.queryDims().sequence)),
+      keyLength(sizeOf(b, op.getLoc(), op.getKey(), op.keyDims().sequence)),
+      heads(sizeOf(b, op.getLoc(), op.getQuery(), op.queryDims().head)),
+      group(headGroup(b, op.getLoc(), op)),
+      size(arith::ConstantIndexOp::create(b, op.getLoc(),
+                                          op.getScheduleAttr().getQueryTile())),
+      count(arith::CeilDivUIOp::create(b, op.getLoc(), queryLength, size)) {}
+
+AttentionItem QueryTiles::item(Value batch, Value head, Value number) {
+  OpBuilder &b = builder;
+  Location loc = op.getLoc();
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value last = arith::SubIOp::create(b, loc, count, one);
+  Value tile = arith::SubIOp::create(b, loc, last, number);
+  Value begin = arith::MulIOp::create(b, loc, tile, size);
+  Value left = arith::SubIOp::create(b, loc, queryLength, begin);
+  Value rows = arith::MinUIOp::create(b, loc, left, size);
+  return {op, b, loc, batch, head, begin, rows, queryLength, keyLength, group};
+}
+
+namespace {
+/// Offsets and sizes of an item's part of a result, in the result's dimensions.
+struct ResultPart {
+  SmallVector<OpFoldResult> offsets, sizes;
+  SmallVector<int64_t> kept;
+};
+} // namespace
+
+/// Part of `out`, of a statistic per row, or of one per pair.
+static ResultPart resultPart(AttentionItem &item, unsigned result) {
   SdpaOp op = item.op;
   Value value = op->getResult(result);
   auto type = cast<RankedTensorType>(value.getType());
@@ -127,6 +210,49 @@ ResultPart attn::resultPart(AttentionItem &item, unsigned result) {
               : getAsOpFoldResult(item.keyLength);
   }
   return part;
+}
+
+void attn::emitResults(
+    AttentionItem &item, scf::ForallOp loop,
+    function_ref<SmallVector<Value>(ArrayRef<Value>)> compute) {
+  OpBuilder &b = item.builder;
+  SmallVector<ResultPart> parts;
+  SmallVector<Value> ofItem;
+  for (auto [i, result] : llvm::enumerate(loop.getRegionIterArgs())) {
+    ResultPart &part = parts.emplace_back(resultPart(item, i));
+    ofItem.push_back(item.slice(result, part.offsets, part.sizes, part.kept));
+  }
+  SmallVector<Value> computed = compute(ofItem);
+  b.setInsertionPointToEnd(loop.getTerminator().getBody());
+  for (auto [part, value, result] :
+       llvm::zip(parts, computed, loop.getRegionIterArgs())) {
+    SmallVector<OpFoldResult> strides(part.offsets.size(), item.index(1));
+    tensor::ParallelInsertSliceOp::create(b, item.loc, value, result,
+                                          part.offsets, part.sizes, strides);
+  }
+}
+
+SmallVector<Value> attn::combineParts(AttentionItem &item, Value parts,
+                                      ArrayRef<Value> results,
+                                      ScheduleAttr schedule) {
+  SdpaOp op = item.op;
+  SmallVector<Value> combined(results);
+  size_t count = op.getLse() ? 2 : 1;
+  if (needsOut(op)) {
+    auto finished = CombineOp::create(
+        item.builder, item.loc,
+        ValueRange(results.take_front(count)).getTypes(), parts, item.sink(),
+        results[0], op.getLse() ? results[1] : Value(), schedule);
+    llvm::copy(finished.getResults(), combined.begin());
+  }
+  if (op.getAcc()) {
+    ArrayRef<Value> rows = results.take_back(3);
+    auto state = CombineStateOp::create(item.builder, item.loc,
+                                        ValueRange(rows).getTypes(), parts,
+                                        rows[0], rows[1], rows[2], schedule);
+    llvm::copy(state.getResults(), combined.begin() + count);
+  }
+  return combined;
 }
 
 bool attn::needsOut(SdpaOp op) {

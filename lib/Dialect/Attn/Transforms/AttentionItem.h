@@ -4,7 +4,8 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_ATTENTIONITEM_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_ATTENTIONITEM_H
 
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "ItemMask.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -20,6 +21,7 @@ struct AttentionItem {
   mlir::Location loc;
   Value batch, head, begin, rows; // of this item
   Value queryLength, keyLength;
+  Value group{}; // query heads per key head; null where there is one
 
   OpFoldResult index(int64_t value) { return builder.getIndexAttr(value); }
 
@@ -38,19 +40,41 @@ struct AttentionItem {
   Value sink();
   /// The head's factor of the second map.
   Value lambda();
+  /// The mask of the item's rows.
+  ItemMask mask();
+  /// A state of kind prefill of the item's rows that has seen `count` keys from
+  /// `first` on, and one of the second map if there is one.
+  OnlineOp attend(const ItemMask &mask, Value first, Value count);
   /// Operands of the score function of a tile op, and the function itself.
   llvm::SmallVector<Value> captures();
   void copyScoreFunction(mlir::Operation *to);
 };
 
-/// Offsets and sizes of an item's part of a result, in the result's dimensions.
-struct ResultPart {
-  llvm::SmallVector<OpFoldResult> offsets, sizes;
-  llvm::SmallVector<int64_t> kept;
+/// The tiles of an attention's queries, of the sizes of its schedule.
+struct QueryTiles {
+  SdpaOp op;
+  mlir::OpBuilder &builder;
+  Value queryLength, keyLength, heads, group;
+  Value size, count; // queries of a tile, tiles of a head
+
+  QueryTiles(SdpaOp op, mlir::OpBuilder &builder);
+
+  /// Item `number` of a head. Tiles are taken from the last to the first:
+  /// with causal masks the last ones have the most work.
+  AttentionItem item(Value batch, Value head, Value number);
 };
 
-/// Part of `out`, of a statistic per row, or of one per pair.
-ResultPart resultPart(AttentionItem &item, unsigned result);
+/// Fills the loop over items that write the op's results: `compute` gets the
+/// item's parts of them and returns them written.
+void emitResults(
+    AttentionItem &item, mlir::scf::ForallOp loop,
+    llvm::function_ref<llvm::SmallVector<Value>(llvm::ArrayRef<Value> parts)>
+        compute);
+
+/// The results of an item, written into `results`, from saved states.
+llvm::SmallVector<Value> combineParts(AttentionItem &item, Value parts,
+                                      llvm::ArrayRef<Value> results,
+                                      ScheduleAttr schedule);
 
 /// Whether out and lse are computed: not where nothing uses them and there is
 /// the state.
@@ -63,11 +87,32 @@ Value headGroup(mlir::OpBuilder &builder, mlir::Location loc, SdpaOp op);
 Value sizeOf(mlir::OpBuilder &builder, mlir::Location loc, Value tensor,
              int dim);
 
+/// Computes `destinations`, `packed` rows for each query row of the item, for
+/// the rows of one document after the other.
+llvm::SmallVector<Value> computePerDocument(
+    AttentionItem &item, llvm::ArrayRef<Value> destinations,
+    llvm::function_ref<llvm::SmallVector<Value>(AttentionItem &rowsOfOne,
+                                                llvm::ArrayRef<Value> into)>
+        compute,
+    int64_t packed = 1);
+
+/// What of the op's mask decides about rows of kind decode.
+struct DecodeRows {
+  int64_t packed;  // heads in one state
+  Value documents; // their number, where the mask gives it
+};
+
 /// The results of `op` by its decode_schedule, written into `destinations`;
 /// nothing is done at run time unless `when` (null: always).
 llvm::SmallVector<Value> tileDecode(SdpaOp op, mlir::IRRewriter &rewriter,
+                                    const DecodeRows &rows,
                                     llvm::ArrayRef<Value> destinations,
                                     Value when);
+
+/// The results of op by its schedule with split keys, of so many batch entries.
+llvm::SmallVector<Value> tileKeyParts(SdpaOp op, mlir::IRRewriter &rewriter,
+                                      Value batches,
+                                      llvm::ArrayRef<Value> destinations);
 
 } // namespace attn
 

@@ -34,6 +34,27 @@ Value attn::documentNumbers(OpBuilder &builder, Location loc,
   return {};
 }
 
+SmallVector<Value> attn::computePerDocument(
+    AttentionItem &item, ArrayRef<Value> destinations,
+    function_ref<SmallVector<Value>(AttentionItem &, ArrayRef<Value>)> compute,
+    int64_t packed) {
+  OpBuilder &b = item.builder;
+  Value numbers = documentNumbers(b, item.loc,
+                                  {item.op, item.batch, item.head, {}, {}, {}});
+  if (!numbers)
+    return compute(item, destinations);
+  Value end = arith::AddIOp::create(b, item.loc, item.begin, item.rows);
+  return emitPerDocument(
+      b, item.loc, numbers, item.begin, end, destinations,
+      [&](Value from, Value to, ArrayRef<Value> into) {
+        AttentionItem rows = item;
+        rows.begin = from;
+        rows.rows = arith::SubIOp::create(b, item.loc, to, from);
+        return compute(rows, into);
+      },
+      packed);
+}
+
 /// The first row behind `row` that has another number, at most `end`.
 static Value emitNextBorder(OpBuilder &b, Location loc, Value numbers,
                             Value row, Value end) {
@@ -92,7 +113,7 @@ struct RowSlices {
 SmallVector<Value> attn::emitPerDocument(OpBuilder &b, Location loc,
                                          Value numbers, Value begin, Value end,
                                          ArrayRef<Value> destinations,
-                                         ComputeRows compute) {
+                                         ComputeRows compute, int64_t packed) {
   SmallVector<Value> carried{begin};
   llvm::append_range(carried, destinations);
   auto loop = scf::WhileOp::create(
@@ -104,8 +125,15 @@ SmallVector<Value> attn::emitPerDocument(OpBuilder &b, Location loc,
       },
       [&](OpBuilder &, Location, ValueRange values) {
         Value next = emitNextBorder(b, loc, numbers, values[0], end);
-        RowSlices rows{b, loc, arith::SubIOp::create(b, loc, values[0], begin),
-                       arith::SubIOp::create(b, loc, next, values[0])};
+        auto rowsBetween = [&](Value from, Value to) -> Value {
+          Value queries = arith::SubIOp::create(b, loc, to, from);
+          if (packed == 1)
+            return queries;
+          return arith::MulIOp::create(
+              b, loc, queries, arith::ConstantIndexOp::create(b, loc, packed));
+        };
+        RowSlices rows{b, loc, rowsBetween(begin, values[0]),
+                       rowsBetween(values[0], next)};
         SmallVector<Value> parts, yielded{next};
         for (Value tensor : values.drop_front())
           parts.push_back(rows.extract(tensor));

@@ -2,7 +2,7 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_DOCUMENTROWS_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_DOCUMENTROWS_H
 
-#include "ItemMask.h"
+#include "AttentionItem.h"
 
 namespace attn {
 
@@ -17,11 +17,12 @@ using ComputeRows = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     llvm::ArrayRef<mlir::Value> destinations)>;
 
 /// Emits a loop over the runs of rows with one number. Rows of `destinations`
-/// are those of the item.
+/// are those of the item, `packed` for each query row.
 llvm::SmallVector<mlir::Value>
 emitPerDocument(mlir::OpBuilder &builder, mlir::Location loc,
                 mlir::Value numbers, mlir::Value begin, mlir::Value end,
-                llvm::ArrayRef<mlir::Value> destinations, ComputeRows compute);
+                llvm::ArrayRef<mlir::Value> destinations, ComputeRows compute,
+                int64_t packed = 1);
 
 } // namespace attn
 

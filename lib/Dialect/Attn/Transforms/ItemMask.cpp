@@ -10,7 +10,9 @@
 //   last key with a number between them. If all rows have one number, and all
 //   keys between the first and the last have it too, the whole range is full.
 //   Right for numbers in any order, exact where they do not decrease and the
-//   rows belong to one document (DocumentRows.cpp).
+//   rows belong to one document (DocumentRows.cpp). Of documents that were
+//   given by where they begin, tables say it for each row
+//   (NumberDocuments.cpp).
 //
 //   positions in a document: the rows of an item belong to one document
 //   (DocumentRows.cpp), so what NumberDocuments.cpp has per row is one number,
@@ -68,6 +70,7 @@ private:
   Value ofFirstRow(Value table);
   Attribute buildTerm(Attribute term);
   SmallVector<OperandAttr> documentBounds(Value queries, Value keys);
+  SmallVector<OperandAttr> documentBounds(DocumentAttr document, Value queries);
   Attribute buildPredicate(PredicateAttr predicate);
 };
 
@@ -195,6 +198,39 @@ SmallVector<OperandAttr> ItemMaskBuilder::documentBounds(Value queries,
   Value full = both(compare(Pred::eq, least, most),
                     compare(Pred::eq, length, ofKeys.getResult(2)));
   return {add(begin), add(end), add(choose(full, end, begin))};
+}
+
+/// The same from the tables of each row's keys. A row without keys sees none.
+SmallVector<OperandAttr> ItemMaskBuilder::documentBounds(DocumentAttr document,
+                                                         Value queries) {
+  using Pred = arith::CmpIPredicate;
+  auto numberAt = [&](Value row, Value i) {
+    return toIndex(tensor::ExtractOp::create(b, loc, row, i));
+  };
+  Value begins = given(document.getBounds()[0]),
+        ends = given(document.getBounds()[1]);
+  Value number = tensor::ExtractOp::create(b, loc, queries, place.begin);
+  Value yes = arith::ConstantIntOp::create(b, loc, true, 1);
+  auto ofRows = scf::ForOp::create(
+      b, loc, place.begin, place.end, index(1),
+      ValueRange{place.keyLength, index(0), yes},
+      [&](OpBuilder &, Location, Value row, ValueRange range) {
+        Value begin = numberAt(begins, row), end = numberAt(ends, row);
+        Value some = arith::CmpIOp::create(b, loc, Pred::slt, begin, end);
+        Value least = arith::MinSIOp::create(b, loc, range[0], begin);
+        Value most = arith::MaxSIOp::create(b, loc, range[1], end);
+        Value ofRow = tensor::ExtractOp::create(b, loc, queries, row);
+        Value same = arith::CmpIOp::create(b, loc, Pred::eq, number, ofRow);
+        scf::YieldOp::create(
+            b, loc,
+            ValueRange{arith::SelectOp::create(b, loc, some, least, range[0]),
+                       arith::SelectOp::create(b, loc, some, most, range[1]),
+                       arith::AndIOp::create(b, loc, range[2], same)});
+      });
+  Value end = ofRows.getResult(1);
+  Value begin = arith::MinSIOp::create(b, loc, ofRows.getResult(0), end);
+  Value full = arith::SelectOp::create(b, loc, ofRows.getResult(2), end, begin);
+  return {add(begin), add(end), add(full)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,9 +390,12 @@ Attribute ItemMaskBuilder::build(Attribute mask) {
         OperandAttr queries = operand(Row, document.getQueries()),
                     keys = operand(Row, document.getKeys());
         SmallVector<OperandAttr> bounds;
+        Value ofQueries = operands[queries.getPosition()],
+              ofKeys = operands[keys.getPosition()];
         if (place.begin)
-          bounds = documentBounds(operands[queries.getPosition()],
-                                  operands[keys.getPosition()]);
+          bounds = document.getBounds().empty()
+                       ? documentBounds(ofQueries, ofKeys)
+                       : documentBounds(document, ofQueries);
         return DocumentAttr::get(context, queries, keys,
                                  document.getCumulative(), bounds);
       })

@@ -7,10 +7,14 @@
 //          attn.sdpa .. where document(%queries : tensor<?xi32>, %keys : ..)
 //
 // So kernels know one form of documents. The numbers take a word per row and
-// key of one sequence, never one per pair. A position in a document becomes a
-// table as well: how far each query row is from the key that it stands on.
+// key of one sequence, never one per pair. Two more tables say where the keys
+// of each query row's document begin and end, so that no item looks for them. A
+// position in a document becomes a table as well: how far each query row is
+// from the key that it stands on.
 #include "NumberDocuments.h"
+#include "AttentionItem.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -49,8 +53,9 @@ private:
   }
   Value borderAt(Value starts, Value i, OpFoldResult size);
   Value emit(Value starts, OpFoldResult size, int32_t none, OfDocument value);
+  OperandAttr perQuery(StringRef name, DocumentAttr document, OfDocument value);
   OperandAttr distance(DocumentAttr document, Border border);
-  OperandAttr firstKey(DocumentAttr document);
+  OperandAttr keyBorder(DocumentAttr document, Border border);
   DocumentAttr number(DocumentAttr document);
   Attribute place(Attribute term, DocumentAttr ofRows);
 };
@@ -101,34 +106,45 @@ DocumentAttr DocumentTables::number(DocumentAttr document) {
   Value ofQueries =
       emit(startsOf(document.getQueries()), querySize, -1, itself);
   Value ofKeys = emit(startsOf(document.getKeys()), keySize, -2, itself);
-  return DocumentAttr::get(b.getContext(), add(ofQueries), add(ofKeys),
-                           /*cumulative=*/false, {});
+  OperandAttr queries = add(ofQueries), keys = add(ofKeys);
+  OperandAttr first = keyBorder(document, First),
+              end = keyBorder(document, End);
+  return DocumentAttr::get(b.getContext(), queries, keys, /*cumulative=*/false,
+                           {first, end});
+}
+
+/// A table with the `value` of each query row's document, made once per `name`.
+OperandAttr DocumentTables::perQuery(StringRef name, DocumentAttr document,
+                                     OfDocument value) {
+  unsigned queries = document.getQueries().getPosition(),
+           keys = document.getKeys().getPosition();
+  OperandAttr &table = made[(name + Twine(queries) + " " + Twine(keys)).str()];
+  if (!table)
+    table = add(emit(startsOf(document.getQueries()), querySize, 0, value));
+  return table;
 }
 
 /// From each query row to the key that it stands on.
 OperandAttr DocumentTables::distance(DocumentAttr document, Border border) {
-  OperandAttr &table = made[border == First ? "first" : "end"];
   Value queries = startsOf(document.getQueries());
   Value keys = startsOf(document.getKeys());
-  if (!table)
-    table =
-        add(emit(queries, querySize, 0, [&](Value number, Value next) -> Value {
-          Value i = border == First ? number : next;
-          return arith::SubIOp::create(b, loc, borderAt(keys, i, keySize),
-                                       borderAt(queries, i, querySize));
-        }));
-  return table;
+  return perQuery(border == First ? "first" : "end", document,
+                  [&](Value number, Value next) -> Value {
+                    Value i = border == First ? number : next;
+                    return arith::SubIOp::create(
+                        b, loc, borderAt(keys, i, keySize),
+                        borderAt(queries, i, querySize));
+                  });
 }
 
-/// The first key of each query row's document.
-OperandAttr DocumentTables::firstKey(DocumentAttr document) {
-  OperandAttr &table = made["key"];
+/// The first key of each query row's document, or the one behind the last.
+OperandAttr DocumentTables::keyBorder(DocumentAttr document, Border border) {
   Value keys = startsOf(document.getKeys());
-  if (!table)
-    table = add(emit(
-        startsOf(document.getQueries()), querySize, 0,
-        [&](Value number, Value) { return borderAt(keys, number, keySize); }));
-  return table;
+  return perQuery(border == First ? "key" : "key end", document,
+                  [&](Value number, Value next) {
+                    return borderAt(keys, border == First ? number : next,
+                                    keySize);
+                  });
 }
 
 /// Gives a position in a document its tables; ItemMask.cpp reads them.
@@ -154,7 +170,7 @@ Attribute DocumentTables::place(Attribute term, DocumentAttr ofRows) {
   auto chunked = dyn_cast<ChunkedAttr>(term);
   if (chunked && chunked.getPosition() && chunked.getPosition().getInDocument())
     return ChunkedAttr::get(context, chunked.getSize(), chunked.getPosition(),
-                            firstKey(ofRows));
+                            keyBorder(ofRows, First));
   return term;
 }
 
@@ -185,6 +201,19 @@ static bool hasCumulative(Attribute mask) {
     auto document = dyn_cast<DocumentAttr>(term);
     return document && document.getCumulative();
   });
+}
+
+Value attn::countDocuments(SdpaOp op, OpBuilder &b) {
+  if (!cutsRowsAtDocuments(op))
+    return {};
+  auto document = cast<DocumentAttr>(*llvm::find_if(
+      conjunctionOf(op.getMaskAttr()), llvm::IsaPred<DocumentAttr>));
+  if (!document.getCumulative())
+    return {};
+  Value starts = op.getMaskOperands()[document.getQueries().getPosition()];
+  Location loc = op.getLoc();
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  return arith::SubIOp::create(b, loc, sizeOf(b, loc, starts, 0), one);
 }
 
 void attn::numberDocuments(SdpaOp op, RewriterBase &rewriter) {

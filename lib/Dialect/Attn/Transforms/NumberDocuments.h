@@ -11,6 +11,10 @@ namespace attn {
 /// front of which the rewriter stands.
 void numberDocuments(SdpaOp op, mlir::RewriterBase &rewriter);
 
+/// How many documents the rows of `op` are cut at, where a term
+/// `document(cumulative ..)` says so; null elsewhere.
+mlir::Value countDocuments(SdpaOp op, mlir::OpBuilder &builder);
+
 } // namespace attn
 
 #endif

@@ -18,8 +18,16 @@
 // keys and values are read once. Sinks, one per head, are added when parts are
 // combined. The size of a part does not depend on batch,
 // heads or threads: neither does any bit of the result.
+//
+// Where rows see their own document only, a third dimension of items is tiles
+// of rows, and each item goes through its documents one after the other
+// (DocumentRows.cpp), as does the loop that combines. Such an item sees all
+// keys of its documents: parts would need room for a state per query and part
+// of all documents' keys. A tile has the mean number of rows of a document
+// where the number of documents is known, so that one query per sequence is one
+// item per sequence.
 #include "AttentionItem.h"
-#include "ItemMask.h"
+#include "DocumentRows.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -31,9 +39,9 @@ using namespace attn;
 namespace {
 class DecodeBuilder {
 public:
-  DecodeBuilder(SdpaOp op, IRRewriter &b)
+  DecodeBuilder(SdpaOp op, IRRewriter &b, const DecodeRows &rows)
       : op(op), b(b), loc(op.getLoc()), schedule(op.getDecodeScheduleAttr()),
-        packed(packedHeads(op)) {
+        packed(rows.packed) {
     Type query = op.getQuery().getType().getElementType();
     element = query.isF64() ? query : b.getF32Type();
     keyDim = op.getQuery().getType().getShape().back();
@@ -45,24 +53,31 @@ public:
     heads = sizeOf(b, loc, op.getQuery(), op.queryDims().head);
     splitKeys = constant(schedule.getSplitKeys());
     splits = arith::CeilDivUIOp::create(b, loc, keyLength, splitKeys);
+    if (cutsRowsAtDocuments(op))
+      tileByDocuments(rows);
   }
 
   SmallVector<Value> emit(ArrayRef<Value> destinations, Value when) {
     if (when)
       batches = arith::SelectOp::create(b, loc, when, batches, zero);
+    if (tileRows)
+      return combineDocuments(saveDocuments(), destinations);
     return combine(saveParts(), destinations);
   }
 
 private:
+  void tileByDocuments(const DecodeRows &rows);
+  AttentionItem tileItem(Value batch, Value head, Value tile);
+  Value saveDocuments();
+  SmallVector<Value> combineDocuments(Value parts,
+                                      ArrayRef<Value> destinations);
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
   OpFoldResult folded(Value value) { return getAsOpFoldResult(value); }
   Value saveParts();
   Value groupQueries(AttentionItem &item, Value firstHead);
-  Value groupState(AttentionItem &item, Value split);
-  SmallVector<Value> combineHead(AttentionItem &item, Value parts,
-                                 ArrayRef<Value> tiles);
+  Value groupState(AttentionItem &item, Value first, Value count);
   SmallVector<Value> combine(Value parts, ArrayRef<Value> destinations);
 
   SdpaOp op;
@@ -72,16 +87,18 @@ private:
   int64_t packed, keyDim, valueDim;
   Type element;
   Value zero, queryLength, keyLength, batches, heads, splitKeys, splits;
+  Value tileRows, tiles; ///< null unless rows are cut at documents
 };
 } // namespace
 
-/// The queries of `packed` heads from `firstHead` as rows: row g * Sq + i is
-/// query i of head g. They are copied, because heads may lie anywhere.
+/// The item's queries of `packed` heads from `firstHead` as rows: row g * n + i
+/// is query i of n of head g. They are copied, because heads may lie anywhere.
 Value DecodeBuilder::groupQueries(AttentionItem &item, Value firstHead) {
   SdpaOp::Dims dims = op.queryDims();
-  OpFoldResult all = folded(queryLength), none = b.getIndexAttr(0);
+  OpFoldResult from = folded(item.begin), all = folded(item.rows),
+               none = b.getIndexAttr(0);
   if (packed == 1)
-    return item.headMatrix(op.getQuery(), dims, firstHead, none, all);
+    return item.headMatrix(op.getQuery(), dims, firstHead, from, all);
   Value perGroup = constant(packed);
   Value one = constant(1);
   SmallVector<int64_t> shape{schedule.getQueryTile(), keyDim};
@@ -92,52 +109,49 @@ Value DecodeBuilder::groupQueries(AttentionItem &item, Value firstHead) {
       b, loc, zero, perGroup, one, empty,
       [&](OpBuilder &inner, Location, Value g, ValueRange carried) {
         Value head = arith::AddIOp::create(inner, loc, firstHead, g);
-        Value row = arith::MulIOp::create(inner, loc, g, queryLength);
-        AttentionItem member{op,   inner,       loc,         item.batch, head,
-                             zero, queryLength, queryLength, keyLength};
-        Value matrix = member.headMatrix(op.getQuery(), dims, head, none, all);
+        Value row = arith::MulIOp::create(inner, loc, g, item.rows);
+        AttentionItem member{op,         inner,       loc,
+                             item.batch, head,        item.begin,
+                             item.rows,  queryLength, keyLength};
+        Value matrix = member.headMatrix(op.getQuery(), dims, head, from, all);
         SmallVector<OpFoldResult> offsets{row, none},
             sizes{all, inner.getIndexAttr(keyDim)};
         Value next = tensor::InsertSliceOp::create(
             inner, loc, matrix, carried[0], offsets, sizes, strides);
         scf::YieldOp::create(inner, loc, next);
       });
-  Value rows = arith::MulIOp::create(b, loc, queryLength, perGroup);
+  Value rows = arith::MulIOp::create(b, loc, item.rows, perGroup);
   SmallVector<OpFoldResult> offsets{none, none},
       sizes{folded(rows), b.getIndexAttr(keyDim)};
   return tensor::ExtractSliceOp::create(b, loc, loop.getResult(0), offsets,
                                         sizes, strides);
 }
 
-/// The state of the group's queries after the keys of one part.
-Value DecodeBuilder::groupState(AttentionItem &item, Value split) {
+/// The state of the group's queries after `count` keys from `first` on.
+Value DecodeBuilder::groupState(AttentionItem &item, Value first, Value count) {
   Value firstHead = item.head;
   Value kvHead = firstHead;
   if (Value shared = headGroup(b, loc, op))
     kvHead = arith::DivUIOp::create(b, loc, firstHead, shared);
-  Value first = arith::MulIOp::create(b, loc, split, splitKeys);
-  Value left = arith::SubIOp::create(b, loc, keyLength, first);
-  Value count = arith::MinUIOp::create(b, loc, left, splitKeys);
   auto stateType = StateType::get(b.getContext(), schedule.getQueryTile(),
                                   keyDim, valueDim, element, Kind::Decode);
   Value query = groupQueries(item, firstHead);
-  Value key = item.headMatrix(op.getKey(), op.keyDims(), kvHead, first, count);
+  OpFoldResult from = folded(first), keys = folded(count);
+  Value key = item.headMatrix(op.getKey(), op.keyDims(), kvHead, from, keys);
   Value value =
-      item.headMatrix(op.getValue(), op.valueDims(), kvHead, first, count);
+      item.headMatrix(op.getValue(), op.valueDims(), kvHead, from, keys);
   Value bias = op.getBias() ? item.broadcastMatrix(op.getBias()) : Value();
-  auto [mask, maskOperands] = maskOfItem(
-      b, loc, {op, item.batch, item.head, zero, queryLength, keyLength},
-      [&](Value tensor) { return item.broadcastMatrix(tensor); });
-  TileMode mode = mask ? TileMode::Edge : TileMode::Full;
+  ItemMask mask = item.mask();
+  Value end = arith::AddIOp::create(b, loc, item.begin, item.rows);
+  TileMode mode = mask.mask ? TileMode::Edge : TileMode::Full;
   Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
                                     schedule);
   auto online = OnlineOp::create(
-      b, loc, stateType, /*second_next=*/Type(), state, key, value, zero,
-      queryLength, first, queryLength, keyLength, bias, maskOperands,
-      item.captures(),
-      /*second_state=*/Value(),
-      /*second_key=*/Value(), mask, TileModeAttr::get(b.getContext(), mode),
-      schedule, b.getI64IntegerAttr(packed));
+      b, loc, stateType, /*second_next=*/Type(), state, key, value, item.begin,
+      end, first, queryLength, keyLength, bias, mask.operands, item.captures(),
+      /*second_state=*/Value(), /*second_key=*/Value(), mask.mask,
+      TileModeAttr::get(b.getContext(), mode), schedule,
+      b.getI64IntegerAttr(packed));
   item.copyScoreFunction(online);
   return online.getNext();
 }
@@ -160,7 +174,10 @@ Value DecodeBuilder::saveParts() {
   Value head = arith::MulIOp::create(b, loc, ivs[1], perGroup);
   AttentionItem item{op,   b,           loc,         ivs[0],   head,
                      zero, queryLength, queryLength, keyLength};
-  Value state = groupState(item, ivs[2]);
+  Value first = arith::MulIOp::create(b, loc, ivs[2], splitKeys);
+  Value left = arith::SubIOp::create(b, loc, keyLength, first);
+  Value count = arith::MinUIOp::create(b, loc, left, splitKeys);
+  Value state = groupState(item, first, count);
   SmallVector<OpFoldResult> offsets{ivs[0], ivs[1], ivs[2], b.getIndexAttr(0),
                                     b.getIndexAttr(0)};
   SmallVector<OpFoldResult> sizes{one, one, one, folded(rows), columns},
@@ -173,27 +190,6 @@ Value DecodeBuilder::saveParts() {
   tensor::ParallelInsertSliceOp::create(b, loc, saved.getResult(0), destination,
                                         offsets, sizes, strides);
   return forall.getResult(0);
-}
-
-/// The results of one head from its saved states, written into `tiles`.
-SmallVector<Value> DecodeBuilder::combineHead(AttentionItem &item, Value parts,
-                                              ArrayRef<Value> tiles) {
-  SmallVector<Value> results(tiles);
-  size_t count = op.getLse() ? 2 : 1;
-  if (needsOut(op)) {
-    auto combined = CombineOp::create(
-        b, loc, ValueRange(tiles.take_front(count)).getTypes(), parts,
-        item.sink(), tiles[0], op.getLse() ? tiles[1] : Value(), schedule);
-    llvm::copy(combined.getResults(), results.begin());
-  }
-  if (op.getAcc()) {
-    ArrayRef<Value> rows = tiles.take_back(3);
-    auto combined =
-        CombineStateOp::create(b, loc, ValueRange(rows).getTypes(), parts,
-                               rows[0], rows[1], rows[2], schedule);
-    llvm::copy(combined.getResults(), results.begin() + count);
-  }
-  return results;
 }
 
 SmallVector<Value> DecodeBuilder::combine(Value parts,
@@ -215,26 +211,110 @@ SmallVector<Value> DecodeBuilder::combine(Value parts,
                             {one, one, folded(splits), folded(queryLength),
                              b.getIndexAttr(valueDim + 2)},
                             {2, 3, 4});
-  SmallVector<ResultPart> results;
-  SmallVector<Value> tiles;
-  for (unsigned i = 0; i < destinations.size(); ++i) {
-    results.push_back(resultPart(item, i));
-    tiles.push_back(item.slice(forall.getRegionIterArgs()[i],
-                               results[i].offsets, results[i].sizes,
-                               results[i].kept));
+  emitResults(item, forall, [&](ArrayRef<Value> results) {
+    return combineParts(item, ofHead, results, schedule);
+  });
+  return SmallVector<Value>(forall.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Documents
+//===----------------------------------------------------------------------===//
+
+void DecodeBuilder::tileByDocuments(const DecodeRows &rows) {
+  Value most = constant(schedule.getQueryTile() / packed);
+  tileRows = most;
+  if (rows.documents) {
+    Value some = arith::MaxUIOp::create(b, loc, rows.documents, constant(1));
+    Value mean = arith::CeilDivUIOp::create(b, loc, queryLength, some);
+    tileRows = arith::MinUIOp::create(b, loc, mean, most);
+    tileRows = arith::MaxUIOp::create(b, loc, tileRows, constant(1));
   }
-  SmallVector<Value> combined = combineHead(item, ofHead, tiles);
+  tiles = arith::CeilDivUIOp::create(b, loc, queryLength, tileRows);
+}
+
+AttentionItem DecodeBuilder::tileItem(Value batch, Value head, Value tile) {
+  Value begin = arith::MulIOp::create(b, loc, tile, tileRows);
+  Value left = arith::SubIOp::create(b, loc, queryLength, begin);
+  Value rows = arith::MinUIOp::create(b, loc, left, tileRows);
+  return {op, b, loc, batch, head, begin, rows, queryLength, keyLength};
+}
+
+/// (batches x groups of heads x 1 x rows x (value_dim + 2)). Where n queries of
+/// a document begin with query i, row i * packed + g * n is the first of head
+/// g.
+Value DecodeBuilder::saveDocuments() {
+  Value perGroup = constant(packed);
+  Value groups = arith::DivUIOp::create(b, loc, heads, perGroup);
+  Value rows = arith::MulIOp::create(b, loc, queryLength, perGroup);
+  OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0),
+               columns = b.getIndexAttr(valueDim + 2);
+  SmallVector<OpFoldResult> shape{folded(batches), folded(groups), one,
+                                  folded(rows), columns},
+      bounds{folded(batches), folded(groups), folded(tiles)};
+  Value empty = tensor::EmptyOp::create(b, loc, shape, element);
+  auto forall = scf::ForallOp::create(b, loc, bounds, ValueRange(empty),
+                                      /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(forall.getBody());
+  SmallVector<Value> ivs = forall.getInductionVars();
+  Value head = arith::MulIOp::create(b, loc, ivs[1], perGroup);
+  AttentionItem item = tileItem(ivs[0], head, ivs[2]);
+  Value firstRow = arith::MulIOp::create(b, loc, item.begin, perGroup);
+  Value rowCount = arith::MulIOp::create(b, loc, item.rows, perGroup);
+  SmallVector<OpFoldResult> offsets{ivs[0], ivs[1], none, firstRow, none},
+      sizes{one, one, one, rowCount, columns}, strides(5, one);
+  Value destination = forall.getRegionIterArgs().front();
+  Value part = item.slice(destination, offsets, sizes, {3, 4});
+  SmallVector<Value> saved = computePerDocument(
+      item, part,
+      [&](AttentionItem &rowsOfOne,
+          ArrayRef<Value> into) -> SmallVector<Value> {
+        Value state = groupState(rowsOfOne, zero, keyLength);
+        auto save = SaveStateOp::create(b, loc, TypeRange(into[0].getType()),
+                                        state, into[0], schedule);
+        return {save.getResult(0)};
+      },
+      packed);
   b.setInsertionPointToEnd(forall.getTerminator().getBody());
-  for (auto [i, result] : llvm::enumerate(combined)) {
-    SmallVector<OpFoldResult> strides(results[i].offsets.size(), one);
-    tensor::ParallelInsertSliceOp::create(
-        b, loc, result, forall.getRegionIterArgs()[i], results[i].offsets,
-        results[i].sizes, strides);
-  }
+  tensor::ParallelInsertSliceOp::create(b, loc, saved.front(), destination,
+                                        offsets, sizes, strides);
+  return forall.getResult(0);
+}
+
+SmallVector<Value>
+DecodeBuilder::combineDocuments(Value parts, ArrayRef<Value> destinations) {
+  SmallVector<OpFoldResult> bounds{folded(batches), folded(heads),
+                                   folded(tiles)};
+  auto forall = scf::ForallOp::create(b, loc, bounds, destinations,
+                                      /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(forall.getBody());
+  SmallVector<Value> ivs = forall.getInductionVars();
+  AttentionItem item = tileItem(ivs[0], ivs[1], ivs[2]);
+  Value perGroup = constant(packed);
+  Value group = arith::DivUIOp::create(b, loc, ivs[1], perGroup);
+  Value within = arith::RemUIOp::create(b, loc, ivs[1], perGroup);
+  OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
+  emitResults(item, forall, [&](ArrayRef<Value> results) {
+    return computePerDocument(
+        item, results, [&](AttentionItem &rowsOfOne, ArrayRef<Value> into) {
+          Value document =
+              arith::MulIOp::create(b, loc, rowsOfOne.begin, perGroup);
+          Value before = arith::MulIOp::create(b, loc, within, rowsOfOne.rows);
+          Value row = arith::AddIOp::create(b, loc, document, before);
+          Value ofHead = item.slice(
+              parts, {ivs[0], group, none, row, none},
+              {one, one, one, rowsOfOne.rows, b.getIndexAttr(valueDim + 2)},
+              {2, 3, 4});
+          return combineParts(rowsOfOne, ofHead, into, schedule);
+        });
+  });
   return SmallVector<Value>(forall.getResults());
 }
 
 SmallVector<Value> attn::tileDecode(SdpaOp op, IRRewriter &rewriter,
+                                    const DecodeRows &rows,
                                     ArrayRef<Value> destinations, Value when) {
-  return DecodeBuilder(op, rewriter).emit(destinations, when);
+  return DecodeBuilder(op, rewriter, rows).emit(destinations, when);
 }

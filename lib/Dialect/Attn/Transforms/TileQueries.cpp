@@ -21,14 +21,14 @@
 // read the same key head; nothing is copied. Results `weights` and `scores` are
 // written by an attn.weigh behind finalize, when the statistics are final.
 //
-// Few queries per head have a kernel of their own (TileDecode.cpp). Where the
-// number of queries is known at run time only, both parallel loops are there,
-// and one of them has no items.
+// Few queries per head have a kernel of their own (TileDecode.cpp), and items
+// of few tiles of queries and many keys see parts of the keys
+// (TileKeyParts.cpp). Where lengths that are known at run time only decide, all
+// parallel loops are there, and all but one have no items.
 //
 // Before: every sdpa has a schedule. After: no sdpa is left.
 #include "AttentionItem.h"
 #include "DocumentRows.h"
-#include "ItemMask.h"
 #include "NumberDocuments.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -48,17 +48,6 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
-
-static StateType stateTypeOf(SdpaOp op) {
-  RankedTensorType query = op.getQuery().getType();
-  Type element = query.getElementType();
-  if (!element.isF64())
-    element = Float32Type::get(op.getContext());
-  return StateType::get(op.getContext(), op.getScheduleAttr().getQueryTile(),
-                        query.getShape().back(),
-                        op.getValue().getType().getShape().back(), element,
-                        Kind::Prefill, op.getNormalization());
-}
 
 /// The state with this head's sink, if there are sinks.
 static Value addSink(AttentionItem &item, Value state, ScheduleAttr schedule) {
@@ -124,52 +113,16 @@ static SmallVector<Value> weighItem(AttentionItem &item, Value state,
 }
 
 /// The op's results for one item, in the order of the results.
-static SmallVector<Value>
-computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
+static SmallVector<Value> computeItem(AttentionItem &item,
+                                      ArrayRef<Value> destinations) {
   SdpaOp op = item.op;
   OpBuilder &b = item.builder;
   Location loc = item.loc;
   ScheduleAttr schedule = op.getScheduleAttr();
-  StateType stateType = stateTypeOf(op);
-  auto queriesOf = [&](Value ofHeads) -> Value {
-    return item.headMatrix(ofHeads, op.queryDims(), item.head, item.begin,
-                           item.rows);
-  };
-  auto initState = [&](Value query) -> Value {
-    return InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
-                               schedule);
-  };
-  Value query = queriesOf(op.getQuery());
-  Value kvHead =
-      group ? arith::DivUIOp::create(b, loc, item.head, group) : item.head;
-  auto keysOf = [&](Value ofHeads, SdpaOp::Dims dims) -> Value {
-    return item.headMatrix(ofHeads, dims, kvHead, b.getIndexAttr(0),
-                           getAsOpFoldResult(item.keyLength));
-  };
-  Value key = keysOf(op.getKey(), op.keyDims());
-  Value value = keysOf(op.getValue(), op.valueDims());
-  Value bias = op.getBias() ? item.broadcastMatrix(op.getBias()) : Value();
-  Value end = arith::AddIOp::create(b, loc, item.begin, item.rows);
-  auto [mask, maskOperands] = maskOfItem(
-      b, loc, {op, item.batch, item.head, item.begin, end, item.keyLength},
-      [&](Value tensor) { return item.broadcastMatrix(tensor); });
-  TileMode mode = mask ? TileMode::Edge : TileMode::Full;
   Value first = arith::ConstantIndexOp::create(b, loc, 0);
-
-  Value state = initState(query), secondState, secondKey;
-  if (op.isDifferential()) {
-    secondState = initState(queriesOf(op.getSecondQuery()));
-    secondKey = keysOf(op.getSecondKey(), op.keyDims());
-  }
-  auto online = OnlineOp::create(
-      b, loc, stateType, secondState ? stateType : Type(), state, key, value,
-      item.begin, end, first, item.queryLength, item.keyLength, bias,
-      maskOperands, item.captures(), secondState, secondKey, mask,
-      TileModeAttr::get(b.getContext(), mode), schedule,
-      /*heads=*/b.getI64IntegerAttr(1));
-  item.copyScoreFunction(online);
-  state = addSink(item, online.getNext(), schedule);
-  if (secondState)
+  OnlineOp online = item.attend(item.mask(), first, item.keyLength);
+  Value state = addSink(item, online.getNext(), schedule);
+  if (op.isDifferential())
     return finalizeMaps(item, state,
                         addSink(item, online.getSecondNext(), schedule),
                         destinations[0], schedule);
@@ -184,25 +137,6 @@ computeItem(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
             destinations.drop_front(results.size()).drop_back(ofState.size())));
   llvm::append_range(results, ofState);
   return results;
-}
-
-/// The same, document by document where rows see their own document only.
-static SmallVector<Value>
-computeRows(AttentionItem &item, ArrayRef<Value> destinations, Value group) {
-  OpBuilder &b = item.builder;
-  Value numbers = documentNumbers(b, item.loc,
-                                  {item.op, item.batch, item.head, {}, {}, {}});
-  if (!numbers)
-    return computeItem(item, destinations, group);
-  Value end = arith::AddIOp::create(b, item.loc, item.begin, item.rows);
-  return emitPerDocument(b, item.loc, numbers, item.begin, end, destinations,
-                         [&](Value from, Value to, ArrayRef<Value> into) {
-                           AttentionItem rows = item;
-                           rows.begin = from;
-                           rows.rows =
-                               arith::SubIOp::create(b, item.loc, to, from);
-                           return computeItem(rows, into, group);
-                         });
 }
 
 /// The sink of each row's head: lse of rows that see no key.
@@ -259,54 +193,62 @@ static bool isStaticallyEmpty(Value tensor) {
 static SmallVector<Value> tileByQueries(SdpaOp op, IRRewriter &rewriter,
                                         Value batches,
                                         ArrayRef<Value> destinations) {
-  Location loc = op.getLoc();
-  numberDocuments(op, rewriter);
-  SdpaOp::Dims q = op.queryDims();
-  Value queryLength = sizeOf(rewriter, loc, op.getQuery(), q.sequence);
-  Value keyLength = sizeOf(rewriter, loc, op.getKey(), op.keyDims().sequence);
-  Value tile = arith::ConstantIndexOp::create(
-      rewriter, loc, op.getScheduleAttr().getQueryTile());
-  Value tiles = arith::CeilDivUIOp::create(rewriter, loc, queryLength, tile);
-  Value group = headGroup(rewriter, loc, op);
-  SmallVector<OpFoldResult> bounds{
-      getAsOpFoldResult(batches),
-      getAsOpFoldResult(sizeOf(rewriter, loc, op.getQuery(), q.head)),
-      getAsOpFoldResult(tiles)};
-  auto forall = scf::ForallOp::create(rewriter, loc, bounds, destinations,
-                                      /*mapping=*/std::nullopt);
+  QueryTiles tiles(op, rewriter);
+  SmallVector<OpFoldResult> bounds{getAsOpFoldResult(batches),
+                                   getAsOpFoldResult(tiles.heads),
+                                   getAsOpFoldResult(tiles.count)};
+  auto forall = scf::ForallOp::create(rewriter, op.getLoc(), bounds,
+                                      destinations, /*mapping=*/std::nullopt);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(forall.getBody());
   SmallVector<Value> ivs = forall.getInductionVars();
-  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  Value last = arith::SubIOp::create(rewriter, loc, tiles, one);
-  Value tileIndex = arith::SubIOp::create(rewriter, loc, last, ivs[2]);
-  Value begin = arith::MulIOp::create(rewriter, loc, tileIndex, tile);
-  Value left = arith::SubIOp::create(rewriter, loc, queryLength, begin);
-  Value rows = arith::MinUIOp::create(rewriter, loc, left, tile);
-  AttentionItem item{op,    rewriter, loc,         ivs[0],   ivs[1],
-                     begin, rows,     queryLength, keyLength};
-  SmallVector<ResultPart> parts;
-  SmallVector<Value> ofItem;
-  for (unsigned i = 0; i < op->getNumResults(); ++i) {
-    parts.push_back(resultPart(item, i));
-    ofItem.push_back(item.slice(forall.getRegionIterArgs()[i], parts[i].offsets,
-                                parts[i].sizes, parts[i].kept));
-  }
-  SmallVector<Value> results = computeRows(item, ofItem, group);
-  rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
-  for (auto [i, result] : llvm::enumerate(results)) {
-    SmallVector<OpFoldResult> strides(parts[i].offsets.size(),
-                                      rewriter.getIndexAttr(1));
-    tensor::ParallelInsertSliceOp::create(
-        rewriter, loc, result, forall.getRegionIterArgs()[i], parts[i].offsets,
-        parts[i].sizes, strides);
-  }
+  AttentionItem item = tiles.item(ivs[0], ivs[1], ivs[2]);
+  emitResults(item, forall, [&](ArrayRef<Value> parts) {
+    return computePerDocument(item, parts, computeItem);
+  });
   return SmallVector<Value>(forall.getResults());
 }
 
-/// A decode_schedule that stands alone has a row for every query.
+/// Compares the length of a tensor with `bound`.
+static Value compareLength(OpBuilder &b, Value tensor, SdpaOp::Dims dims,
+                           arith::CmpIPredicate predicate, Value bound) {
+  Location loc = tensor.getLoc();
+  return arith::CmpIOp::create(b, loc, predicate,
+                               sizeOf(b, loc, tensor, dims.sequence), bound);
+}
+
+/// The results of kind prefill: with split keys, without, or by two loops of
+/// which one has no batch entries.
+static SmallVector<Value> tilePrefill(SdpaOp op, IRRewriter &rewriter,
+                                      Value batches,
+                                      SmallVector<Value> results) {
+  ScheduleAttr schedule = op.getScheduleAttr();
+  std::optional<bool> split = splitsKeys(op, schedule);
+  if (split)
+    return *split ? tileKeyParts(op, rewriter, batches, results)
+                  : tileByQueries(op, rewriter, batches, results);
+  Location loc = op.getLoc();
+  Value most =
+      arith::ConstantIndexOp::create(rewriter, loc, schedule.getSplitQueries());
+  Value least =
+      arith::ConstantIndexOp::create(rewriter, loc, leastSplitKeys(schedule));
+  Value few = compareLength(rewriter, op.getQuery(), op.queryDims(),
+                            arith::CmpIPredicate::ule, most);
+  Value many = compareLength(rewriter, op.getKey(), op.keyDims(),
+                             arith::CmpIPredicate::uge, least);
+  Value both = arith::AndIOp::create(rewriter, loc, few, many);
+  Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value ofParts = arith::SelectOp::create(rewriter, loc, both, batches, none);
+  Value others = arith::SelectOp::create(rewriter, loc, both, none, batches);
+  results = tileKeyParts(op, rewriter, ofParts, results);
+  return tileByQueries(op, rewriter, others, results);
+}
+
+/// A decode_schedule that stands alone has a row for every query, unless rows
+/// are cut at documents.
 static LogicalResult checkDecodeRows(SdpaOp op) {
-  if (!op.getDecodeScheduleAttr() || op.getScheduleAttr())
+  if (!op.getDecodeScheduleAttr() || op.getScheduleAttr() ||
+      cutsRowsAtDocuments(op))
     return success();
   int64_t queries = op.getQuery().getType().getDimSize(op.queryDims().sequence),
           most = mostDecodeQueries(op);
@@ -338,24 +280,26 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
     rewriter.replaceOp(op, resultsWithoutKeys(op, results, rewriter));
     return success();
   }
+  DecodeRows rows{packedHeads(op), countDocuments(op, rewriter)};
+  int64_t most = op.getDecodeScheduleAttr() ? mostDecodeQueries(op) : 0;
+  numberDocuments(op, rewriter);
   Value batches = sizeOf(rewriter, loc, op.getQuery(), op.queryDims().batch);
   bool many = static_cast<bool>(op.getScheduleAttr());
   if (op.getDecodeScheduleAttr()) {
     Value few; // one of the two loops has no batch entries
     if (many) {
-      Value queries =
-          sizeOf(rewriter, loc, op.getQuery(), op.queryDims().sequence);
-      Value most =
-          arith::ConstantIndexOp::create(rewriter, loc, mostDecodeQueries(op));
-      few = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ule,
-                                  queries, most);
+      Value bound = arith::ConstantIndexOp::create(rewriter, loc, most);
+      if (rows.documents)
+        bound = arith::MulIOp::create(rewriter, loc, rows.documents, bound);
+      few = compareLength(rewriter, op.getQuery(), op.queryDims(),
+                          arith::CmpIPredicate::ule, bound);
       Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
       batches = arith::SelectOp::create(rewriter, loc, few, none, batches);
     }
-    results = tileDecode(op, rewriter, results, few);
+    results = tileDecode(op, rewriter, rows, results, few);
   }
   if (many)
-    results = tileByQueries(op, rewriter, batches, results);
+    results = tilePrefill(op, rewriter, batches, results);
   rewriter.replaceOp(op, results);
   return success();
 }

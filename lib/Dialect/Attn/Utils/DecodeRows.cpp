@@ -13,29 +13,59 @@ static bool sameForAllHeads(SdpaOp op, Value operand) {
   return rank < 3 || scoresRank < 3 || type.getDimSize(rank - 3) == 1;
 }
 
-/// The same for an integer, of which scores without a batch have one per head.
-static bool sameIntegerForAllHeads(SdpaOp op, Value operand) {
+/// The same for an integer, of which scores without a batch have one per head;
+/// those of a document have none, or a row per head.
+static bool sameIntegerForAllHeads(SdpaOp op, Value operand, bool isDocument) {
   auto type = cast<RankedTensorType>(operand.getType());
   return op.queryDims().batch >= 0 || type.getRank() == 0 ||
-         type.getDimSize(0) == 1;
+         (isDocument && type.getRank() == 1) || type.getDimSize(0) == 1;
+}
+
+/// The direct terms of the mask that are documents.
+static SmallVector<DocumentAttr> directDocuments(SdpaOp op) {
+  SmallVector<DocumentAttr> documents;
+  if (op.getMaskAttr())
+    for (Attribute term : conjunctionOf(op.getMaskAttr()))
+      if (auto document = dyn_cast<DocumentAttr>(term))
+        documents.push_back(document);
+  return documents;
+}
+
+bool attn::cutsRowsAtDocuments(SdpaOp op) {
+  return !directDocuments(op).empty();
+}
+
+bool attn::countsDocuments(SdpaOp op) {
+  SmallVector<DocumentAttr> documents = directDocuments(op);
+  return !documents.empty() && documents.front().getCumulative();
+}
+
+static bool isOfDocument(Attribute mask, unsigned operand) {
+  return llvm::any_of(leafTerms(mask), [&](Attribute term) {
+    auto document = dyn_cast<DocumentAttr>(term);
+    return document && (document.getQueries().getPosition() == operand ||
+                        document.getKeys().getPosition() == operand);
+  });
 }
 
 int64_t attn::packedHeads(SdpaOp op) {
   SmallVector<Attribute> terms = leafTerms(op.getMaskAttr());
-  // Rows of one document each read fewer keys in kernels of kind prefill, which
-  // take them apart.
+  // Where rows stay together, those of documents are looked up pair by pair.
+  bool looksUp = !cutsRowsAtDocuments(op) &&
+                 llvm::any_of(terms, llvm::IsaPred<DocumentAttr>);
   if (op.getWeights() || op.getScores() || op.isSigmoid() ||
-      op.isDifferential() || llvm::any_of(terms, llvm::IsaPred<DocumentAttr>))
+      op.isDifferential() || looksUp)
     return 0;
   if (op.queryDims().head < 0)
     return 1;
   if (llvm::any_of(terms, llvm::IsaPred<PredicateAttr>))
     return 1; // may look at the head
-  for (Value operand : op.getMaskOperands()) {
+  for (auto [i, operand] : llvm::enumerate(op.getMaskOperands())) {
     auto type = cast<RankedTensorType>(operand.getType());
     if (type.getElementType().isInteger(1)
             ? !sameForAllHeads(op, operand)
-            : !sameIntegerForAllHeads(op, operand))
+            : !sameIntegerForAllHeads(op, operand,
+                                      isOfDocument(op.getMaskAttr(), i)))
       return 1;
   }
   if (op.getBias() && !sameForAllHeads(op, op.getBias()))
@@ -51,4 +81,17 @@ int64_t attn::packedHeads(SdpaOp op) {
 int64_t attn::mostDecodeQueries(SdpaOp op) {
   int64_t heads = packedHeads(op);
   return heads ? op.getDecodeScheduleAttr().getQueryTile() / heads : 0;
+}
+
+std::optional<bool> attn::splitsKeys(SdpaOp op, ScheduleAttr schedule) {
+  if (!schedule.getSplitKeys())
+    return false;
+  int64_t queries = op.getQuery().getType().getDimSize(op.queryDims().sequence),
+          keys = op.getKey().getType().getDimSize(op.keyDims().sequence);
+  bool queriesKnown = !ShapedType::isDynamic(queries),
+       keysKnown = !ShapedType::isDynamic(keys);
+  if ((queriesKnown && queries > schedule.getSplitQueries()) ||
+      (keysKnown && keys < leastSplitKeys(schedule)))
+    return false;
+  return queriesKnown && keysKnown ? std::optional(true) : std::nullopt;
 }

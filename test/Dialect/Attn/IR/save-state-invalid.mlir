@@ -38,3 +38,13 @@ func.func @save_state_c4_other_kind(%s: !attn.state<16 x 4 x 8, f32>, %p: memref
   attn.save_state %s outs(%p : memref<?x10xf32>) {schedule = #d} : !attn.state<16 x 4 x 8, f32>
   return
 }
+
+// -----
+
+#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @save_state_c5_by_sigmoid(%s: !attn.state<16 x 4 x 8, f32 by sigmoid>, %p: memref<?x10xf32>) {
+  // expected-error@+1 {{expects a state by softmax, which has maximum and sum}}
+  attn.save_state %s outs(%p : memref<?x10xf32>) {schedule = #s} : !attn.state<16 x 4 x 8, f32 by sigmoid>
+  return
+}

@@ -23,3 +23,9 @@ func.func @save_state_c4_prefill(%s: !attn.state<16 x 4 x 8, f32>, %p: memref<16
   attn.save_state %s outs(%p : memref<16x10xf32>) {schedule = #s} : !attn.state<16 x 4 x 8, f32>
   return
 }
+
+func.func @save_state_c5_of_prefill(%s: !attn.state<16 x 4 x 8, f32>, %p: memref<?x10xf32>) {
+  attn.save_state %s outs(%p : memref<?x10xf32>)
+      {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} : !attn.state<16 x 4 x 8, f32>
+  return
+}

@@ -67,7 +67,7 @@ func.func @schedule_c4_remainder_of_rows() {
 // -----
 
 func.func @schedule_c5_decode_without_split() {
-  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
+  // expected-error@+1 {{expects split_keys to be a multiple of key_tile, and kind decode to have some, a row and at least 4 lanes}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode>} 0 : i32
   return
 }
@@ -75,7 +75,7 @@ func.func @schedule_c5_decode_without_split() {
 // -----
 
 func.func @schedule_c5_split_of_no_tiles() {
-  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
+  // expected-error@+1 {{expects split_keys to be a multiple of key_tile, and kind decode to have some, a row and at least 4 lanes}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 60>} 0 : i32
   return
 }
@@ -83,7 +83,7 @@ func.func @schedule_c5_split_of_no_tiles() {
 // -----
 
 func.func @schedule_c5_decode_of_two_lanes() {
-  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
+  // expected-error@+1 {{expects split_keys to be a multiple of key_tile, and kind decode to have some, a row and at least 4 lanes}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 2, rows = 3, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>} 0 : i32
   return
 }
@@ -91,23 +91,23 @@ func.func @schedule_c5_decode_of_two_lanes() {
 // -----
 
 func.func @schedule_c5_decode_without_rows() {
-  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
+  // expected-error@+1 {{expects split_keys to be a multiple of key_tile, and kind decode to have some, a row and at least 4 lanes}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 0, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>} 0 : i32
   return
 }
 
 // -----
 
-func.func @schedule_c5_prefill_with_split() {
-  // expected-error@+1 {{expects kind decode to have a row and at least 4 lanes and split_keys of a positive multiple of key_tile, and kind prefill to have none}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 9>} 0 : i32
+func.func @schedule_c5_prefill_split_of_no_tiles() {
+  // expected-error@+1 {{expects split_keys to be a multiple of key_tile}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 10, split_queries = 4>} 0 : i32
   return
 }
 
 // -----
 
 func.func @schedule_c5_negative_split() {
-  // expected-error@+1 {{expects kind decode to have a row}}
+  // expected-error@+1 {{expects split_keys to be a multiple of key_tile}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, split_keys = -8>} 0 : i32
   return
 }
@@ -149,5 +149,37 @@ func.func @schedule_c7_tiles_of_eight_lanes() {
 func.func @schedule_c7_tiles_of_sixteen_rows() {
   // expected-error@+1 {{expects products of tiles to have kind prefill, 16 lanes and a multiple of 32 rows}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 16, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c8_split_of_how_many_queries() {
+  // expected-error@+1 {{expects split_queries of at least 1 where kind prefill has split_keys, and none elsewhere}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 9>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c8_queries_without_split() {
+  // expected-error@+1 {{expects split_queries of at least 1 where kind prefill has split_keys, and none elsewhere}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_queries = 9>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c8_queries_of_decode() {
+  // expected-error@+1 {{expects split_queries of at least 1 where kind prefill has split_keys, and none elsewhere}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, split_queries = 9>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c8_negative_queries() {
+  // expected-error@+1 {{expects split_queries of at least 1}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 9, split_queries = -1>} 0 : i32
   return
 }

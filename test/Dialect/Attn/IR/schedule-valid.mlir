@@ -56,3 +56,13 @@ func.func @schedule_c7_tiles_of_64_rows() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 64, vectors = 1, query_tile = 16, key_tile = 64, unroll = 2, prefetch = 0, products = tiles>} 0 : i32
   return
 }
+
+func.func @schedule_c5_prefill_without_split() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 0>} 0 : i32
+  return
+}
+
+func.func @schedule_c8_split_of_two_tiles() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 18, split_queries = 1>} 0 : i32
+  return
+}

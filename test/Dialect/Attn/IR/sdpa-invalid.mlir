@@ -557,3 +557,39 @@ func.func @sdpa_c20_tiles_by_sigmoid(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>)
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }
+
+// -----
+
+func.func @sdpa_c23_split_weights(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>) {
+  // expected-error@+1 {{expects a schedule without split_keys: weights and scores need the sum over all keys}}
+  %o, %w = attn.sdpa %q, %k, %v scale 0.5 returning(out, weights) {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, split_keys = 16, split_queries = 8>}
+      : (tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> (tensor<4x3xf32>, tensor<4x6xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_c23_split_maps(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>, %l: tensor<f32>) {
+  // expected-error@+1 {{expects a schedule without split_keys: the difference of two maps needs their sums over all keys}}
+  %o = attn.sdpa %q, %k, %v minus %q, %k by %l : tensor<f32> scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, split_keys = 16, split_queries = 64>}
+      : (tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c23_split_sigmoid(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>) {
+  // expected-error@+1 {{expects a schedule without split_keys: weights by sigmoid have no sums to merge}}
+  %o = attn.sdpa %q, %k, %v scale 0.5 {normalization = #attn<normalization sigmoid>, schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, split_keys = 16, split_queries = 8>}
+      : (tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @sdpa_c23_split_documents(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>, %i: tensor<4xi32>, %j: tensor<6xi32>) {
+  // expected-error@+1 {{expects a schedule without split_keys: rows see few of all keys, those of their documents}}
+  %o = attn.sdpa %q, %k, %v scale 0.5 where document(%i : tensor<4xi32>, %j : tensor<6xi32>) {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, split_keys = 16, split_queries = 8>}
+      : (tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> tensor<4x3xf32>
+  return
+}

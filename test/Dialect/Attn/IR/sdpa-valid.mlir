@@ -182,3 +182,9 @@ func.func @sdpa_c20_tiles(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }
+
+func.func @sdpa_c23_split(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>) {
+  %o, %l = attn.sdpa %q, %k, %v scale 0.5 where causal(top_left) returning(out, lse) {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, split_keys = 16, split_queries = 8>}
+      : (tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> (tensor<4x3xf32>, tensor<4xf32>)
+  return
+}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The register tile follows from lanes, registers and the latency of an FMA.
-// RUN: attn-opt %s --attn-assign-schedule | FileCheck %s --check-prefix=AVX2
-// RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=16 chains=8" | FileCheck %s --check-prefix=SSE
-// RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=32 chains=16" | FileCheck %s --check-prefix=NEON
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=8" | FileCheck %s --check-prefix=AVX512
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=16" | FileCheck %s --check-prefix=DEEP
+// RUN: attn-opt %s --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=AVX2
+// RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=16 chains=8 split-keys=0" | FileCheck %s --check-prefix=SSE
+// RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=32 chains=16 split-keys=0" | FileCheck %s --check-prefix=NEON
+// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=8 split-keys=0" | FileCheck %s --check-prefix=AVX512
+// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=16 split-keys=0" | FileCheck %s --check-prefix=DEEP
 
 // Query tiles are the whole panels (lanes * vectors) in 128 queries; key tiles whole rows.
 // AVX2: attn.sdpa {{.*}}#attn.schedule<lanes = 8, rows = 6, vectors = 2, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2>

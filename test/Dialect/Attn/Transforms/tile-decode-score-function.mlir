@@ -36,12 +36,12 @@ func.func @weights(%q: tensor<?x8x2x8xf32>, %k: tensor<?x2x?x8xf32>, %sinks: ten
   return %o, %w : tensor<?x8x2x8xf32>, tensor<?x8x2x?xf32>
 }
 
-// So are documents, whose rows read other keys each.
+// So are documents that rows are not cut at.
 // CHECK-LABEL: func @documents
 // CHECK-NOT: kind = decode
 // CHECK: attn.finalize
 func.func @documents(%q: tensor<?x8x2x8xf32>, %k: tensor<?x2x?x8xf32>, %ids: tensor<2xi32>, %of: tensor<?xi32>) -> tensor<?x8x2x8xf32> {
-  %o = attn.sdpa %q, %k, %k scale 0.5 where document(%ids : tensor<2xi32>, %of : tensor<?xi32>)
+  %o = attn.sdpa %q, %k, %k scale 0.5 where not document(%ids : tensor<2xi32>, %of : tensor<?xi32>)
       : (tensor<?x8x2x8xf32>, tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>) -> tensor<?x8x2x8xf32>
   return %o : tensor<?x8x2x8xf32>
 }

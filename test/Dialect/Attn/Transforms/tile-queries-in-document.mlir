@@ -6,9 +6,10 @@
 
 // CHECK-LABEL: @ends(
 // CHECK-SAME: %[[Q:[^ ,]*]]: tensor<?xi32>, %[[K:[^ ,]*]]: tensor<?xi32>)
-// The numbers of queries and keys, then the distances.
+// The numbers of queries and keys, where keys begin and end, then the distances.
 // CHECK-COUNT-2: linalg.fill ins(%c-{{[12]}}_i32 : i32)
 // CHECK: linalg.fill ins(%c0_i32 : i32)
+// CHECK-COUNT-4: scf.for
 // CHECK: %[[TABLE:.*]] = scf.for %[[D:.*]] = %c0 to %{{.*}} step %c1
 // CHECK: %[[NEXT:.*]] = arith.addi %[[D]], %c1
 // CHECK-DAG: %[[LASTK:.*]] = tensor.extract %[[K]][%[[NEXT]]]

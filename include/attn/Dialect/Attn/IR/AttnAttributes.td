@@ -322,6 +322,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     of a group of heads, at most `query_tile`, and an item has `split_keys` keys
     (a multiple of `key_tile`); the parts of a sequence are merged.
 
+    In kind `prefill`, `split_keys` cuts keys into such items as well, where a
+    head has at most `split_queries` queries and keys for two parts; 0 never.
+
     `products` is `single`, one FMA per number, or, for prefill of bf16, `pairs`:
     both products add up dot products of two numbers; or `tiles`: they multiply
     matrices of 16 x 32 with 32 x 16 numbers, and a register of a register tile
@@ -333,6 +336,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                         "int64_t":$unroll, "int64_t":$prefetch,
                         Attn_KindParameter:$kind,
                         DefaultValuedParameter<"int64_t", "0">:$split_keys,
+                        DefaultValuedParameter<"int64_t", "0">:$split_queries,
                         Attn_ProductsParameter:$products);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{

@@ -309,6 +309,8 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     bool isSigmoid() { return getNormalization() == ::attn::Normalization::Sigmoid; }
     /// Whether the weights are the difference of two maps.
     bool isDifferential() { return static_cast<bool>(getSecondQuery()); }
+    /// Why no kernel of kind prefill splits the keys; empty if one may.
+    ::llvm::StringRef whyKeysStayTogether();
   }];
 }
 

@@ -99,6 +99,9 @@ def AssignSchedule : Pass<"attn-assign-schedule"> {
            "multiply tiles of bf16 in registers of their own (AMX-BF16)">,
     Option<"l1Bytes", "l1-bytes", "int64_t", "32768",
            "bytes of the level-1 data cache">,
+    Option<"prefillSplitKeys", "split-keys", "int64_t", "4096",
+           "keys of a parallel item of kind prefill where at most 1024 queries "
+           "see twice as many or more; 0: do not split them">,
   ];
 }
 
@@ -118,7 +121,8 @@ def TileQueries : Pass<"attn-tile-queries"> {
   let summary = "One parallel item per tile of queries";
   let description = [{
     `attn.sdpa` becomes a parallel loop over batch, head and tiles of queries
-    around init_state, online over all keys, and finalize.
+    around init_state, online over all keys, and finalize; with `split_keys` over
+    parts of the keys as well, whose states a second loop combines.
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
     "::mlir::linalg::LinalgDialect",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which queries are rows of one state where the kind is decode.
+// Which queries are rows of one state where the kind is decode, and where keys
+// are split where it is prefill.
 #ifndef ATTN_DIALECT_ATTN_UTILS_DECODEROWS_H
 #define ATTN_DIALECT_ATTN_UTILS_DECODEROWS_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include <optional>
 
 namespace attn {
 
@@ -12,8 +14,25 @@ namespace attn {
 /// queries.
 int64_t packedHeads(SdpaOp op);
 
-/// The most queries per head that the op's decode_schedule takes.
+/// Whether each row sees its own document only, at which rows are cut: the mask
+/// is the term `document` or an `and` of it.
+bool cutsRowsAtDocuments(SdpaOp op);
+
+/// Whether it also says how many documents there are.
+bool countsDocuments(SdpaOp op);
+
+/// The most queries per head, or where documents are counted per head and
+/// document on average, that the op's decode_schedule takes.
 int64_t mostDecodeQueries(SdpaOp op);
+
+/// Whether kernels of `schedule`, of kind prefill, split the op's keys; null
+/// where lengths that are known at run time only decide.
+std::optional<bool> splitsKeys(SdpaOp op, ScheduleAttr schedule);
+
+/// The fewest keys that are split.
+inline int64_t leastSplitKeys(ScheduleAttr schedule) {
+  return 2 * schedule.getSplitKeys();
+}
 
 } // namespace attn
 
