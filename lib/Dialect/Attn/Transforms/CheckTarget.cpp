@@ -18,6 +18,7 @@
 // The limits are those of the CPU kernels; they are the same for all targets
 // that exist by now.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -84,11 +85,15 @@ static LogicalResult expectVectorOp(SdpaOp op, Operation &inner) {
            << "expects a score function that this target has vector code for, "
               "but it has '"
            << name << "'";
+  // Narrow floats are only read and converted.
+  bool computes = !readsCapture(&inner) && !isa<arith::TruncFOp>(inner);
   for (Type type : inner.getResultTypes())
-    if (isa<FloatType>(type) && !type.isF32())
-      return op.emitOpError() << "expects floats of f32 in a score function on "
-                                 "this target, but '"
-                              << name << "' gives " << type;
+    if (isa<FloatType>(type) && !type.isF32() && !type.isF64() &&
+        (computes || type.getIntOrFloatBitWidth() != 16))
+      return op.emitOpError()
+             << "expects a score function to compute in f32 or f64 on this "
+                "target, but '"
+             << name << "' gives " << type;
   return success();
 }
 
