@@ -20,6 +20,7 @@
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -127,11 +128,16 @@ static bool isStep(Operation *op) {
              SoftmaxOp, SigmoidOp, ContextOp>(op);
 }
 
-/// Whether a context that is left depends on `op`; it is reported instead.
+/// Whether a context that is left depends on `op`, in the same attention; it is
+/// reported instead.
 static bool feedsContext(Operation *op) {
-  return llvm::any_of(op->getUsers(), [](Operation *user) {
-    return isa<ContextOp>(user) || (isStep(user) && feedsContext(user));
-  });
+  SetVector<Operation *> dependent;
+  ForwardSliceOptions sameAttention;
+  sameAttention.filter = [op](Operation *other) {
+    return other == op || !isa<ScoresOp>(other);
+  };
+  getForwardSlice(op, &dependent, sameAttention);
+  return llvm::any_of(dependent, llvm::IsaPred<ContextOp>);
 }
 
 static LogicalResult refuseStep(Operation *op) {
