@@ -299,8 +299,11 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
     rewriter.replaceOp(op, resultsWithoutKeys(op, results, rewriter));
     return success();
   }
-  Value batches = sizeOf(rewriter, loc, op.getQuery(), op.queryDims().batch);
   bool many = static_cast<bool>(op.getScheduleAttr());
+  if (!many && !op.getDecodeScheduleAttr())
+    return op.emitOpError("has no schedule; run attn-assign-schedule before "
+                          "attn-tile-queries");
+  Value batches = sizeOf(rewriter, loc, op.getQuery(), op.queryDims().batch);
   if (op.getDecodeScheduleAttr()) {
     Value few; // one of the two loops has no batch entries
     if (many) {
