@@ -3,6 +3,7 @@
 #include "ExplainFacts.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -63,6 +64,16 @@ static const char *nameOf(KeyLoopForm form) {
   llvm_unreachable("all forms are named");
 }
 
+static json::Object toJson(ScheduleAttr schedule) {
+  return json::Object{{"kind", stringifyKind(schedule.getKind())},
+                      {"queries", schedule.getQueryTile()},
+                      {"keys", schedule.getKeyTile()},
+                      {"rows", schedule.getRows()},
+                      {"vectors", schedule.getVectors()},
+                      {"lanes", schedule.getLanes()},
+                      {"products", stringifyProducts(schedule.getProducts())}};
+}
+
 static json::Object toJson(const AttentionFacts &facts) {
   json::Object tiles{{"queries", facts.ranges.tiles.query},
                      {"keys", facts.ranges.tiles.key}};
@@ -71,6 +82,7 @@ static json::Object toJson(const AttentionFacts &facts) {
       {"lengths", json::Object{{"Sq", toJson(facts.queries)},
                                {"Skv", toJson(facts.keys)}}},
       {"mask", facts.mask},
+      {"schedule", toJson(facts.schedule)},
       {"form", nameOf(facts.ranges.form)},
       {"too_complex", facts.ranges.gaveUp},
       {"visit", toJson(facts.ranges.context, facts.ranges.visit)},
@@ -105,21 +117,69 @@ static json::Object toJson(const AttentionFacts &facts) {
   return object;
 }
 
+/// One attention. Where lengths decide about two schedules, `few_queries` is
+/// what holds for the second.
+static json::Object toJson(SdpaOp op, const SymbolSizes &sizes) {
+  std::vector<AttentionFacts> all = factsOf(op, sizes);
+  json::Object object = toJson(all.front());
+  object["maps"] = op.isDifferential() ? 2 : 1;
+  object["normalization"] = stringifyNormalization(op.getNormalization());
+  if (all.size() > 1)
+    object["few_queries"] = toJson(all.back());
+  if (op.getScheduleAttr() && op.getDecodeScheduleAttr())
+    object["most_few_queries"] = mostDecodeQueries(op);
+  return object;
+}
+
+static json::Object stepAsJson(Operation *op, StringRef what,
+                               ScheduleAttr schedule) {
+  return json::Object{{"at", positionOf(op->getLoc())},
+                      {"what", what},
+                      {"schedule", toJson(schedule)}};
+}
+
+static json::Object portAsJson(DictionaryAttr port) {
+  json::Array shape;
+  auto known = cast<DenseI64ArrayAttr>(port.get("sizes")).asArrayRef();
+  auto symbols = cast<ArrayAttr>(port.get("symbols"));
+  for (auto [size, symbol] :
+       llvm::zip(known, symbols.getAsValueRange<StringAttr>()))
+    shape.push_back(size >= 0 ? json::Value(size) : json::Value(symbol));
+  Type type = cast<TypeAttr>(port.get("type")).getValue();
+  std::string element;
+  llvm::raw_string_ostream(element)
+      << cast<RankedTensorType>(type).getElementType();
+  return json::Object{{"name", cast<StringAttr>(port.get("name")).getValue()},
+                      {"input", cast<BoolAttr>(port.get("input")).getValue()},
+                      {"element", element},
+                      {"shape", std::move(shape)}};
+}
+
+static json::Object toJson(func::FuncOp function, const SymbolSizes &sizes) {
+  json::Array ports, attentions, steps;
+  auto described = function->getAttrOfType<ArrayAttr>("attn.ports");
+  for (auto port : described.getAsRange<DictionaryAttr>())
+    ports.push_back(portAsJson(port));
+  function.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](SdpaOp sdpa) { attentions.push_back(toJson(sdpa, sizes)); })
+        .Case<ProjectOp, MergeStatesOp, FinalizeStateOp>([&](auto step) {
+          StringRef name = step->getName().stripDialect();
+          steps.push_back(stepAsJson(op, name, step.getScheduleAttr()));
+        });
+  });
+  return json::Object{{"name", function.getName()},
+                      {"ports", std::move(ports)},
+                      {"attentions", std::move(attentions)},
+                      {"steps", std::move(steps)}};
+}
+
 json::Value attn::kernelsAsJson(ModuleOp module, const SymbolSizes &sizes) {
   json::Array functions;
   // Asking for a size leaves ops behind.
   OwningOpRef<ModuleOp> copy = module.clone();
-  for (auto function : copy->getOps<func::FuncOp>()) {
-    if (!function->hasAttr("attn.ports"))
-      continue;
-    json::Array attentions;
-    function.walk([&](SdpaOp op) {
-      json::Object attention = toJson(factsOf(op, sizes).front());
-      attention["maps"] = op.isDifferential() ? 2 : 1;
-      attentions.push_back(std::move(attention));
-    });
-    functions.push_back(json::Object{{"name", function.getName()},
-                                     {"attentions", std::move(attentions)}});
-  }
+  for (auto function : copy->getOps<func::FuncOp>())
+    if (function->hasAttr("attn.ports"))
+      functions.push_back(toJson(function, sizes));
   return functions;
 }

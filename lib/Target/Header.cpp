@@ -38,6 +38,11 @@ static std::string shapeText(DictionaryAttr port) {
   return "(" + llvm::join(dims, ", ") + ")";
 }
 
+/// The arguments whose memory a result may be; null where there are none.
+static ArrayAttr overlapsOf(DictionaryAttr port) {
+  return dyn_cast_or_null<ArrayAttr>(port.get("overlaps"));
+}
+
 static void printPort(raw_ostream &os, DictionaryAttr port) {
   StringRef name = cast<StringAttr>(port.get("name")).getValue();
   auto type =
@@ -49,6 +54,10 @@ static void printPort(raw_ostream &os, DictionaryAttr port) {
     os << ", one value (rank 0)";
   else
     os << ", shape " << shapeText(port) << ", any strides";
+  if (ArrayAttr names = overlapsOf(port)) {
+    os << ";\n   * may be the memory of ";
+    llvm::interleave(names.getAsValueRange<StringAttr>(), os, " or ");
+  }
   os << " */\n  attn_tensor " << name << ";\n";
 }
 
@@ -74,16 +83,19 @@ static void printStruct(raw_ostream &os, StringRef name, ArrayAttr ports) {
      << name << "_args;\n\n";
 }
 
-static void printFunctions(raw_ostream &os, StringRef name,
+static void printFunctions(raw_ostream &os, StringRef name, ArrayAttr ports,
                            ArrayAttr statuses) {
   os << "/* Computes the results. Returns 0, or one of these, and then no "
         "result has been\n * written:\n";
   for (auto [i, text] : llvm::enumerate(statuses.getAsValueRange<StringAttr>()))
     if (i > 0)
       os << " *   " << (i < 10 ? " -" : "-") << i << "  " << text << "\n";
-  os << " * Results must overlap neither arguments nor each other. It may be "
-        "called from\n"
-        " * several threads at once. */\n"
+  bool inPlace = llvm::any_of(ports.getAsRange<DictionaryAttr>(), overlapsOf);
+  os << " * Results must overlap neither arguments"
+     << (inPlace ? ", but for those that they name,\n * nor" : " nor")
+     << " each other. It may be called from"
+     << (inPlace ? " several threads at once. */\n"
+                 : "\n * several threads at once. */\n")
      << "int32_t " << name << "(const " << name << "_args *args);\n\n"
      << "/* Bytes of scratch memory for arguments of these shapes and this "
         "number of\n * threads; 0 if the shapes are wrong. Data may be null. "
@@ -120,7 +132,7 @@ std::string attn::target::headerText(ModuleOp module, StringRef name) {
     StringRef function = SymbolTable::getSymbolName(&op).getValue();
     os << "\n";
     printStruct(os, function, ports);
-    printFunctions(os, function, statuses);
+    printFunctions(os, function, ports, statuses);
   }
   os << "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
   return text;

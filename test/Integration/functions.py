@@ -9,8 +9,11 @@ import tempfile
 
 import numpy as np
 
+import elements
 from kernels import Kernel
 
+# For f64 each f32 is an f64, and errors are smaller by that factor.
+F64 = 2.0**-28
 SPEC = """func.func @kernel(%q: tensor<?x1xf32>, %k: tensor<1x1xf32>) -> (tensor<?x1xf32>, tensor<?x1xf32>) {
   %o, %s = attn.sdpa %q, %k, %k scale 1.0 score_mod (%x: f32, %b, %h, %i, %j) {
     BODY
@@ -30,8 +33,8 @@ FUNCTIONS = {
     "exp": ("", np.exp, -80, 80, 1e-5, 0),
     "exp2": ("", np.exp2, -120, 120, 1e-5, 0),
     "expm1": ("", np.expm1, -20, 20, 2e-6, 0),
-    "log": ("", np.log, 1e-30, 1e30, 2e-6, 0),
-    "log2": ("", np.log2, 1e-30, 1e30, 2e-6, 0),
+    "log": ("", np.log, 1e-30, 1e30, 2e-6, UNITS),
+    "log2": ("", np.log2, 1e-30, 1e30, 2e-6, UNITS),
     "log1p": ("", np.log1p, -0.9, 1e6, 1e-6, 0),
     "erf": ("", erf, -5, 5, 1e-6, 0),
     "sin": ("", np.sin, -100, 100, 0, 2e-5),
@@ -47,42 +50,49 @@ EXACT = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "round": lambda 
          "roundeven": np.rint}
 
 
+def compiled(body, folder, options):
+    text = SPEC.replace("BODY", body).replace("f32", options.element)
+    return Kernel(text, folder, target=options.target)
+
+
 def values(kernel, x):
-    x = x.astype(np.float32).reshape(-1, 1)
-    return kernel([x, np.ones((1, 1), np.float32)], [np.empty_like(x), np.full_like(x, np.nan)])[1][:, 0]
+    x = x.reshape(-1, 1)
+    return kernel([x, np.ones((1, 1), x.dtype)], [np.empty_like(x), np.full_like(x, np.nan)])[1][:, 0]
 
 
-def samples(low, high, count=20001):
+def samples(low, high, kind, count=20001):
     x = np.linspace(low, high, count)
     if low > 0 and high / low > 1e3:
         x = np.geomspace(low, high, count)
     if low < 0 < high:
         small = np.geomspace(1e-6, high, count // 4)
         x = np.concatenate([x, small, -small[small < -low]])
-    return x.astype(np.float32)
+    return x.astype(kind)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--target", default="native")
+    parser.add_argument("--element", default="f32", choices=["f32", "f64"])
     options = parser.parse_args()
+    kind, unit = elements.STORED[options.element], F64 if options.element == "f64" else 1.0
     failures = []
     for name, (body, f, low, high, relative, absolute) in FUNCTIONS.items():
         with tempfile.TemporaryDirectory() as folder:
-            kernel = Kernel(SPEC.replace("BODY", body or f"%y = math.{name} %x : f32"), folder, target=options.target)
-            x = samples(low, high)
+            kernel = compiled(body or f"%y = math.{name} %x : f32", folder, options)
+            x = samples(low, high, kind)
             want = f(x.astype(np.float64))
             error = np.abs(values(kernel, x) - want)
             with np.errstate(all="ignore"):
                 largest = np.max(np.where(want == 0, 0, error / np.abs(want)))
             print(f"{name:8} relative {largest:.1e} absolute {np.max(error):.1e}")
-            if not np.all(error <= absolute + relative * np.abs(want)):
+            if not np.all(error <= unit * (absolute + relative * np.abs(want))):
                 failures.append(name)
     for name, f in EXACT.items():
         with tempfile.TemporaryDirectory() as folder:
-            kernel = Kernel(SPEC.replace("BODY", f"%y = math.{name} %x : f32"), folder, target=options.target)
-            x = np.concatenate([np.arange(-40, 40) + 0.25, np.arange(-40, 40) + 0.75]).astype(np.float32)
-            if not np.allclose(values(kernel, x), f(x.astype(np.float64)), rtol=UNITS, atol=0):
+            kernel = compiled(f"%y = math.{name} %x : f32", folder, options)
+            x = np.concatenate([np.arange(-40, 40) + 0.25, np.arange(-40, 40) + 0.75]).astype(kind)
+            if not np.allclose(values(kernel, x), f(x.astype(np.float64)), rtol=unit * UNITS, atol=0):
                 failures.append(name)
     for failure in failures:
         print("FAILED", failure)

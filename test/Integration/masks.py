@@ -197,19 +197,23 @@ PREDICATES = {
 }
 
 
-def text(name, element):
+def text(name, element, weights):
+    """Returns out and lse, or with `weights` out, weights and masked scores."""
     tensor, scores = f"tensor<?x{HEADS}x?x{DIM}x{element}>", f"tensor<?x{HEADS}x?x?xf32>"
     lse = f"tensor<?x{HEADS}x?xf32>"
     where, operands = (TERMS[name][0], TERMS[name][1]) if name in TERMS else (None, PREDICATES[name][2])
     arguments = [f"%{x}: {tensor}" for x in "qkv"] + [f"%{o}: {t}" for o, (t, _) in operands.items()]
     if where:
-        return (f"func.func @kernel({', '.join(arguments)}) -> ({tensor}, {lse}) {{\n"
-                f"  %out, %lse = attn.sdpa %q, %k, %v scale 0.25 where {where} returning(out, lse)\n"
-                f"      : ({tensor}, {tensor}, {tensor}) -> ({tensor}, {lse})\n"
-                f"  return %out, %lse : {tensor}, {lse}\n}}\n")
+        types = f"{tensor}, {scores}, {scores}" if weights else f"{tensor}, {lse}"
+        returned = "weights, scores) {scores_stage = #attn<scores_stage masked>}" if weights else "lse)"
+        return (f"func.func @kernel({', '.join(arguments)}) -> ({types}) {{\n"
+                f"  %r:{3 if weights else 2} = attn.sdpa %q, %k, %v scale 0.25 where {where} returning(out, {returned}\n"
+                f"      : ({tensor}, {tensor}, {tensor}) -> ({types})\n"
+                f"  return {'%r#0, %r#1, %r#2' if weights else '%r#0, %r#1'} : {types}\n}}\n")
     captures, body = PREDICATES[name][:2]
     captures = f" with ({captures})" if captures else ""
-    return (f"func.func @kernel({', '.join(arguments)}) -> {tensor} {{\n"
+    types = f"{tensor}, {scores}, {scores}" if weights else tensor
+    return (f"func.func @kernel({', '.join(arguments)}) -> ({types}) {{\n"
             f"  %s = attn.scores %q, %k : ({tensor}, {tensor}) -> {scores}\n"
             f"  %t = attn.scale %s by 0.25 : {scores}\n"
             f"  %m = attn.mask_fn %t (%b, %h, %q, %k){captures} {{\n"
@@ -217,7 +221,7 @@ def text(name, element):
             f"      attn.yield %r : i1\n  }} : {scores}\n"
             f"  %w = attn.softmax %m : {scores}\n"
             f"  %out = attn.context %w, %v : ({scores}, {tensor}) -> {tensor}\n"
-            f"  return %out : {tensor}\n}}\n")
+            f"  return {'%out, %w, %m' if weights else '%out'} : {types}\n}}\n")
 
 
 def main():
@@ -225,6 +229,7 @@ def main():
     parser.add_argument("--target", default="native")
     parser.add_argument("--only", default="")
     parser.add_argument("--element", default="f32")
+    parser.add_argument("--weights", action="store_true", help="return weights and masked scores, too")
     options, flags = parser.parse_known_args()
     failures, count, worst = [], 0, 0.0
     for number, name in enumerate([*TERMS, *PREDICATES]):
@@ -232,18 +237,18 @@ def main():
             continue
         operands, sees = (TERMS[name] if name in TERMS else PREDICATES[name])[-2:]
         with tempfile.TemporaryDirectory() as folder:
-            kernel = Kernel(text(name, options.element), folder, target=options.target, flags=flags)
+            kernel = Kernel(text(name, options.element, options.weights), folder, target=options.target, flags=flags)
             for i, lengths in enumerate(LENGTHS):
                 try:
                     worst = max(worst, check(kernel, name, operands, sees, Sizes(*lengths), 100 * number + i, folder,
-                                             options.element))
+                                             options.element, options.weights))
                 except (AssertionError, RuntimeError) as error:
                     failures.append(str(error))
                 count += 1
     finish(count, failures, f"; largest error {worst:.2g}")
 
 
-def check(kernel, name, operands, sees, n, seed, folder, element):
+def check(kernel, name, operands, sees, n, seed, folder, element, weights):
     rng = np.random.default_rng(seed)
     shapes = [(n.batch, HEADS, length, DIM) for length in (n.queries, n.keys, n.keys)]
     inputs = [elements.store(rng.standard_normal(shape), element) for shape in shapes]
@@ -254,8 +259,11 @@ def check(kernel, name, operands, sees, n, seed, folder, element):
     # Excluded keys hold what must not leak.
     hidden = ~seen.any(axis=2)
     inputs[1][hidden], inputs[2][hidden] = elements.store(np.nan, element), elements.store(np.inf, element)
-    want = attention(*inputs, 0.25, seen)[:2 if name in TERMS else 1]
-    types = [element, "f32"]
+    out, lse, share, scaled = attention(*inputs, 0.25, seen)
+    want = [out, lse] if name in TERMS else [out]
+    if weights:
+        want = [out, share, np.where(seen, scaled, -np.inf)]
+    types = [element, "f32", "f32"]
     outputs = [elements.empty(w.shape, t) for w, t in zip(want, types)]
     arrays = [*inputs, *extra.values()]
     what = f"{name} {n.batch} x {n.queries} x {n.keys}"

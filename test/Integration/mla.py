@@ -69,7 +69,9 @@ def check(kernel, case, sizes, seed, threads, folder):
     for who, (o, l) in zip(("", " (Reference)"), got):
         wide = elements.statistics(case.element)
         allowed = elements.tolerance(case.element, out)
-        allowed["atol"] = allowed["atol"] + (case.element == "f32") * 2e-6  # sums over 576 features
+        # A score is a sum of up to 576 products. In f32 that alone, with all else exact, errs by 4e-6 in scores and by
+        # 2.4e-6 in out; errors grow with the square root of the features.
+        allowed["atol"] = allowed["atol"] + (case.element == "f32") * 2e-6
         compare(f"{case.name} {sizes} out{who}", order(o), out, **allowed)
         compare(f"{case.name} {sizes} lse{who}", l, lse, **elements.tolerance(wide, lse))
 

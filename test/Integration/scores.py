@@ -10,8 +10,9 @@ import elements
 from kernels import Kernel, attention, compare, finish, reference, visible
 
 
-# Kernels work in units of log2, in which a lower score has no finite value (docs/Spec.md, attn.score_mod).
-LOWEST = float(np.finfo(np.float32).min) * np.log(2)
+def lowest(element):
+    """Kernels work in units of log2, in which a lower score has no finite value (docs/Spec.md, attn.score_mod)."""
+    return float(np.finfo(elements.STORED[elements.statistics(element)]).min) * np.log(2)
 
 
 class Case:
@@ -34,7 +35,7 @@ class Case:
         mask = f"attn.mask %modified where {self.mask}" if self.mask else "attn.scale %modified by 1.0"
         sinks = f" sinks %{self.sinks} : tensor<{self.heads}xf32>" if self.sinks else ""
         results, returned = (query, "%out") if tail is None else (f"{query}, {scores}", f"%out, %{tail}")
-        return f"""
+        text = f"""
 func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({results}) {{
   %scores = attn.scores %q, %k : ({query}, {key}) -> {scores}
   %scaled = attn.scale %scores by {self.dim**-0.5!r} : {scores}
@@ -45,6 +46,9 @@ func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({results}) {
   return {returned} : {results}
 }}
 """
+        if element == "f64":
+            text = text.replace("f32", "f64").replace("0xFF800000", "0xFFF0000000000000")
+        return text
 
     def run(self, kernel, tail, sizes, seed, folder, element):
         b, sq, skv = sizes
@@ -58,11 +62,12 @@ func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({results}) {
             arrays[name] = 0.1 * normal(*shape) if "f32" in type_text else rng.integers(0, max(skv, 1), shape, np.int32)
         if self.values:
             self.values(arrays)
-        for name in "qkv":
-            arrays[name] = elements.store(arrays[name], element)
+        for name, array in arrays.items():
+            if array.dtype == np.float32:
+                arrays[name] = elements.store(array, element if name in "qkv" else elements.statistics(element))
         outputs = [elements.empty((b, self.heads, sq, self.dim), element)]
         if tail is not None:
-            outputs.append(elements.empty((b, self.heads, sq, skv), "f32"))
+            outputs.append(elements.empty((b, self.heads, sq, skv), elements.statistics(element)))
         got = kernel(list(arrays.values()), outputs, 1 + seed % 3)
         captured = {n: x.astype(np.float64) if x.dtype == np.float32 else x for n, x in arrays.items()}
         modify = lambda s, *at: self.modify(s, *at, captured)
@@ -75,10 +80,12 @@ func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({results}) {
         with np.errstate(all="ignore"):
             wanted["modified"] = np.broadcast_to(modify(scaled, *grid), scaled.shape)
             if self.floor:
-                wanted["modified"] = np.maximum(wanted["modified"], LOWEST)
+                wanted["modified"] = np.maximum(wanted["modified"], lowest(element))
         wanted["masked"] = np.where(seen, wanted["modified"], -np.inf)
         error = 0.0
         bounds = [elements.near(element, out, rtol=2e-5, atol=1e-5), dict(rtol=2e-5, atol=1e-5)]
+        if element == "f64":
+            bounds = 2 * [dict(rtol=1e-12, atol=1e-12)]
         for what, x, y, near in zip(("out", tail), got, (out, wanted.get(tail)), bounds):
             error = max(error, compare(f"{self.name} {sizes} {what}", x, y, **near))
         if sq * skv > MOST_REFERENCE_PAIRS:
@@ -86,7 +93,7 @@ func.func @kernel(%q: {query}, %k: {key}, %v: {key}{arguments}) -> ({results}) {
         expected = reference(kernel.source, list(arrays.values()), len(got), folder)
         for what, x, y, near in zip(("out", tail), got, expected, bounds):
             if self.floor and what == tail:
-                y = np.where(np.isfinite(y), np.maximum(y, LOWEST), y)
+                y = np.where(np.isfinite(y), np.maximum(y, lowest(element)), y)
             compare(f"{self.name} {sizes} {what} (Reference)", x, y, **near)
         return error
 
@@ -173,7 +180,7 @@ CASES = [
     %far = arith.cmpi sgt, %j, %i : index
     %low = arith.constant -3.40282347E+38 : f32
     %y = arith.select %far, %low, %s : f32
-    attn.yield %y : f32"""), lambda s, b, h, q, k, x: np.where(k > q, np.finfo(np.float32).min, s), floor=True),
+    attn.yield %y : f32"""), lambda s, b, h, q, k, x: np.where(k > q, -3.40282347e38, s), floor=True),
     Case("sinks", "%modified = attn.scale %scaled by 1.0 : SCORES", lambda s, b, h, q, k, x: s,
          {"sinks": ("tensor<4xf32>", lambda *_: (4,))}, mask=CAUSAL, sinks="sinks"),
     Case("sinks_infinite", "%modified = attn.scale %scaled by 1.0 : SCORES", lambda s, b, h, q, k, x: s,

@@ -22,9 +22,12 @@ LineDiagnostics::LineDiagnostics(MLIRContext *context, StringRef file)
     bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
     if (!isError && diagnostic.getSeverity() != DiagnosticSeverity::Warning)
       return success();
-    errors |= isError;
     std::string at = position(diagnostic.getLocation(), this->file);
     std::string text = diagnostic.str();
+    // The same failure again, in the words of the C++ code.
+    if (errors && StringRef(text).starts_with("failed to parse "))
+      return success();
+    errors |= isError;
     // MLIR's text advises an option that only the pass driver has.
     if (StringRef(text).contains("parsed with an unregistered dialect"))
       text = "unknown op, of an unknown dialect";

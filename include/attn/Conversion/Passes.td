@@ -67,7 +67,7 @@ def LowerTileProducts : Pass<"attn-lower-tile-products", "::mlir::ModuleOp"> {
 def LowerVectorMath : Pass<"attn-lower-vector-math", "::mlir::ModuleOp"> {
   let summary = "Operations that differ between processors become instructions";
   let description = [{
-    Exponentials, logarithms, conversions and dot products of bf16 pairs become
+    Exponentials, conversions and dot products of bf16 pairs become
     the best code of the target; without any feature, plain vector arithmetic
     that runs everywhere.
   }];
@@ -87,8 +87,8 @@ def ApproximateMath : Pass<"attn-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Math ops of score functions become arithmetic";
   let description = [{
     Hyperbolic tangents, exponentials, logarithms, powers, roundings and the like
-    become polynomials and plain arithmetic on scalars and vectors of f32, without
-    a call of the C library.
+    become polynomials and plain arithmetic on scalars and vectors of f32 and f64,
+    without a call of the C library.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

@@ -308,9 +308,24 @@ template <typename Op> void countExtras(KernelLibrary &library, Op op) {
   library.extras = std::max(library.extras, count);
 }
 
+/// Kernels read and write memory.
+LogicalResult refuseTensors(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (!isa_and_nonnull<AttnDialect>(op->getDialect()) ||
+        !llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
+      return WalkResult::advance();
+    op->emitOpError("is on tensors; tile and bufferize it before "
+                    "convert-attn-to-cpu");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(refuseTensors(module)))
+      return signalPassFailure();
     MLIRContext *context = &getContext();
     KernelLibrary library;
     module.walk([&](OnlineOp op) { countExtras(library, op); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ScoreFunction.h"
+#include "Arithmetic.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -42,6 +43,16 @@ Value cpu::ScoreFunction::evaluate(ArrayRef<Lanes> arguments, Value answer) {
   return vectorOf(values.lookup(answer));
 }
 
+/// The kernel's own exp2 is for exponents of normal numbers, and takes three
+/// quarters of them here: the square is 0 or infinite behind.
+static Value exp2Anywhere(KernelBuilder &k, Value x) {
+  Arithmetic a{k.builder, k.loc, x.getType()};
+  double limit = 0.75 * static_cast<double>(a.bias());
+  Value half = a.clamp(a.mul(x, a.real(0.5)), -limit, limit);
+  Value root = math::Exp2Op::create(k.builder, k.loc, half);
+  return a.mul(root, root);
+}
+
 cpu::ScoreFunction::Lanes cpu::ScoreFunction::clone(Operation &op) {
   if (readsCapture(&op))
     return loadCapture(op);
@@ -54,12 +65,9 @@ cpu::ScoreFunction::Lanes cpu::ScoreFunction::clone(Operation &op) {
       mapping.map(operand, values.lookup(operand).scalar);
     return {k.builder.clone(op, mapping)->getResult(0)};
   }
-  if (isa<math::Exp2Op>(op)) {
-    // The kernel's own exp2 is for x of at most 127.
-    Value scaled = k.mulf(vectorOf(values.lookup(op.getOperand(0))),
-                          k.splat(0.6931471805599453));
-    return {Value(), 0, math::ExpOp::create(k.builder, op.getLoc(), scaled)};
-  }
+  if (isa<math::Exp2Op>(op))
+    return {Value(), 0,
+            exp2Anywhere(k, vectorOf(values.lookup(op.getOperand(0))))};
   if (std::optional<Lanes> linear = cloneLinear(op))
     return *linear;
   Values operands;
@@ -170,7 +178,8 @@ cpu::ScoreFunction::Lanes cpu::ScoreFunction::loadCapture(Operation &op) {
     return {memref::LoadOp::create(k.builder, k.loc, memref, indices)};
   }
   Type element = type.getElementType();
-  if (!element.isF32() && !element.isInteger(32) && !element.isInteger(64))
+  if (!element.isF32() && !element.isF64() && !element.isInteger(32) &&
+      !element.isInteger(64))
     return {Value(), 0, loadEach(memref, at)};
   bool onlyLast = llvm::all_of(ArrayRef(at).drop_back(),
                                [](const Lanes &i) { return i.isUniform(); });

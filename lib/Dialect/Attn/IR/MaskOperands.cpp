@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What terms have in common: numbers, positions, and operands that they read.
 #include "attn/Dialect/Attn/IR/MaskOperands.h"
+#include "Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -122,6 +123,19 @@ Linear attn::numberValue(MaskContext &context, Attribute number,
   return Linear(cast<IntegerAttr>(number).getInt());
 }
 
+LogicalResult attn::verifyConstant(function_ref<InFlightDiagnostic()> emitError,
+                                   StringRef term, int64_t value,
+                                   int64_t lowest) {
+  constexpr int64_t limit = int64_t(1) << 40;
+  if (value < lowest) // C9, C10
+    return emitError() << "expects " << term << " of at least " << lowest
+                       << ", but got " << value;
+  if (value < -limit || value > limit) // C17
+    return emitError() << "expects " << term
+                       << " between -2^40 and 2^40, but got " << value;
+  return success();
+}
+
 LogicalResult attn::verifyNumber(function_ref<InFlightDiagnostic()> emitError,
                                  StringRef term, Attribute number,
                                  int64_t lowest, TypeRange types,
@@ -133,10 +147,7 @@ LogicalResult attn::verifyNumber(function_ref<InFlightDiagnostic()> emitError,
   if (!constant || !constant.getType().isInteger(64))
     return emitError() << "expects a number of " << term
                        << " to be an i64 or an operand, but got " << number;
-  if (constant.getInt() < lowest)
-    return emitError() << "expects " << term << " of at least " << lowest
-                       << ", but got " << constant.getInt();
-  return success();
+  return verifyConstant(emitError, term, constant.getInt(), lowest);
 }
 
 //===----------------------------------------------------------------------===//

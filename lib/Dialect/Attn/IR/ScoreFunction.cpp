@@ -135,6 +135,10 @@ static LogicalResult verifyCapture(Operation *op, Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
   bool isArray = isa<RankedTensorType, MemRefType>(type) &&
                  isScalar(shaped.getElementType());
+  if (isArray && llvm::is_contained(shaped.getShape(), 0))
+    return op->emitOpError() << "expects a score function to capture tensors "
+                                "with an element, but got "
+                             << type;
   if (isArray || isScalar(type))
     return success();
   return op->emitOpError() << "expects a score function to capture tensors and "
@@ -169,6 +173,7 @@ LogicalResult attn::verifyScoreFunction(Operation *op, TypeRange captures,
   if (!isa<YieldOp>(end) || end->getOperand(0).getType() != score) // C8
     return op->emitOpError() << "expects a score function that ends with "
                                 "attn.yield of a value of "
-                             << score << ", but got '" << end->getName() << "'";
+                             << score << ", but got '" << end->getName()
+                             << "' of (" << end->getOperandTypes() << ")";
   return success();
 }

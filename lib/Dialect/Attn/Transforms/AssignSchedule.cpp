@@ -95,10 +95,11 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                        ? l1Bytes * 2 / 3 / (4 * panel + 2 * dim)
                        : l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
     int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / rows * rows;
-    return ScheduleAttr::get(
-        &getContext(), lanes, rows, vectors, queryTile(queries, panel, 128),
-        keyTile, unroll, /*prefetch=*/2, Kind::Prefill,
-        /*split_keys=*/0, /*split_queries=*/0, pairs ? Products::Pairs : Products::Single);
+    return ScheduleAttr::get(&getContext(), lanes, rows, vectors,
+                             queryTile(queries, panel, 128), keyTile, unroll,
+                             /*prefetch=*/2, Kind::Prefill,
+                             /*split_keys=*/0, /*split_queries=*/0,
+                             pairs ? Products::Pairs : Products::Single);
   }
 
   /// The same for bf16 in tiles.
@@ -110,7 +111,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors,
                              queryTile(queries, panel, 256), keyTile,
                              /*unroll=*/1, /*prefetch=*/2, Kind::Prefill,
-                             /*split_keys=*/0, /*split_queries=*/0, Products::Tiles);
+                             /*split_keys=*/0, /*split_queries=*/0,
+                             Products::Tiles);
   }
 
   /// Whether padding less than doubles the products of tiles.

@@ -24,10 +24,26 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-static bool admitsNothing(Attribute mask) {
+namespace {
+/// Numbers of queries and keys, where they are known and not 0.
+struct Lengths {
+  std::optional<int64_t> queries, keys;
+
+  static std::optional<int64_t> of(RankedTensorType type, int dim) {
+    int64_t size = type.getDimSize(dim);
+    return size > 0 ? std::optional(size) : std::nullopt;
+  }
+};
+} // namespace
+
+static bool admitsNothing(Attribute mask, const Lengths &lengths) {
   MaskContext context;
-  Formula formula = maskFormula(context, mask);
-  return isNeverVisible(context, formula);
+  std::vector<Formula> parts{maskFormula(context, mask)};
+  if (lengths.queries)
+    parts.push_back(lessThan(Linear::query(), Linear(*lengths.queries)));
+  if (lengths.keys)
+    parts.push_back(lessThan(Linear::key(), Linear(*lengths.keys)));
+  return isNeverVisible(context, allOf(parts));
 }
 
 /// `window`, `not causal`, `and`.
@@ -48,12 +64,13 @@ static std::string describe(Attribute term) {
 }
 
 /// Terms that admit nothing together, of which none can be left out.
-static SmallVector<Attribute> culprits(AllOfAttr mask) {
+static SmallVector<Attribute> culprits(AllOfAttr mask, const Lengths &lengths) {
   SmallVector<Attribute> needed(mask.getTerms());
   for (size_t i = 0; i < needed.size();) {
     SmallVector<Attribute> rest(needed);
     rest.erase(rest.begin() + i);
-    if (!rest.empty() && admitsNothing(AllOfAttr::get(mask.getContext(), rest)))
+    if (!rest.empty() &&
+        admitsNothing(AllOfAttr::get(mask.getContext(), rest), lengths))
       needed = rest;
     else
       ++i;
@@ -61,20 +78,34 @@ static SmallVector<Attribute> culprits(AllOfAttr mask) {
   return needed;
 }
 
+static void refuse(SdpaOp op, Lengths lengths) {
+  if (admitsNothing(*op.getMask(), Lengths()))
+    lengths = {};
+  auto text = [](std::optional<int64_t> length, StringRef many, StringRef one) {
+    return length ? std::to_string(*length) + " " + many.str() : one.str();
+  };
+  InFlightDiagnostic error =
+      op.emitOpError("has a mask that admits no pair of ")
+      << text(lengths.queries, "queries", "query") << " and "
+      << text(lengths.keys, "keys", "key");
+  SmallVector<Attribute> terms{*op.getMask()};
+  if (auto all = dyn_cast<AllOfAttr>(*op.getMask()))
+    terms = culprits(all, lengths);
+  error << (terms.size() > 1 ? ", because these terms contradict each other"
+                             : "")
+        << ": " << llvm::join(llvm::map_range(terms, describe), "; ");
+}
+
 namespace {
 struct CheckMasks : attn::impl::CheckMasksBase<CheckMasks> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([](SdpaOp op) {
-      if (!op.getMask() || !admitsNothing(*op.getMask()))
+      Lengths lengths{
+          Lengths::of(op.getQuery().getType(), op.queryDims().sequence),
+          Lengths::of(op.getKey().getType(), op.keyDims().sequence)};
+      if (!op.getMask() || !admitsNothing(*op.getMask(), lengths))
         return WalkResult::advance();
-      InFlightDiagnostic error =
-          op.emitOpError("has a mask that admits no pair of query and key");
-      SmallVector<Attribute> terms{*op.getMask()};
-      if (auto all = dyn_cast<AllOfAttr>(*op.getMask()))
-        terms = culprits(all);
-      error << (terms.size() > 1 ? ", because these terms contradict each other"
-                                 : "")
-            << ": " << llvm::join(llvm::map_range(terms, describe), "; ");
+      refuse(op, lengths);
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

@@ -18,7 +18,9 @@
 // The limits are those of the CPU kernels; they are the same for all targets
 // that exist by now.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -84,11 +86,15 @@ static LogicalResult expectVectorOp(SdpaOp op, Operation &inner) {
            << "expects a score function that this target has vector code for, "
               "but it has '"
            << name << "'";
+  // Narrow floats are only read and converted.
+  bool computes = !readsCapture(&inner) && !isa<arith::TruncFOp>(inner);
   for (Type type : inner.getResultTypes())
-    if (isa<FloatType>(type) && !type.isF32())
-      return op.emitOpError() << "expects floats of f32 in a score function on "
-                                 "this target, but '"
-                              << name << "' gives " << type;
+    if (isa<FloatType>(type) && !type.isF32() && !type.isF64() &&
+        (computes || type.getIntOrFloatBitWidth() != 16))
+      return op.emitOpError()
+             << "expects a score function to compute in f32 or f64 on this "
+                "target, but '"
+             << name << "' gives " << type;
   return success();
 }
 
@@ -122,11 +128,16 @@ static bool isStep(Operation *op) {
              SoftmaxOp, SigmoidOp, SubtractWeightsOp, ContextOp>(op);
 }
 
-/// Whether a context that is left depends on `op`; it is reported instead.
+/// Whether a context that is left depends on `op`, in the same attention; it is
+/// reported instead.
 static bool feedsContext(Operation *op) {
-  return llvm::any_of(op->getUsers(), [](Operation *user) {
-    return isa<ContextOp>(user) || (isStep(user) && feedsContext(user));
-  });
+  SetVector<Operation *> dependent;
+  ForwardSliceOptions sameAttention;
+  sameAttention.filter = [op](Operation *other) {
+    return other == op || !isa<ScoresOp>(other);
+  };
+  getForwardSlice(op, &dependent, sameAttention);
+  return llvm::any_of(dependent, llvm::IsaPred<ContextOp>);
 }
 
 static LogicalResult refuseStep(Operation *op) {

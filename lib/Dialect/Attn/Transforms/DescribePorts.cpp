@@ -434,6 +434,28 @@ LogicalResult DescribePorts::checkType(Location loc, StringRef what,
   return success();
 }
 
+static std::string nameOf(BlockArgument argument) {
+  unsigned i = argument.getArgNumber();
+  auto given = cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                   .getArgAttrOfType<StringAttr>(i, "attn.name");
+  return given ? given.str() : "arg" + std::to_string(i);
+}
+
+/// A result of a function that only merges states may be either one's memory.
+static Attribute withOverlap(Builder &b, DictionaryAttr port, Value result) {
+  auto merge = result.getDefiningOp<MergeStatesOp>();
+  if (!merge || !llvm::hasNItems(*merge->getBlock(), 2))
+    return port;
+  unsigned place = cast<OpResult>(result).getResultNumber();
+  SmallVector<Attribute> names;
+  for (unsigned operand : {place, place + 3})
+    if (auto argument = dyn_cast<BlockArgument>(merge->getOperand(operand)))
+      names.push_back(b.getStringAttr(nameOf(argument)));
+  NamedAttrList entries(port);
+  entries.set("overlaps", b.getArrayAttr(names));
+  return entries.getDictionary(b.getContext());
+}
+
 LogicalResult DescribePorts::describe(func::FuncOp function) {
   if (failed(checkName(function)))
     return failure();
@@ -446,11 +468,9 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
   PortWriter writer{classes, Builder(&getContext())};
   SmallVector<Attribute> ports;
   for (BlockArgument argument : function.getArguments()) {
-    unsigned i = argument.getArgNumber();
-    auto given = function.getArgAttrOfType<StringAttr>(i, "attn.name");
-    std::string name = given ? given.str() : "arg" + std::to_string(i);
-    if (failed(
-            checkType(argument.getLoc(), "argument", name, argument.getType())))
+    std::string name = nameOf(argument);
+    Type type = argument.getType();
+    if (failed(checkType(argument.getLoc(), "argument", name, type)))
       return failure();
     ports.push_back(writer.describe(name, argument, /*input=*/true));
   }
@@ -461,12 +481,12 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
     std::string name = given ? given.str() : "out" + std::to_string(i);
     if (failed(checkType(end->getLoc(), "result", name, value.getType())))
       return failure();
-    DictionaryAttr port = writer.describe(name, value, /*input=*/false);
+    auto port = writer.describe(name, value, /*input=*/false);
+    ports.push_back(withOverlap(writer.builder, port, value));
     if (writer.symbols.size() != known)
       return end->emitError()
              << "result '" << name << "' of type " << value.getType()
              << " has a size that no argument tells";
-    ports.push_back(port);
   }
   function->setAttr("attn.ports", writer.builder.getArrayAttr(ports));
   return success();

@@ -208,6 +208,12 @@ struct TileKeys : attn::impl::TileKeysBase<TileKeys> {
       if (isa<OnlineOp, WeighOp>(op))
         ops.push_back(op);
     });
+    for (Operation *op : ops)
+      if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>)) {
+        op->emitOpError("expects tensors, which attn-tile-keys can cut; it "
+                        "runs before bufferization");
+        return signalPassFailure();
+      }
     IRRewriter rewriter(&getContext());
     for (Operation *op : ops) {
       if (auto online = dyn_cast<OnlineOp>(op))

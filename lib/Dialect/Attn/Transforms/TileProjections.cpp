@@ -199,6 +199,12 @@ struct TileProjections : attn::impl::TileProjectionsBase<TileProjections> {
   void runOnOperation() override {
     SmallVector<ProjectOp> ops;
     getOperation()->walk([&](ProjectOp op) { ops.push_back(op); });
+    for (ProjectOp op : ops)
+      if (!op.getScheduleAttr()) {
+        op.emitOpError("has no schedule; run attn-assign-schedule before "
+                       "attn-tile-projections");
+        return signalPassFailure();
+      }
     IRRewriter rewriter(&getContext());
     for (ProjectOp op : ops)
       tileProjection(op, rewriter);

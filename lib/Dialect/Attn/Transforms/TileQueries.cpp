@@ -280,11 +280,14 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
     rewriter.replaceOp(op, resultsWithoutKeys(op, results, rewriter));
     return success();
   }
+  bool many = static_cast<bool>(op.getScheduleAttr());
+  if (!many && !op.getDecodeScheduleAttr())
+    return op.emitOpError("has no schedule; run attn-assign-schedule before "
+                          "attn-tile-queries");
   DecodeRows rows{packedHeads(op), countDocuments(op, rewriter)};
   int64_t most = op.getDecodeScheduleAttr() ? mostDecodeQueries(op) : 0;
   numberDocuments(op, rewriter);
   Value batches = sizeOf(rewriter, loc, op.getQuery(), op.queryDims().batch);
-  bool many = static_cast<bool>(op.getScheduleAttr());
   if (op.getDecodeScheduleAttr()) {
     Value few; // one of the two loops has no batch entries
     if (many) {

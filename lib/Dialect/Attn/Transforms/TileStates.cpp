@@ -133,6 +133,12 @@ struct TileStates : attn::impl::TileStatesBase<TileStates> {
       if (isa<MergeStatesOp, FinalizeStateOp>(op))
         ops.push_back(op);
     });
+    for (Operation *op : ops)
+      if (!op->hasAttr("schedule")) {
+        op->emitOpError("has no schedule; run attn-assign-schedule before "
+                        "attn-tile-states");
+        return signalPassFailure();
+      }
     IRRewriter rewriter(&getContext());
     for (Operation *op : ops) {
       if (auto merge = dyn_cast<MergeStatesOp>(op))

@@ -439,3 +439,67 @@ func.func @mask_c16_tensor(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>) {
   %r = attn.mask %s where chunked(4, from %m0 : tensor<2xi32>) : tensor<2x4x5x6xf32>
   return
 }
+
+// -----
+
+func.func @mask_c17_causal(%s: tensor<2x4x5x6xf32>) {
+  // expected-error@+1 {{expects causal(offset) between -2^40 and 2^40, but got 9223372036854775807}}
+  %r = attn.mask %s where causal(offset = 9223372036854775807) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c17_window(%s: tensor<2x4x5x6xf32>) {
+  // expected-error@+1 {{expects window(left) between -2^40 and 2^40, but got 1099511627777}}
+  %r = attn.mask %s where window(left = 1099511627777) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c17_negative(%s: tensor<2x4x5x6xf32>) {
+  // expected-error@+1 {{expects dilated(offset) between -2^40 and 2^40, but got -1099511627777}}
+  %r = attn.mask %s where dilated(2, offset = -1099511627777) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c17_prefix(%s: tensor<2x4x5x6xf32>) {
+  // expected-error@+1 {{expects prefix between -2^40 and 2^40, but got 9223372036854775807}}
+  %r = attn.mask %s where prefix(9223372036854775807) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c17_sink(%s: tensor<2x4x5x6xf32>) {
+  // expected-error@+1 {{expects sink between -2^40 and 2^40, but got 1099511627777}}
+  %r = attn.mask %s where sink(1099511627777) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c17_chunked(%s: tensor<2x4x5x6xf32>) {
+  // expected-error@+1 {{expects chunked between -2^40 and 2^40, but got 1099511627777}}
+  %r = attn.mask %s where chunked(1099511627777) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c17_block(%s: tensor<2x4x5x6xf32>) {
+  // expected-error@+1 {{expects block between -2^40 and 2^40, but got 1099511627777}}
+  %r = attn.mask %s where block(1, 1099511627777, bits = [[1]]) : tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_c12_too_many_tokens(%s: tensor<2x4x5x6xf32>, %m0: tensor<2xi32>) {
+  // expected-error@+1 {{expects tree of 1 to 32 tokens, but got 65}}
+  %r = attn.mask %s where tree(65, %m0 : tensor<2xi32>) : tensor<2x4x5x6xf32>
+  return
+}

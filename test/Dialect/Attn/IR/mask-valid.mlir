@@ -178,3 +178,8 @@ func.func @mask_c16_origin(%state: !attn.state<16 x 8 x 8, f32>, %k: memref<?x8x
       : !attn.state<16 x 8 x 8, f32>, memref<?x8xf32>, memref<?x8xf32>
   return %r : !attn.state<16 x 8 x 8, f32>
 }
+
+func.func @mask_c17_largest(%s: tensor<2x4x5x6xf32>) {
+  %r = attn.mask %s where window(left = 1099511627776, offset = -1099511627776) or chunked(1099511627776) : tensor<2x4x5x6xf32>
+  return
+}

@@ -124,9 +124,19 @@ func.func @score_mod_c7_divisor_not_constant(%s: tensor<4x5x6xf32>) {
 // -----
 
 func.func @score_mod_c8_yields_an_index(%s: tensor<4x5x6xf32>) {
-  // expected-error@+1 {{expects a score function that ends with attn.yield of a value of 'f32', but got 'attn.yield'}}
+  // expected-error@+1 {{expects a score function that ends with attn.yield of a value of 'f32', but got 'attn.yield' of ('index')}}
   %r = attn.score_mod %s (%x: f32, %b, %h, %q, %k) {
     attn.yield %q : index
   } : tensor<4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @score_mod_c4_empty(%s: tensor<5x6xf32>, %t: tensor<3x0xf32>) {
+  // expected-error@+1 {{expects a score function to capture tensors with an element, but got 'tensor<3x0xf32>'}}
+  %r = attn.score_mod %s (%x: f32, %b, %h, %i, %j) with (%u = %t : tensor<3x0xf32>) {
+    attn.yield %x : f32
+  } : tensor<5x6xf32>
   return
 }

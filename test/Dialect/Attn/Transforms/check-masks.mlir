@@ -99,3 +99,26 @@ func.func @documents(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>, %i: tensor<?xi32>
   %out = attn.sdpa %q, %k, %k scale 1.0 where document(%i : tensor<?xi32>) and window(left = 0, right = 0) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return %out : tensor<?x8xf32>
 }
+
+// -----
+
+// The lengths are known.
+func.func @behind_the_last_query(%q: tensor<2x16x8xf32>) -> tensor<2x16x8xf32> {
+  // expected-error @+1 {{has a mask that admits no pair of 16 queries and 16 keys: causal (k <= q - 16)}}
+  %out = attn.sdpa %q, %q, %q scale 1.0 where causal(offset = -16) : (tensor<2x16x8xf32>, tensor<2x16x8xf32>, tensor<2x16x8xf32>) -> tensor<2x16x8xf32>
+  return %out : tensor<2x16x8xf32>
+}
+
+// -----
+
+func.func @one_pair(%q: tensor<2x16x8xf32>) -> tensor<2x16x8xf32> {
+  %out = attn.sdpa %q, %q, %q scale 1.0 where causal(offset = -15) : (tensor<2x16x8xf32>, tensor<2x16x8xf32>, tensor<2x16x8xf32>) -> tensor<2x16x8xf32>
+  return %out : tensor<2x16x8xf32>
+}
+
+// -----
+
+func.func @no_queries(%q: tensor<2x0x8xf32>, %k: tensor<2x16x8xf32>) -> tensor<2x0x8xf32> {
+  %out = attn.sdpa %q, %k, %k scale 1.0 where causal(top_left) : (tensor<2x0x8xf32>, tensor<2x16x8xf32>, tensor<2x16x8xf32>) -> tensor<2x0x8xf32>
+  return %out : tensor<2x0x8xf32>
+}

@@ -79,3 +79,27 @@ func.func @scale_of_other_elements(%x: tensor<2xf8E5M2>) -> tensor<2xf8E5M2> {
   %y = attn.scale %x by 0.5 : tensor<2xf8E5M2>
   return %y : tensor<2xf8E5M2>
 }
+
+// -----
+
+// Once, also with other ops in between.
+func.func @through_arithmetic(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> tensor<2x5xf32> {
+  %s = attn.scores %q, %k : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %w = math.exp %s : tensor<2x3xf32>
+  // expected-error @below {{'attn.context' op is not part of an attention that could be fused: the weights come from math.exp}}
+  %o = attn.context %w, %v : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+  return %o : tensor<2x5xf32>
+}
+
+// -----
+
+// A step of an attention is not reported by the next attention's context.
+func.func @chained(%q: tensor<3x3xf32>, %k: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  // expected-error @below {{'attn.scores' op is not part of an attention that could be fused: no attn.context depends on it}}
+  %s = attn.scores %q, %k : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  %t = attn.scores %s, %k : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  %w = math.exp %t : tensor<3x3xf32>
+  // expected-error @below {{'attn.context' op is not part of}}
+  %o = attn.context %w, %k : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  return %o : tensor<3x3xf32>
+}

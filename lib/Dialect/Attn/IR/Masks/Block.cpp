@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // block(M, N, bits = [[1, 0], ..]) and block(M, N, %bits : type): pairs in
 // blocks of M queries and N keys that a bitmap allows. docs/Spec.md, "block".
+#include "../Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -152,6 +153,9 @@ BlockAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects blocks of at least 1 query and 1 key, but "
                           "got "
                        << getQueries() << " and " << getKeys();
+  for (int64_t size : {getQueries(), getKeys()})
+    if (failed(verifyConstant(emitError, "block", size, 1)))
+      return failure();
   if (static_cast<bool>(getBits()) == static_cast<bool>(getOperand())) // C11
     return emitError() << "expects block to have either bits or an operand";
   if (getBits()) {

@@ -2,6 +2,7 @@
 // causal(top_left | bottom_right | offset = N | offset = %x : type), the first
 // two maybe `in document`: keys up to the query's own position. docs/Spec.md,
 // "causal".
+#include "../Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
@@ -86,6 +87,9 @@ CausalAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
     return emitError()
            << "expects a constant or an operand with causal(offset) "
               "and neither with another alignment";
+  if (getOffset())
+    return verifyConstant(emitError, "causal(offset)", getOffset(),
+                          std::numeric_limits<int64_t>::min());
   if (!hasOperand)
     return success();
   return verifyPerBatchOperand(emitError, "causal(offset)", types[getOperand()],

@@ -2,6 +2,7 @@
 // chunked(N, position): keys of the query's own chunk. docs/Spec.md,
 // "chunked". In tile ops chunks may begin at another key than 0:
 // chunked(N, from %k : index, position).
+#include "../Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
@@ -50,9 +51,8 @@ void ChunkedAttr::printTerm(OpAsmPrinter &printer,
 LogicalResult
 ChunkedAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
                             TypeRange types, ArrayRef<int64_t> shape) const {
-  if (getSize() < 1) // C10
-    return emitError() << "expects chunked of at least 1, but got "
-                       << getSize();
+  if (failed(verifyConstant(emitError, "chunked", getSize(), 1))) // C10
+    return failure();
   if (getOrigin() && !types[getOrigin().getPosition()].isIndex()) // C16
     return emitError() << "expects chunked to count from an operand of type "
                           "index, but got "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // dilated(N, position): keys at multiples of a distance. docs/Spec.md,
 // "dilated".
+#include "../Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
@@ -31,8 +32,7 @@ void DilatedAttr::printTerm(OpAsmPrinter &printer,
 LogicalResult
 DilatedAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
                             TypeRange types, ArrayRef<int64_t> shape) const {
-  if (getStep() < 1) // C10
-    return emitError() << "expects dilated of at least 1, but got "
-                       << getStep();
+  if (failed(verifyConstant(emitError, "dilated", getStep(), 1))) // C10
+    return failure();
   return verifyPosition(emitError, "dilated", getPosition(), types, shape);
 }

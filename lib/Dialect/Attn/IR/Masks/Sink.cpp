@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // sink(N): the first keys, which every query keeps seeing. docs/Spec.md,
 // "sink".
+#include "../Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
@@ -25,7 +26,5 @@ void SinkAttr::printTerm(OpAsmPrinter &printer, OperandRange) const {
 LogicalResult
 SinkAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
                          TypeRange, ArrayRef<int64_t>) const {
-  if (getCount() < 1) // C10
-    return emitError() << "expects sink of at least 1, but got " << getCount();
-  return success();
+  return verifyConstant(emitError, "sink", getCount(), 1); // C10
 }

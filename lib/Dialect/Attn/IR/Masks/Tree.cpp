@@ -54,12 +54,10 @@ LogicalResult
 TreeAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
                          TypeRange types, ArrayRef<int64_t> shape) const {
   Type type = types[getOperand().getPosition()];
-  if (failed(verifyIntegerRow(emitError, "tree", type, getTokens(),
-                              shape))) // C12
-    return failure();
-  int64_t bits = cast<ShapedType>(type).getElementTypeBitWidth();
+  auto row = dyn_cast<ShapedType>(type);
+  int64_t bits = row && row.getElementType().isInteger(32) ? 32 : 64;
   if (getTokens() < 1 || getTokens() > bits) // C12
     return emitError() << "expects tree of 1 to " << bits << " tokens, but got "
                        << getTokens();
-  return success();
+  return verifyIntegerRow(emitError, "tree", type, getTokens(), shape); // C12
 }
