@@ -85,25 +85,27 @@ void KernelExplainer::ports(StringRef heading, bool input) {
      << "\n";
 }
 
-/// For which lengths keys are split; empty for all that the schedule is for.
-static std::string splitCondition(SdpaOp op, ScheduleAttr schedule) {
-  if (splitsKeys(op, schedule))
-    return "";
-  return llvm::formatv(" where Sq <= {0} and Skv >= {1}",
-                       schedule.getSplitQueries(), leastSplitKeys(schedule));
+/// What an item sees, where that is not all keys.
+static std::string itemKeys(SdpaOp op, ScheduleAttr schedule) {
+  int64_t keys = keysPerItem(op, schedule);
+  bool decode = schedule.getKind() == Kind::Decode;
+  if (!keys)
+    return decode ? ", one document after the other" : "";
+  std::string text = llvm::formatv(", {0} keys per item", keys);
+  if (!decode && !splitsKeys(op, schedule))
+    text += llvm::formatv(" where Sq <= {0} and Skv >= {1}",
+                          schedule.getSplitQueries(), leastSplitKeys(schedule));
+  return text;
 }
 
-/// `use` says which lengths the schedule is for, `split` for which of them keys
-/// are split.
+/// `use` says which lengths the schedule is for, `seen` what an item sees.
 static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
-                          const Twine &use = "", const Twine &split = "") {
+                          const Twine &use = "", const Twine &seen = "") {
   bool decode = schedule.getKind() == Kind::Decode;
   os << "    schedule  " << use << schedule.getQueryTile()
      << (decode ? " rows by " : " queries by ") << schedule.getKeyTile()
      << " keys per tile";
-  if (schedule.getSplitKeys())
-    os << ", " << schedule.getSplitKeys() << " keys per item" << split;
-  os << "; register tile of " << schedule.getRows()
+  os << seen << "; register tile of " << schedule.getRows()
      << (decode ? " keys by 4 queries and 4 queries by " : " by ")
      << schedule.getVectors() << " vectors of " << schedule.getLanes()
      << " lanes";
@@ -125,9 +127,9 @@ static void printSchedules(llvm::raw_ostream &os, SdpaOp op) {
   };
   if (many)
     printSchedule(os, many, few ? use("prefill", ">") : std::string(),
-                  splitCondition(op, many));
+                  itemKeys(op, many));
   if (few)
-    printSchedule(os, few, use("decode", "<="));
+    printSchedule(os, few, use("decode", "<="), itemKeys(op, few));
 }
 
 static void printCounts(llvm::raw_ostream &os, const AttentionFacts &facts) {

@@ -60,6 +60,13 @@ static Length lengthOf(Value tensor, int64_t dim, const SymbolSizes &sizes) {
   return {symbol, std::nullopt};
 }
 
+int64_t attn::keysPerItem(SdpaOp op, ScheduleAttr schedule) {
+  bool decode = schedule.getKind() == Kind::Decode;
+  bool never =
+      decode ? cutsRowsAtDocuments(op) : splitsKeys(op, schedule) == false;
+  return never ? 0 : schedule.getSplitKeys();
+}
+
 static bool hasOpaque(const Formula &formula) {
   return formula->kind == FormulaKind::Opaque ||
          llvm::any_of(formula->children, hasOpaque);
@@ -158,6 +165,7 @@ static AttentionFacts factsOf(SdpaOp op, const SymbolSizes &sizes,
   facts.queries = lengthOf(op.getQuery(), op.queryDims().sequence, sizes);
   facts.keys = lengthOf(op.getKey(), op.keyDims().sequence, sizes);
   facts.schedule = schedule;
+  facts.keysPerItem = keysPerItem(op, schedule);
   facts.features = op.getQuery().getType().getDimSize(op.queryDims().feature) +
                    op.getValue().getType().getDimSize(op.valueDims().feature);
   if (op.isDifferential())

@@ -31,6 +31,7 @@ struct AttentionFacts {
   std::string position, mask;
   Length queries, keys;
   ScheduleAttr schedule;
+  int64_t keysPerItem = 0; ///< 0: all that its rows see
   KeyRanges ranges;
   /// Sum of the query's and the value's head dimension, of all maps.
   int64_t features = 0;
@@ -40,6 +41,10 @@ struct AttentionFacts {
   /// Operations per batch entry and head for so many pairs.
   int64_t flops(int64_t pairs) const { return 2 * pairs * features; }
 };
+
+/// The keys of a part where the kernels of `schedule`, of either kind, split
+/// them; 0 where lengths or documents rule that out.
+int64_t keysPerItem(SdpaOp op, ScheduleAttr schedule);
 
 /// `file:line:column`.
 std::string positionOf(mlir::Location location);

@@ -88,7 +88,7 @@ static json::Object toJson(const AttentionFacts &facts) {
       {"visit", toJson(facts.ranges.context, facts.ranges.visit)},
       {"not_full", toJson(facts.ranges.context, facts.ranges.notFull)},
   };
-  if (int64_t keys = facts.schedule.getSplitKeys()) {
+  if (int64_t keys = facts.keysPerItem) {
     json::Object split{{"keys", keys}};
     if (int64_t queries = facts.schedule.getSplitQueries()) {
       split["most_queries"] = queries;
