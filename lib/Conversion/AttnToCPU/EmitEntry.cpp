@@ -46,13 +46,13 @@ Value makeMemRef(Emitter &e, Value args, const Port &port, Type type) {
   auto insert = [&](Value value, ArrayRef<int64_t> position) {
     descriptor = LLVM::InsertValueOp::create(e.b, descriptor, value, position);
   };
-  Value data = e.load(e.ptr, args, Layout::data(port));
+  Value data = e.load(e.ptr, args, ArgsLayout::data(port));
   insert(data, 0);
   insert(data, 1);
   insert(e.constant(e.i64, 0), 2);
   for (int64_t dim = 0; dim < rank; ++dim) {
-    insert(e.load(e.i64, args, Layout::shape(port, dim)), {3, dim});
-    insert(e.load(e.i64, args, Layout::stride(port, dim)), {4, dim});
+    insert(e.load(e.i64, args, ArgsLayout::shape(port, dim)), {3, dim});
+    insert(e.load(e.i64, args, ArgsLayout::stride(port, dim)), {4, dim});
   }
   return UnrealizedConversionCastOp::create(e.b, type, descriptor).getResult(0);
 }
@@ -79,7 +79,7 @@ struct EntryOfKernel {
   std::string name;
   func::FuncOp kernel, workspace, flops;
   ArrayRef<Port> ports;
-  Layout layout;
+  ArgsLayout layout;
   std::vector<Check> shapes, memory;
   LLVM::LLVMFuncOp checkShapes;
 
@@ -212,8 +212,8 @@ void EntryOfKernel::emitKernelCall(Value args, Value threads, Value space,
   Value loop = e.load(e.ptr, args, layout.parallelFor());
   loop = e.select(e.compare(ICmpPredicate::eq, loop, e.null()),
                   LLVM::AddressOfOp::create(e.b, parallel), loop);
-  Value call = LLVM::AllocaOp::create(e.b, e.ptr, e.i8,
-                                      e.constant(e.i64, Layout::callSize), 8);
+  Value call = LLVM::AllocaOp::create(
+      e.b, e.ptr, e.i8, e.constant(e.i64, ArgsLayout::callSize), 8);
   int64_t begin = layout.workspace();
   e.store(start, call, 0);
   e.store(bytes, call, layout.workspaceSize() - begin);

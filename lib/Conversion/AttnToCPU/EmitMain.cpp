@@ -61,9 +61,9 @@ static LLVM::GlobalOp makePorts(Emitter &e, StringRef name,
     return e.address(global);
   };
   auto port = LLVM::LLVMStructType::getLiteral(
-      e.b.getContext(),
-      {e.ptr, e.i32, e.i32, LLVM::LLVMArrayType::get(e.i64, Layout::maxRank),
-       LLVM::LLVMArrayType::get(e.ptr, Layout::maxRank)});
+      e.b.getContext(), {e.ptr, e.i32, e.i32,
+                         LLVM::LLVMArrayType::get(e.i64, ArgsLayout::maxRank),
+                         LLVM::LLVMArrayType::get(e.ptr, ArgsLayout::maxRank)});
   auto type = LLVM::LLVMArrayType::get(port, ports.size());
   return makeGlobal(e, name + ".ports", type, [&] {
     Aggregate all(e, type);

@@ -25,7 +25,7 @@ struct Port {
 llvm::SmallVector<Port> readPorts(mlir::ArrayAttr attribute);
 
 /// Byte offsets in NAME_args, include/attn-rt/program.h says of what.
-struct Layout {
+struct ArgsLayout {
   static constexpr int64_t maxRank = 6;
   static constexpr int64_t tensorSize = 8 + 2 * 8 * maxRank;
   static constexpr int64_t callSize = 40;

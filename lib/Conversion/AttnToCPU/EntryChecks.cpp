@@ -17,7 +17,7 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
   llvm::StringMap<std::pair<const Port *, int64_t>> firstUse;
   for (const Port &port : ports)
     for (int64_t dim = 0; dim < port.type.getRank(); ++dim) {
-      int64_t offset = Layout::shape(port, dim);
+      int64_t offset = ArgsLayout::shape(port, dim);
       std::string text = dimensionText(port, dim);
       if (int64_t size = port.sizes[dim]; size >= 0) {
         checks.push_back({text + " is not " + std::to_string(size),
@@ -36,7 +36,7 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
         continue;
       }
       auto [other, otherDim] = use->second;
-      int64_t otherOffset = Layout::shape(*other, otherDim);
+      int64_t otherOffset = ArgsLayout::shape(*other, otherDim);
       text += (" is not the same as " +
                (other == &port ? "its" : other->name.str() + "'s") +
                " dimension " + Twine(otherDim))
@@ -56,7 +56,7 @@ static Value hasElements(Emitter &e, Value args, const Port &port) {
   Value all = e.constant(e.b.getI1Type(), 1);
   for (int64_t dim = 0; dim < port.type.getRank(); ++dim)
     if (port.sizes[dim] <= 0) {
-      Value size = e.load(e.i64, args, Layout::shape(port, dim));
+      Value size = e.load(e.i64, args, ArgsLayout::shape(port, dim));
       all =
           LLVM::AndOp::create(e.b, all, e.compare(ICmpPredicate::ne, size, 0));
     }
@@ -80,14 +80,14 @@ std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
   for (const Port &port : ports) {
     add(port, "data is null", [&port](Emitter &e, Value args) {
       return e.compare(ICmpPredicate::eq,
-                       e.load(e.i64, args, Layout::data(port)), 0);
+                       e.load(e.i64, args, ArgsLayout::data(port)), 0);
     });
     int64_t bytes = elementBytes(port);
     if (bytes > 1)
       add(port, "data is not aligned to " + Twine(bytes) + " bytes",
           [&port, bytes](Emitter &e, Value args) {
             Value low = LLVM::AndOp::create(
-                e.b, e.load(e.i64, args, Layout::data(port)),
+                e.b, e.load(e.i64, args, ArgsLayout::data(port)),
                 e.constant(e.i64, bytes - 1));
             return e.compare(ICmpPredicate::ne, low, 0);
           });
@@ -98,8 +98,8 @@ std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
           "dimension " + Twine(dim) +
               " has stride 0, which only inputs may have",
           [&port, dim](Emitter &e, Value args) {
-            Value stride = e.load(e.i64, args, Layout::stride(port, dim));
-            Value size = e.load(e.i64, args, Layout::shape(port, dim));
+            Value stride = e.load(e.i64, args, ArgsLayout::stride(port, dim));
+            Value size = e.load(e.i64, args, ArgsLayout::shape(port, dim));
             return Value(LLVM::AndOp::create(
                 e.b, e.compare(ICmpPredicate::eq, stride, 0),
                 e.compare(ICmpPredicate::sgt, size, 1)));

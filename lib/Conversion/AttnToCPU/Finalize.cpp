@@ -161,7 +161,8 @@ void cpu::emitSaveState(KernelBuilder &k, const StateLayout &layout,
         sums = columnOf(k, part, layout.valueDim + 1);
   k.loop(k.index(0), panels, 1, [&](Value p) {
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    part, p, queryCount, [](Value x, int64_t) { return x; });
+                    part, p, queryCount,
+                    [](Value x, int64_t, Value) { return x; });
     writeRow(k, state, layout.statistic(k, p, StateLayout::Maximum), maxima, p,
              queryCount);
     writeRow(k, state, layout.statistic(k, p, StateLayout::Sum), sums, p,
