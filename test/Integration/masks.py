@@ -207,9 +207,9 @@ def text(name, element, weights):
         types = f"{tensor}, {scores}, {scores}" if weights else f"{tensor}, {lse}"
         returned = "weights, scores) {scores_stage = #attn<scores_stage masked>}" if weights else "lse)"
         return (f"func.func @kernel({', '.join(arguments)}) -> ({types}) {{\n"
-                f"  %r:{3 if weights else 2} = attn.sdpa %q, %k, %v scale 0.25 where {where} returning(out, {returned}\n"
+                f"  %all:{3 if weights else 2} = attn.sdpa %q, %k, %v scale 0.25 where {where} returning(out, {returned}\n"
                 f"      : ({tensor}, {tensor}, {tensor}) -> ({types})\n"
-                f"  return {'%r#0, %r#1, %r#2' if weights else '%r#0, %r#1'} : {types}\n}}\n")
+                f"  return {'%all#0, %all#1, %all#2' if weights else '%all#0, %all#1'} : {types}\n}}\n")
     captures, body = PREDICATES[name][:2]
     captures = f" with ({captures})" if captures else ""
     types = f"{tensor}, {scores}, {scores}" if weights else tensor
