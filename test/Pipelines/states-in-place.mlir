@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Merged states and their results are written into the caller's memory; only what lies between two ops has a buffer.
-// RUN: attn-opt %s --compile-from=input --compile-to=buffers | FileCheck %s --implicit-check-not=memref.copy
+// RUN: attn-opt %s --compile-from=input --compile-to=buffers --split-keys=0 | FileCheck %s --implicit-check-not=memref.copy
 
 // CHECK-LABEL: func.func private @merge.kernel(
 // CHECK-NOT: memref.alloc

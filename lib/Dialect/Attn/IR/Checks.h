@@ -71,12 +71,6 @@ llvm::LogicalResult verifyPerHead(mlir::Operation *op, llvm::StringRef name,
                                   llvm::ArrayRef<int64_t> shape,
                                   mlir::Type element);
 
-/// Checks a constant of a mask term. Sums of such numbers and positions do not
-/// wrap around.
-llvm::LogicalResult
-verifyConstant(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
-               llvm::StringRef term, int64_t value, int64_t lowest);
-
 /// Checks a matrix of a tile op; `columns` may be unknown.
 llvm::LogicalResult expectMatrix(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value value, int64_t columns);

@@ -106,25 +106,28 @@ OnlineOp AttentionItem::attend(const ItemMask &mask, Value first, Value count) {
   OpBuilder &b = builder;
   ScheduleAttr schedule = op.getScheduleAttr();
   StateType stateType = stateTypeOf(op);
-  auto initState = [&](Value ofHeads) -> Value {
-    Value query = headMatrix(ofHeads, op.queryDims(), head, begin, rows);
-    return InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
-                               schedule);
+  auto queriesOf = [&](Value ofHeads) -> Value {
+    return headMatrix(ofHeads, op.queryDims(), head, begin, rows);
   };
   Value kvHead = group ? arith::DivUIOp::create(b, loc, head, group) : head;
   auto keysOf = [&](Value ofHeads, SdpaOp::Dims dims) -> Value {
     return headMatrix(ofHeads, dims, kvHead, getAsOpFoldResult(first),
                       getAsOpFoldResult(count));
   };
-  Value state = initState(op.getQuery()), secondState, secondKey;
+  auto initState = [&](Value query) -> Value {
+    return InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
+                               schedule);
+  };
+  Value query = queriesOf(op.getQuery());
   Value key = keysOf(op.getKey(), op.keyDims());
   Value value = keysOf(op.getValue(), op.valueDims());
-  if (op.isDifferential()) {
-    secondState = initState(op.getSecondQuery());
-    secondKey = keysOf(op.getSecondKey(), op.keyDims());
-  }
   Value bias = op.getBias() ? broadcastMatrix(op.getBias()) : Value();
   Value end = arith::AddIOp::create(b, loc, begin, rows);
+  Value state = initState(query), secondState, secondKey;
+  if (op.isDifferential()) {
+    secondState = initState(queriesOf(op.getSecondQuery()));
+    secondKey = keysOf(op.getSecondKey(), op.keyDims());
+  }
   TileMode mode = mask.mask ? TileMode::Edge : TileMode::Full;
   auto online = OnlineOp::create(
       b, loc, stateType, secondState ? stateType : Type(), state, key, value,

@@ -138,6 +138,12 @@ verifyPerBatchOperand(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                       llvm::StringRef term, mlir::Type type,
                       llvm::ArrayRef<int64_t> scoresShape);
 
+/// Checks a constant of a mask term. Sums of such numbers and positions do not
+/// wrap around.
+llvm::LogicalResult
+verifyConstant(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+               llvm::StringRef term, int64_t value, int64_t lowest);
+
 /// Whether `shape` broadcasts to `target` from the right: each of its trailing
 /// sizes is 1, equal to the target's, or one of both is unknown.
 bool broadcastsTo(llvm::ArrayRef<int64_t> shape,

@@ -2,7 +2,6 @@
 // causal(top_left | bottom_right | offset = N | offset = %x : type), the first
 // two maybe `in document`: keys up to the query's own position. docs/Spec.md,
 // "causal".
-#include "../Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;

@@ -2,7 +2,6 @@
 // chunked(N, position): keys of the query's own chunk. docs/Spec.md,
 // "chunked". In tile ops chunks may begin at another key than 0:
 // chunked(N, from %k : index, position).
-#include "../Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;

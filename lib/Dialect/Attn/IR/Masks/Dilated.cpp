@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // dilated(N, position): keys at multiples of a distance. docs/Spec.md,
 // "dilated".
-#include "../Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // sink(N): the first keys, which every query keeps seeing. docs/Spec.md,
 // "sink".
-#include "../Checks.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
