@@ -5,8 +5,8 @@
 
 // CHECK-LABEL: @heads(
 // CHECK: scf.forall (%[[B:.*]], %[[H:.*]], %{{.*}}) in (%{{.*}}, 8, %{{.*}})
-// CHECK: %[[Q1:.*]] = tensor.extract_slice %arg0[%[[B]], %[[H]], %[[BEGIN:.*]], 0]
 // CHECK: %[[KV:.*]] = arith.divui %[[H]], %c4
+// CHECK: %[[Q1:.*]] = tensor.extract_slice %arg0[%[[B]], %[[H]], %[[BEGIN:.*]], 0]
 // CHECK: %[[K1:.*]] = tensor.extract_slice %arg1[%[[B]], %[[KV]], 0, 0]
 // CHECK: %[[V:.*]] = tensor.extract_slice %arg4[%[[B]], %[[KV]], 0, 0]
 // CHECK: %[[A:.*]] = attn.init_state %[[Q1]] scale 5.000000e-01

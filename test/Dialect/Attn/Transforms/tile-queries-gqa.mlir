@@ -5,8 +5,8 @@
 
 // CHECK-LABEL: @grouped
 // CHECK: scf.forall (%[[N:.*]], %[[H:.*]], %{{.*}}) in (%{{.*}}, 8, %{{.*}})
-// CHECK: tensor.extract_slice %arg0[%[[N]], %[[H]],
 // CHECK: %[[KV:.*]] = arith.divui %[[H]], %c4
+// CHECK: tensor.extract_slice %arg0[%[[N]], %[[H]],
 // CHECK: tensor.extract_slice %arg1[%[[N]], %[[KV]], 0, 0]
 // CHECK: tensor.extract_slice %arg2[%[[N]], %[[KV]], 0, 0]
 func.func @grouped(%q: tensor<?x8x?x4xf32>, %k: tensor<?x2x?x4xf32>, %v: tensor<?x2x?x4xf32>) -> tensor<?x8x?x4xf32> {
