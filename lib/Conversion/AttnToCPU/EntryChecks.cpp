@@ -112,8 +112,9 @@ std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
 Value entry::firstBroken(Emitter &e, ArrayRef<Check> checks, int32_t first,
                          Value args) {
   Value status = e.constant(e.i32, 0);
-  for (int64_t i = static_cast<int64_t>(checks.size()); i-- > 0;)
-    status = e.select(checks[i].isBroken(e, args), e.constant(e.i32, first - i),
-                      status);
+  for (int64_t i = static_cast<int64_t>(checks.size()); i-- > 0;) {
+    Value isBroken = checks[i].isBroken(e, args);
+    status = e.select(isBroken, e.constant(e.i32, first - i), status);
+  }
   return status;
 }

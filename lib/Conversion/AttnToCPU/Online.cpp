@@ -171,7 +171,8 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
 /// The same where a value may be infinite or NaN: a weight of 0 contributes
 /// nothing. Rare, so small rather than fast; `value` is not in pairs. Finite
 /// values are added in the same order, so that what an excluded value holds
-/// changes no bit.
+/// changes no bit, but for pairs and tiles, whose instructions have an order of
+/// their own.
 static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
                               Value state, Value value, Value p, Value begin,
                               Value end) {

@@ -7,9 +7,9 @@
 // NONE-NOT: tile registers
 
 // CHECK: llvm.func @f(%{{.*}} attn.statuses = [{{.*}}"out: dimension 1 has stride 0, which only inputs may have", "processor: has no tile registers (AMX), or the system refuses them"]
-// CHECK: %[[STATUS:.*]] = llvm.mlir.constant(-11 : i32) : i32
 // CHECK: %[[REFUSED:.*]] = llvm.call @attn_rt_request_tiles() : () -> i32
 // CHECK: %[[BROKEN:.*]] = llvm.icmp "ne" %[[REFUSED]], %{{.*}} : i32
+// CHECK: %[[STATUS:.*]] = llvm.mlir.constant(-11 : i32) : i32
 // CHECK: llvm.select %[[BROKEN]], %[[STATUS]]
 // CHECK: call @f.workspace(
 // CHECK: llvm.func @g(%

@@ -141,6 +141,65 @@ parseMinus(OpAsmParser &parser,
                  parser.parseColonType(lambdaTypes.emplace_back()));
 }
 
+/// [word %x : type].
+static ParseResult
+parseOptionalTensor(OpAsmParser &parser, StringRef word,
+                    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                    SmallVectorImpl<Type> &types) {
+  if (failed(parser.parseOptionalKeyword(word)))
+    return success();
+  return failure(parser.parseOperand(operands.emplace_back()) ||
+                 parser.parseColonType(types.emplace_back()));
+}
+
+/// [returning(out, lse, ...)]; says for each result whether it is there.
+static ParseResult parseReturning(OpAsmParser &parser,
+                                  SmallVectorImpl<int32_t> &present) {
+  static constexpr StringRef names[] = {"out", "lse", "weights", "scores",
+                                        "state"};
+  constexpr unsigned count = std::size(names);
+  present.assign({1, 0, 0, 0, 0, 0, 0});
+  if (failed(parser.parseOptionalKeyword("returning")))
+    return success();
+  unsigned next = 0;
+  present[0] = 0;
+  auto parseName = [&]() -> ParseResult {
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    while (next < count && names[next] != word)
+      ++next;
+    if (next == count)
+      return parser.emitError(loc, "expects out, lse, weights, scores and "
+                                   "state in this order, but got '")
+             << word << "'";
+    present[next++] = 1;
+    return success();
+  };
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseName))
+    return failure();
+  if (!present[0])
+    return parser.emitError(loc, "expects out among the results");
+  present[5] = present[6] = present[4]; // a state is maximum, sum and acc
+  return success();
+}
+
+/// The attributes that have no place of their own in the syntax.
+static ParseResult parseAttributes(OpAsmParser &parser, OperationState &state) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  for (StringRef name :
+       {"scale", "mask", "operandSegmentSizes", "resultSegmentSizes"})
+    if (state.attributes.get(name))
+      return parser.emitError(loc)
+             << "'" << name << "' has a place of its own in the syntax";
+  return SdpaOp::verifyInherentAttrs(state.name, state.attributes,
+                                     [&] { return parser.emitError(loc); });
+}
+
 // attn.sdpa %q, %k, %v [minus %q2, %k2 by %l : type] [bias %b : type]
 //   scale 0.125 [score_mod FUNCTION] [where MASK] [sinks %s : type]
 //   [returning(out, lse, ...)] attr-dict : (types) -> (types)
@@ -149,15 +208,11 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
       captures, sinks, second, lambda;
   SmallVector<Type> biasTypes, maskTypes, captureTypes, sinkTypes, lambdaTypes;
   Region *scoreFunction = state.addRegion();
-  if (parser.parseOperandList(inputs, /*requiredOperandCount=*/3) ||
-      parseMinus(parser, second, lambda, lambdaTypes))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("bias")))
-    if (parser.parseOperand(bias.emplace_back()) ||
-        parser.parseColonType(biasTypes.emplace_back()))
-      return failure();
   FloatAttr scale;
-  if (parser.parseKeyword("scale") || parseFactor(parser, scale))
+  if (parser.parseOperandList(inputs, /*requiredOperandCount=*/3) ||
+      parseMinus(parser, second, lambda, lambdaTypes) ||
+      parseOptionalTensor(parser, "bias", bias, biasTypes) ||
+      parser.parseKeyword("scale") || parseFactor(parser, scale))
     return failure();
   Properties &properties = state.getOrAddProperties<Properties>();
   properties.setScale(scale);
@@ -170,57 +225,17 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
       return failure();
     properties.setMask(mask);
   }
-  if (succeeded(parser.parseOptionalKeyword("sinks")) &&
-      (parser.parseOperand(sinks.emplace_back()) ||
-       parser.parseColonType(sinkTypes.emplace_back())))
-    return failure();
-  static constexpr StringRef names[] = {"out", "lse", "weights", "scores",
-                                        "state"};
-  constexpr unsigned count = std::size(names);
-  SmallVector<int32_t> present{1, 0, 0, 0, 0};
-  if (succeeded(parser.parseOptionalKeyword("returning"))) {
-    unsigned next = 0;
-    present[0] = 0;
-    auto parseName = [&]() -> ParseResult {
-      StringRef word;
-      SMLoc loc = parser.getCurrentLocation();
-      if (parser.parseKeyword(&word))
-        return failure();
-      while (next < count && names[next] != word)
-        ++next;
-      if (next == count)
-        return parser.emitError(loc, "expects out, lse, weights, scores and "
-                                     "state in this order, but got '")
-               << word << "'";
-      present[next++] = 1;
-      return success();
-    };
-    SMLoc namesLoc = parser.getCurrentLocation();
-    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
-                                       parseName))
-      return failure();
-    if (!present[0])
-      return parser.emitError(namesLoc, "expects out among the results");
-  }
+  SmallVector<int32_t> present;
   FunctionType type;
-  SMLoc attributesLoc = parser.getCurrentLocation();
-  if (parser.parseOptionalAttrDict(state.attributes))
+  if (parseOptionalTensor(parser, "sinks", sinks, sinkTypes) ||
+      parseReturning(parser, present) || parseAttributes(parser, state))
     return failure();
-  for (StringRef name :
-       {"scale", "mask", "operandSegmentSizes", "resultSegmentSizes"})
-    if (state.attributes.get(name))
-      return parser.emitError(attributesLoc)
-             << "'" << name << "' has a place of its own in the syntax";
-  auto emitError = [&] { return parser.emitError(attributesLoc); };
-  if (failed(verifyInherentAttrs(state.name, state.attributes, emitError)))
-    return failure();
-  SMLoc typeLoc = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseColonType(type))
     return failure();
-  present.append(2, present.back()); // a state is maximum, sum and acc
   size_t results = llvm::count(present, 1);
   if (type.getNumInputs() != 3 || type.getNumResults() != results)
-    return parser.emitError(typeLoc, "expects types for 3 inputs and ")
+    return parser.emitError(loc, "expects types for 3 inputs and ")
            << results << " results, but got " << type.getNumInputs() << " and "
            << type.getNumResults();
   int32_t hasSecond = lambda.size();
@@ -231,17 +246,15 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
              properties.operandSegmentSizes.begin());
   llvm::copy(present, properties.resultSegmentSizes.begin());
   state.addTypes(type.getResults());
-  return failure(
-      parser.resolveOperands(inputs, type.getInputs(), typeLoc,
-                             state.operands) ||
-      parser.resolveOperands(bias, biasTypes, typeLoc, state.operands) ||
-      parser.resolveOperands(maskOperands, maskTypes, typeLoc,
-                             state.operands) ||
-      parser.resolveOperands(captures, captureTypes, typeLoc, state.operands) ||
-      parser.resolveOperands(sinks, sinkTypes, typeLoc, state.operands) ||
-      parser.resolveOperands(second, type.getInputs().take_front(second.size()),
-                             typeLoc, state.operands) ||
-      parser.resolveOperands(lambda, lambdaTypes, typeLoc, state.operands));
+  auto resolve = [&](ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                     ArrayRef<Type> types) {
+    return parser.resolveOperands(operands, types, loc, state.operands);
+  };
+  ArrayRef<Type> secondTypes = type.getInputs().take_front(second.size());
+  return failure(resolve(inputs, type.getInputs()) ||
+                 resolve(bias, biasTypes) || resolve(maskOperands, maskTypes) ||
+                 resolve(captures, captureTypes) || resolve(sinks, sinkTypes) ||
+                 resolve(second, secondTypes) || resolve(lambda, lambdaTypes));
 }
 
 void SdpaOp::print(OpAsmPrinter &printer) {

@@ -366,23 +366,25 @@ static LogicalResult verifyNormalization(SdpaOp op) {
   return success();
 }
 
-LogicalResult SdpaOp::verify() {
-  RankedTensorType q = getQuery().getType(), k = getKey().getType(),
-                   v = getValue().getType(), o = getOut().getType();
-  if (failed(expectRank(*this, "the query", q)) ||             // C1
-      failed(expectSameRank(*this, "query", q, "key", k)) ||   // C2
-      failed(expectSameRank(*this, "query", q, "value", v)) || // C2
-      failed(expectSameRank(*this, "query", q, "out", o)))     // C2
+/// C1 to C7: ranks, element types and sizes of query, key, value and out.
+static LogicalResult verifyTensors(SdpaOp op) {
+  RankedTensorType q = op.getQuery().getType(), k = op.getKey().getType(),
+                   v = op.getValue().getType(), o = op.getOut().getType();
+  if (failed(expectRank(op, "the query", q)) ||             // C1
+      failed(expectSameRank(op, "query", q, "key", k)) ||   // C2
+      failed(expectSameRank(op, "query", q, "value", v)) || // C2
+      failed(expectSameRank(op, "query", q, "out", o)))     // C2
     return failure();
-  Dims dq = queryDims(), dk = keyDims(), dv = valueDims(), dout = outDims();
+  SdpaOp::Dims dq = op.queryDims(), dk = op.keyDims(), dv = op.valueDims(),
+               dout = op.outDims();
   auto same = [&](const Twine &what, RankedTensorType a, int i,
                   RankedTensorType b, int j) {
     return i < 0 ? success()
-                 : expectSize(*this, what, a.getDimSize(i), b.getDimSize(j));
+                 : expectSize(op, what, a.getDimSize(i), b.getDimSize(j));
   };
-  if (failed(expectElement(*this, "query and key", q.getElementType(),
+  if (failed(expectElement(op, "query and key", q.getElementType(),
                            k.getElementType())) || // C3
-      failed(expectElement(*this, "value and out", v.getElementType(),
+      failed(expectElement(op, "value and out", v.getElementType(),
                            o.getElementType())) || // C3
       failed(same("query and key of the same batch size", q, dq.batch, k,
                   dk.batch)) || // C4
@@ -404,51 +406,63 @@ LogicalResult SdpaOp::verify() {
                   dv.feature, o, dout.feature))) // C6
     return failure();
   if (scoresElement(q.getElementType()) != scoresElement(v.getElementType()))
-    return emitOpError() << "expects query and value both of f64 or neither, "
-                            "but got "
-                         << q.getElementType() << " and "
-                         << v.getElementType(); // C3
-  if (dq.head >= 0 && failed(expectGroups(*this, q.getDimSize(dq.head),
-                                          k.getDimSize(dk.head)))) // C5
-    return failure();
-  double scale = getScale().convertToDouble();
+    return op.emitOpError()
+           << "expects query and value both of f64 or "
+              "neither, but got "
+           << q.getElementType() << " and " << v.getElementType(); // C3
+  return dq.head < 0 ? success()
+                     : expectGroups(op, q.getDimSize(dq.head),
+                                    k.getDimSize(dk.head)); // C5
+}
+
+/// C8 to C10: scale, bias and mask of scores of `shape` and type `element`.
+static LogicalResult verifyScores(SdpaOp op, ArrayRef<int64_t> shape,
+                                  Type element) {
+  double scale = op.getScale().convertToDouble();
   if (!std::isfinite(scale) || scale == 0) // C8
-    return emitOpError() << "expects a finite scale other than 0, but got "
-                         << scale;
+    return op.emitOpError()
+           << "expects a finite scale other than 0, but got " << scale;
+  auto bias = op.getBias();
+  if (bias && !broadcastsTo(bias.getType().getShape(), shape)) // C9
+    return op.emitOpError() << "expects the bias to broadcast to the scores "
+                               "from the right, but got "
+                            << bias.getType();
+  if (bias && bias.getType().getElementType() != element) // C9
+    return op.emitOpError()
+           << "expects a bias of " << element << " for queries of "
+           << op.getQuery().getType().getElementType() << ", but got "
+           << bias.getType();
+  if (!op.getMask() && !op.getMaskOperands().empty()) // C10
+    return op.emitOpError() << "expects a mask where there are mask operands";
+  return op.getMask()
+             ? verifyMask([&] { return op.emitOpError(); }, *op.getMask(),
+                          op.getMaskOperands().getTypes(), shape)
+             : success(); // C10
+}
+
+LogicalResult SdpaOp::verify() {
+  if (failed(verifyTensors(*this)))
+    return failure();
   SmallVector<int64_t> shape = scoresShape();
-  if (getBias() && !broadcastsTo(getBias().getType().getShape(), shape)) // C9
-    return emitOpError() << "expects the bias to broadcast to the scores from "
-                            "the right, but got "
-                         << getBias().getType();
-  Type element = scoresElement(q.getElementType());
-  if (getBias() && getBias().getType().getElementType() != element) // C9
-    return emitOpError() << "expects a bias of " << element
-                         << " for queries of " << q.getElementType()
-                         << ", but got " << getBias().getType();
-  if (!getMask() && !getMaskOperands().empty()) // C10
-    return emitOpError() << "expects a mask where there are mask operands";
-  if (getMask() &&
-      failed(verifyMask([&] { return emitOpError(); }, *getMask(),
-                        getMaskOperands().getTypes(), shape))) // C10
+  ArrayRef<int64_t> rows = ArrayRef(shape).drop_back();
+  Type element = scoresElement(getQuery().getType().getElementType());
+  if (failed(verifyScores(*this, shape, element)))
     return failure();
   if (static_cast<bool>(getScores()) != getScoresStage().has_value()) // C11
     return emitOpError()
            << "expects scores_stage exactly where scores are returned";
-  if (failed(verifyStatistics(*this, "lse", getLse(),
-                              ArrayRef(shape).drop_back())) ||           // C12
+  if (failed(verifyStatistics(*this, "lse", getLse(), rows)) ||          // C12
       failed(verifyStatistics(*this, "weights", getWeights(), shape)) || // C12
-      failed(verifyStatistics(*this, "scores", getScores(), shape)))     // C12
-    return failure();
-  if (failed(verifyState(*this, ArrayRef(shape).drop_back())) || // C17, C18
-      failed(verifyNormalization(*this)))                        // C19
+      failed(verifyStatistics(*this, "scores", getScores(), shape)) ||   // C12
+      failed(verifyState(*this, rows)) || // C17, C18
+      failed(verifyNormalization(*this))) // C19
     return failure();
   if (getSinks() && failed(verifyPerHead(*this, "sinks", getSinks().getType(),
                                          shape, element))) // C15
     return failure();
   if (failed(verifyScoreFunction(*this, getCaptures().getTypes(),
-                                 element))) // C16
-    return failure();
-  if (failed(verifySchedules(*this)) ||
+                                 element)) || // C16
+      failed(verifySchedules(*this)) ||
       failed(verifySecondMap(*this, shape, element))) // C21, C22
     return failure();
   return verifyPairs(*this); // C20
