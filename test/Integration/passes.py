@@ -76,6 +76,12 @@ def sigmoid(rng, normal):
             normal(8)], [(2, 8, sq, 6), (2, 8, sq, 6), (2, 8, sq, skv)]
 
 
+def differential(rng, normal):
+    sq, skv = 21, 37
+    return [normal(2, 8, sq, 4), normal(2, 2, skv, 4), normal(2, 8, sq, 4), normal(2, 2, skv, 4), normal(2, 2, skv, 6),
+            normal(8), normal(8)], [(2, 8, sq, 6), (2, 8, sq, 6)]
+
+
 def ragged(rng, normal):
     sq, skv = 40, 45
     bf16 = lambda *s: elements.store(normal(*s), "bf16")
@@ -265,7 +271,8 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    sinks = [Sink(options.inputs / f"{make.__name__}.mlir", make) for make in (graph, sdpa, decode, state, sigmoid, ragged)]
+    sinks = [Sink(options.inputs / f"{make.__name__}.mlir", make) 
+             for make in (graph, sdpa, decode, state, sigmoid, differential, ragged)]
     failures, counts, passes = [], {"same": 0, "computed": 0, "refused": 0}, registered_passes()
     for sink in sinks:
         if options.only in sink.path.name:

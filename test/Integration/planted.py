@@ -173,7 +173,7 @@ PLANTED = {
     "first head of a group for all": lambda: decode(
         "tiled-queries", r"= arith\.remui (%\w+), %c2 : index", r"= arith.muli \1, %c0 : index"),
     "statistics saved in the other order": lambda: decode(
-        "vectors", r"(memref\.load %\w+)\[%c0, ", r"\1[%c1, ", "save_state"),
+        "vectors", r"(memref\.load %\w+)\[%c0, ", r"\1[%c1, ", "decode_save_state"),
     "sign of lambda wrong in one head": lambda: of_two_maps(other_sign),
     "lambda of the next head": lambda: of_two_maps(lambda arrays: {"lambda": np.roll(arrays["lambda"], 1)}),
     "second map left out": lambda: of_two_maps(lambda arrays: {"lambda": 0 * arrays["lambda"]}),

@@ -321,6 +321,13 @@ LogicalResult refuseTensors(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// The buffer that holds the state of `op`.
+MemRefType bufferOf(InitStateOp op, int64_t extras) {
+  return op.getType().getKind() == Kind::Decode
+             ? DecodeLayout(op.getType(), op.getSchedule()).memrefType()
+             : StateLayout(op.getType(), op.getSchedule(), extras).memrefType();
+}
+
 struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -330,27 +337,23 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
     KernelLibrary library;
     module.walk([&](OnlineOp op) { countExtras(library, op); });
     module.walk([&](WeighOp op) { countExtras(library, op); });
-    // A state's layout follows from its type and one schedule.
-    DenseMap<Type, ScheduleAttr> schedules;
+    // A state has one buffer, whichever of the schedules an op has.
+    DenseMap<Type, MemRefType> buffers;
     WalkResult unique = module.walk([&](InitStateOp op) {
-      auto [known, isNew] =
-          schedules.try_emplace(op.getType(), op.getSchedule());
-      if (isNew || known->second == op.getSchedule())
+      MemRefType buffer = bufferOf(op, library.extras);
+      auto [known, isNew] = buffers.try_emplace(op.getType(), buffer);
+      if (isNew || known->second == buffer)
         return WalkResult::advance();
-      op.emitOpError("has another schedule than a state of the same type, "
-                     "which the CPU kernels do not handle");
+      op.emitOpError("has a schedule with another layout than a state of the "
+                     "same type, which the CPU kernels do not handle");
       return WalkResult::interrupt();
     });
     if (unique.wasInterrupted())
       return signalPassFailure();
     TypeConverter types;
     types.addConversion([](Type type) { return type; });
-    types.addConversion([&](StateType type) -> Type {
-      ScheduleAttr schedule = schedules.lookup(type);
-      if (type.getKind() == Kind::Decode)
-        return DecodeLayout(type, schedule).memrefType();
-      return StateLayout(type, schedule, library.extras).memrefType();
-    });
+    types.addConversion(
+        [&](StateType type) -> Type { return buffers.lookup(type); });
     RewritePatternSet patterns(context);
     patterns.add<ConvertInitState, ConvertOnline, ConvertAddSink, ConvertMerge,
                  ConvertFinalize, ConvertFinalizeDifference, ConvertSaveState,

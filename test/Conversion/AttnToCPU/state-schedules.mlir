@@ -7,7 +7,7 @@
 
 func.func private @f.kernel(%q: memref<?x4xf32>) {
   %s0 = attn.init_state %q scale 0.5 {schedule = #s} : memref<?x4xf32> -> <8 x 4 x 6, f32>
-  // expected-error @+1 {{'attn.init_state' op has another schedule than a state of the same type, which the CPU kernels do not handle}}
+  // expected-error @+1 {{'attn.init_state' op has a schedule with another layout than a state of the same type, which the CPU kernels do not handle}}
   %s1 = attn.init_state %q scale 0.5 {schedule = #t} : memref<?x4xf32> -> <8 x 4 x 6, f32>
   return
 }
