@@ -78,15 +78,15 @@ class Kernel:
         self.threads, self.machine = threads, None
 
     def open(self, library):
-        self.library = ctypes.CDLL(library)
-        self.function = self.library.kernel
+        self.dll = ctypes.CDLL(library)
+        self.function = self.dll.kernel
         self.function.restype = ctypes.c_int32
-        self.library.kernel_strerror.restype = ctypes.c_char_p
-        self.library.kernel_workspace_size.restype = ctypes.c_size_t
+        self.dll.kernel_strerror.restype = ctypes.c_char_p
+        self.dll.kernel_workspace_size.restype = ctypes.c_size_t
 
     def call(self):
         if status := self.function(self.pointer):
-            raise RuntimeError(self.library.kernel_strerror(status).decode())
+            raise RuntimeError(self.dll.kernel_strerror(status).decode())
 
     def make(self, cell, arrays, library):
         self.cell = cell
@@ -111,7 +111,7 @@ class Kernel:
 
         self.args = Args(ctypes.sizeof(Args), tuple(Tensor(a) for a in self.ports), Call(threads=self.threads))
         self.pointer = ctypes.byref(self.args)
-        size = self.library.kernel_workspace_size(self.pointer)
+        size = self.dll.kernel_workspace_size(self.pointer)
         self.workspace = np.zeros(size + 64, np.uint8)
         begin = (self.workspace.ctypes.data + 63) // 64 * 64
         self.args.call.workspace, self.args.call.workspace_size = begin, size
@@ -143,7 +143,7 @@ class Kernel:
         while len(rests) < 4 or (time.monotonic() - begin < seconds and len(rests) < 2000):
             status, times, rest, found = self.machine.items(self.function, self.pointer, self.args, kind)
             if status:
-                raise RuntimeError(self.library.kernel_strerror(status).decode())
+                raise RuntimeError(self.dll.kernel_strerror(status).decode())
             items.append(times)
             rests.append(rest)
             bursts.append(found)

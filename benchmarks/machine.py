@@ -28,35 +28,35 @@ class Machine:
     """Loads attn-bench.so."""
 
     def __init__(self, library):
-        self.library = ctypes.CDLL(library)
-        self.library.attn_bench_read.restype = ctypes.c_double
-        self.library.attn_bench_cpu.restype = ctypes.c_char_p
-        self.library.attn_bench_peak.restype = ctypes.c_char_p
+        self.dll = ctypes.CDLL(library)
+        self.dll.attn_bench_read.restype = ctypes.c_double
+        self.dll.attn_bench_cpu.restype = ctypes.c_char_p
+        self.dll.attn_bench_peak.restype = ctypes.c_char_p
         self.item_times, self.item_bursts = np.zeros(MAX_ITEMS), np.zeros(MAX_ITEMS)
 
     def cpu(self):
-        return self.library.attn_bench_cpu().decode()
+        return self.dll.attn_bench_cpu().decode()
 
     def peak(self, kind):
         """Which instructions the bursts of a kind count."""
-        return self.library.attn_bench_peak(kind).decode()
+        return self.dll.attn_bench_peak(kind).decode()
 
     def bursts(self, count, threads, kind=F32_FMA):
         """GFLOP/s per thread of `count` bursts of some 20 us."""
         rates = np.zeros(count)
-        self.library.attn_bench_bursts(rates.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(count), threads, kind)
+        self.dll.attn_bench_bursts(rates.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(count), threads, kind)
         return rates
 
     def read(self, a, b, threads):
         """Seconds for reading two contiguous arrays of one size."""
-        return self.library.attn_bench_read(ctypes.c_void_p(a.ctypes.data), ctypes.c_void_p(b.ctypes.data),
+        return self.dll.attn_bench_read(ctypes.c_void_p(a.ctypes.data), ctypes.c_void_p(b.ctypes.data),
                                             ctypes.c_int64(a.nbytes), threads)
 
     def items(self, function, pointer, args, kind):
         """One call of a kernel: status, seconds of each item, seconds outside of its loops, GFLOP/s of bursts in between."""
         record = Record(self.item_times.ctypes.data, self.item_bursts.ctypes.data, MAX_ITEMS, MAX_ITEMS, burst_kind=kind)
         call = ctypes.byref(args, type(args).call.offset)
-        status = self.library.attn_bench_items(function, pointer, call, ctypes.byref(record))
+        status = self.dll.attn_bench_items(function, pointer, call, ctypes.byref(record))
         if record.item_count > MAX_ITEMS:
             raise RuntimeError(f"{record.item_count} items in one call, more than {MAX_ITEMS}")
         return (status, self.item_times[:record.item_count].copy(), record.rest,

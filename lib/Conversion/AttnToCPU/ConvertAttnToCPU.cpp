@@ -85,7 +85,7 @@ struct ConvertInitState : ConvertTileOp<InitStateOp> {
           else
             emitInitState(k, layout, a[0], a[1], scale);
         },
-        op.getSchedule(), layout.element, state);
+        layout.element, state);
   }
 };
 
@@ -100,15 +100,15 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
     DecodeLayout decode(type, op.getSchedule());
     bool edge = op.getMode() == TileMode::Edge;
     bool isDecode = type.getKind() == Kind::Decode;
-    SmallVector<Value> operands(adaptor.getOperands());
-    SmallVector<Value> states{operands[0]};
+    SmallVector<Value> states{adaptor.getState()};
     if (op.getSecondState())
       states.push_back(adaptor.getSecondState());
     std::string kind = isDecode              ? "decode_"
                        : op.getSecondState() ? "differential_"
                                              : "";
     return replaceByCall(
-        op, rewriter, kind + (edge ? "online_edge" : "online_full"), operands,
+        op, rewriter, kind + (edge ? "online_edge" : "online_full"),
+        adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = edge ? op.getMaskAttr() : Attribute();
@@ -124,7 +124,7 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
           }
           emitOnline(k, layout, maps, a[2], strict);
         },
-        op.getSchedule(), layout.element, states);
+        layout.element, states);
   }
 };
 
@@ -143,13 +143,12 @@ struct ConvertMerge : ConvertTileOp<MergeOp> {
     if (failed(expectPrefill(op, op.getType())))
       return failure();
     StateLayout layout(op.getType(), op.getSchedule(), library.extras);
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "merge", operands,
+        op, rewriter, "merge", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           emitMerge(k, layout, a[0], a[1]);
         },
-        op.getSchedule(), layout.element, operands[0]);
+        layout.element, adaptor.getOperands().front());
   }
 };
 
@@ -162,16 +161,16 @@ struct ConvertSaveState : ConvertTileOp<SaveStateOp> {
     StateLayout layout(type, op.getSchedule(), library.extras);
     DecodeLayout decode(type, op.getSchedule());
     bool isDecode = type.getKind() == Kind::Decode;
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, isDecode ? "decode_save_state" : "save_state", operands,
+        op, rewriter, isDecode ? "decode_save_state" : "save_state",
+        adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           if (isDecode)
             emitDecodeSaveState(k, decode, a[0], a[1]);
           else
             emitSaveState(k, layout, a[0], a[1]);
         },
-        op.getSchedule(), layout.element);
+        layout.element);
   }
 };
 
@@ -182,16 +181,15 @@ struct ConvertCombine : ConvertTileOp<CombineOp> {
                   ConversionPatternRewriter &rewriter) const override {
     DecodeLayout layout = DecodeLayout::ofParts(
         cast<ShapedType>(op.getParts().getType()), op.getSchedule());
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "combine", operands,
+        op, rewriter, "combine", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           bool hasSink = static_cast<bool>(op.getSink());
           ValueRange outs = a.drop_front(1 + hasSink);
           emitCombine(k, layout, a[0], hasSink ? a[1] : Value(), outs[0],
                       outs.size() > 1 ? outs[1] : Value());
         },
-        op.getSchedule(), layout.element);
+        layout.element);
   }
 };
 
@@ -202,13 +200,12 @@ struct ConvertAddSink : ConvertTileOp<AddSinkOp> {
                   ConversionPatternRewriter &rewriter) const override {
     StateLayout layout(op.getNext().getType(), op.getSchedule(),
                        library.extras);
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "add_sink", operands,
+        op, rewriter, "add_sink", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           emitAddSink(k, layout, a[0], a[1]);
         },
-        op.getSchedule(), layout.element, operands[0]);
+        layout.element, adaptor.getOperands().front());
   }
 };
 
@@ -221,13 +218,12 @@ struct ConvertFinalize : ConvertTileOp<FinalizeOp> {
       return failure();
     StateLayout layout(op.getState().getType(), op.getSchedule(),
                        library.extras);
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "finalize", operands,
+        op, rewriter, "finalize", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           emitFinalize(k, layout, a[0], a[1], a.size() > 2 ? a[2] : Value());
         },
-        op.getSchedule(), layout.element);
+        layout.element);
   }
 };
 
@@ -240,13 +236,12 @@ struct ConvertFinalizeDifference : ConvertTileOp<FinalizeDifferenceOp> {
     if (failed(expectPrefill(op, type)))
       return failure();
     StateLayout layout(type, op.getSchedule(), library.extras);
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "finalize_difference", operands,
+        op, rewriter, "finalize_difference", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           emitFinalizeDifference(k, layout, a[0], a[1], a[2], a[3]);
         },
-        op.getSchedule(), layout.element);
+        layout.element);
   }
 };
 
@@ -259,9 +254,8 @@ struct ConvertWeigh : ConvertTileOp<WeighOp> {
       return failure();
     StateLayout layout(op.getState().getType(), op.getSchedule(),
                        library.extras);
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "weigh", operands,
+        op, rewriter, "weigh", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = op.getMaskAttr();
@@ -272,7 +266,7 @@ struct ConvertWeigh : ConvertTileOp<WeighOp> {
           emitWeigh(k, layout, tile, weights, scores, op.getStage(),
                     op.getScale().convertToDouble());
         },
-        op.getSchedule(), layout.element);
+        layout.element);
   }
 };
 
@@ -295,7 +289,7 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
           emitProjectTile(k, a[0], a[1], op.getBias() ? a[2] : Value(),
                           a[a.size() - 2], a.back());
         },
-        op.getSchedule(), element);
+        element);
   }
 };
 

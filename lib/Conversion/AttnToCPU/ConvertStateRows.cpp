@@ -18,13 +18,11 @@ struct ConvertMergeRows : ConvertTileOp<MergeRowsOp> {
   LogicalResult
   matchAndRewrite(MergeRowsOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "merge_states", operands,
+        op, rewriter, "merge_states", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           emitMergeRows(k, rowsAt(a, 0), rowsAt(a, 3), rowsAt(a, 6));
         },
-        op.getSchedule(),
         cast<ShapedType>(op.getAcc().getType()).getElementType());
   }
 };
@@ -34,14 +32,12 @@ struct ConvertFinalizeRows : ConvertTileOp<FinalizeRowsOp> {
   LogicalResult
   matchAndRewrite(FinalizeRowsOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "finalize_state", operands,
+        op, rewriter, "finalize_state", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           emitFinalizeRows(k, rowsAt(a, 0), a[3],
                            a.size() > 4 ? a[4] : Value());
         },
-        op.getSchedule(),
         cast<ShapedType>(op.getAcc().getType()).getElementType());
   }
 };
@@ -55,13 +51,12 @@ struct ConvertReturnState : ConvertTileOp<ReturnStateOp> {
     if (type.getKind() != Kind::Prefill)
       return op.emitOpError("expects a state of kind prefill on this target");
     StateLayout layout(type, op.getSchedule(), library.extras);
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "return_state", operands,
+        op, rewriter, "return_state", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           emitReturnState(k, layout, a[0], rowsAt(a, 1));
         },
-        op.getSchedule(), layout.element);
+        layout.element);
   }
 };
 
@@ -72,13 +67,12 @@ struct ConvertCombineState : ConvertTileOp<CombineStateOp> {
                   ConversionPatternRewriter &rewriter) const override {
     DecodeLayout layout = DecodeLayout::ofParts(
         cast<ShapedType>(op.getParts().getType()), op.getSchedule());
-    SmallVector<Value> operands(adaptor.getOperands());
     return replaceByCall(
-        op, rewriter, "combine_state", operands,
+        op, rewriter, "combine_state", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
           emitCombineState(k, layout, a[0], rowsAt(a, 1));
         },
-        op.getSchedule(), layout.element);
+        layout.element);
   }
 };
 } // namespace

@@ -38,10 +38,9 @@ template <typename Op> struct ConvertTileOp : mlir::OpConversionPattern<Op> {
       Op op, mlir::ConversionPatternRewriter &rewriter, llvm::StringRef name,
       mlir::ValueRange operands,
       llvm::function_ref<void(KernelBuilder &, mlir::ValueRange)> body,
-      ScheduleAttr schedule, mlir::Type element,
-      mlir::ValueRange results = {}) const {
+      mlir::Type element, mlir::ValueRange results = {}) const {
     mlir::func::FuncOp kernel =
-        library.get(op, name, operands, body, schedule, element);
+        library.get(op, name, operands, body, op.getSchedule(), element);
     mlir::func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
     rewriter.replaceOp(op, results);
     return mlir::success();

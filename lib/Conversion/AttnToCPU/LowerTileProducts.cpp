@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Picks the code of products of tiles of bf16 (TileProducts.h).
 //
-// Before:  %a = vector.load %k[%row, %d] : memref<?x64xbf16>,
-// vector<16x32xbf16>
+// Before:  %a = vector.load %k[%row, %d] : .., vector<16x32xbf16>
 //          %x = vector.shape_cast %a : .. to vector<16x16x2xbf16>
-//          %b = vector.load %state[%d, %c0] : memref<..xf32>, vector<16x16xf32>
-//          %f = vector.bitcast %b : vector<16x16xf32> to vector<16x32xbf16>
+//          %b = vector.load %state[%d, %c0] : .., vector<16x16xf32>
+//          %f = vector.bitcast %b : .. to vector<16x32xbf16>
 //          %y = vector.shape_cast %f : .. to vector<16x16x2xbf16>
 //          %s = vector.contract %x, %y, %c : .. into vector<16x16xf32>
 //          vector.store %s, %state[%r, %c0]
-// After, with `amx`:
-//          %x = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"(..)
-//          %y = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"(..)
-//          %s = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(.., %c, %x,
-//          %y) llvm.call_intrinsic "llvm.x86.tilestored64.internal"(.., %s)
+// After, with `amx` (intrinsics llvm.x86.NAME.internal):
+//          %x = tileloadd64 of %k
+//          %y = tileloadd64 of %state
+//          %s = tdpbf16ps %c, %x, %y
+//          tilestored64 %s
 // without: %s = scf.for %pair = .. iter_args(16 rows of %c) {
 //            a row of %b, and per row of %a a pair of it in all lanes:
 //            vector.contract .. into vector<16xf32> }

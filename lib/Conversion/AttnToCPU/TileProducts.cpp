@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Both products of attention by tiles:
-//   S^T[key][query] = K[key, :] . Q^T[:, query]   A: rows of K as they lie
-//   O^T[d][query]  += V[:, d] . P^T[:, query]     A: V transposed, once per
-//   tile
-//                                                 of keys for all panels
-// with the queries and the weights, which the state holds in pairs, as B. What
-// a tile covers behind the end of a row or of the keys is 0 on both sides.
+//   S^T[key][query] = K[key, :] . Q^T[:, query]
+//   O^T[d][query]  += V[:, d] . P^T[:, query]
+// A is rows of K as they lie, or V, transposed once per tile of keys for all
+// panels; B is the queries and the weights, which the state holds in pairs.
+// What a tile covers behind the end of a row or of the keys is 0 on both sides.
 #include "TileProducts.h"
 #include "Pairs.h"
 #include "ScoreTile.h"

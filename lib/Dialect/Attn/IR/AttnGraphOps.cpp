@@ -350,20 +350,25 @@ static LogicalResult verifyPairs(SdpaOp op) {
                      {op.getQuery(), op.getKey(), op.getValue()});
 }
 
+LogicalResult attn::refuseParts(Operation *op,
+                                ArrayRef<std::pair<StringRef, bool>> parts,
+                                StringRef other) {
+  for (auto [name, isThere] : parts)
+    if (isThere)
+      return op->emitOpError() << "expects no " << name << " with " << other;
+  return success();
+}
+
 /// What only weights that add up to 1 have.
 static LogicalResult verifyNormalization(SdpaOp op) {
   if (!op.isSigmoid())
     return success();
-  std::pair<StringRef, bool> parts[] = {
-      {"lse", static_cast<bool>(op.getLse())},
-      {"state", static_cast<bool>(op.getAcc())},
-      {"sinks", static_cast<bool>(op.getSinks())},
-      {"decode_schedule", op.getDecodeSchedule().has_value()}};
-  for (auto [name, isThere] : parts)
-    if (isThere) // C19
-      return op.emitOpError()
-             << "expects no " << name << " with normalization sigmoid";
-  return success();
+  return refuseParts(op,
+                     {{"lse", static_cast<bool>(op.getLse())},
+                      {"state", static_cast<bool>(op.getAcc())},
+                      {"sinks", static_cast<bool>(op.getSinks())},
+                      {"decode_schedule", op.getDecodeSchedule().has_value()}},
+                     "normalization sigmoid"); // C19
 }
 
 /// C1 to C7: ranks, element types and sizes of query, key, value and out.

@@ -71,6 +71,12 @@ llvm::LogicalResult verifyPerHead(mlir::Operation *op, llvm::StringRef name,
                                   llvm::ArrayRef<int64_t> shape,
                                   mlir::Type element);
 
+/// Refuses what is there of `parts`, which does not go with `other`.
+llvm::LogicalResult
+refuseParts(mlir::Operation *op,
+            llvm::ArrayRef<std::pair<llvm::StringRef, bool>> parts,
+            llvm::StringRef other);
+
 /// Checks a matrix of a tile op; `columns` may be unknown.
 llvm::LogicalResult expectMatrix(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value value, int64_t columns);

@@ -56,17 +56,13 @@ LogicalResult attn::verifySecondMap(SdpaOp op, ArrayRef<int64_t> shape,
                               << ", but got " << second;
   if (failed(verifyLambda(op, op.getLambda().getType(), shape, element)))
     return failure(); // C21
-  std::pair<StringRef, bool> parts[] = {
-      {"lse", static_cast<bool>(op.getLse())},
-      {"weights", static_cast<bool>(op.getWeights())},
-      {"scores", static_cast<bool>(op.getScores())},
-      {"state", static_cast<bool>(op.getAcc())},
-      {"decode_schedule", op.getDecodeSchedule().has_value()}};
-  for (auto [name, isThere] : parts)
-    if (isThere) // C22
-      return op.emitOpError()
-             << "expects no " << name << " with a second query and key";
-  return success();
+  return refuseParts(op,
+                     {{"lse", static_cast<bool>(op.getLse())},
+                      {"weights", static_cast<bool>(op.getWeights())},
+                      {"scores", static_cast<bool>(op.getScores())},
+                      {"state", static_cast<bool>(op.getAcc())},
+                      {"decode_schedule", op.getDecodeSchedule().has_value()}},
+                     "a second query and key"); // C22
 }
 
 LogicalResult attn::verifySecondMap(OnlineOp op) {
