@@ -11,57 +11,74 @@ using namespace attn::cpu;
 
 static constexpr double ln2 = 0.6931471805599453;
 
-/// 1 / sum of each query; 0 where no key was seen, NaN where the sum is. By
-/// sigmoid there is no sum.
-static Values inverseSums(KernelBuilder &k, const StateLayout &layout,
-                          Value state, Value p) {
+/// Leaves `value` of each vector of queries in a row that is free by now, and
+/// returns the row.
+static Value keepRow(KernelBuilder &k, const StateLayout &layout, Value state,
+                     Value p, function_ref<Value(Value)> value,
+                     StateLayout::Statistic which = StateLayout::Rescale) {
+  Value scratch = layout.statistic(k, p, which);
+  k.loop(k.index(0), k.index(k.panel), k.lanes,
+         [&](Value query) { k.store(value(query), state, scratch, query); });
+  return scratch;
+}
+
+/// 1 / sum of a vector of queries; 0 where no key was seen, NaN where the sum
+/// is.
+static Value inverseSum(KernelBuilder &k, const StateLayout &layout,
+                        Value state, Value p, Value query) {
+  Value sum = k.load(state, layout.statistic(k, p, StateLayout::Sum), query);
+  Value none = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::OEQ, sum, k.splat(0.0));
+  Value quotient = arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
+  return k.select(none, k.splat(0.0), quotient);
+}
+
+/// All of them in a row of scratch. By sigmoid there is no sum.
+static Value inverseSums(KernelBuilder &k, const StateLayout &layout,
+                         Value state, Value p) {
   if (layout.sigmoid)
-    return Values(k.vectors, k.splat(1.0));
-  Values inverse;
-  Value row = layout.statistic(k, p, StateLayout::Sum);
-  for (int64_t v = 0; v < k.vectors; ++v) {
-    Value sum = k.load(state, row, k.index(v * k.lanes));
-    Value none = arith::CmpFOp::create(
-        k.builder, k.loc, arith::CmpFPredicate::OEQ, sum, k.splat(0.0));
-    Value quotient = arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
-    inverse.push_back(k.select(none, k.splat(0.0), quotient));
-  }
-  return inverse;
+    return {};
+  return keepRow(k, layout, state, p, [&](Value query) {
+    return inverseSum(k, layout, state, p, query);
+  });
 }
 
 /// Writes rows [from, from + width) of the state's panel p, one value per query
-/// each, as `width` columns of `out`, after `map` of the value, its vector and
-/// its row. Rows of queries that the tile does not have are left out.
+/// each, as `width` columns of `out`, after `map` of the values, the first of
+/// their queries and their row. Rows of queries that the tile does not have are
+/// left out.
 static void writeTransposed(KernelBuilder &k, Value state, Value from,
                             Value width, Value out, Value p, Value queryCount,
-                            function_ref<Value(Value, int64_t, Value)> map) {
+                            function_ref<Value(Value, Value, Value)> map) {
   Value first = k.mul(p, k.panel);
   int64_t columns = cast<MemRefType>(out.getType()).getDimSize(1);
   int64_t groups = (columns + k.lanes - 1) / k.lanes;
+  auto square = [&](Value column, Value query, Value mask, bool complete) {
+    Values lines;
+    for (int64_t i = 0; i < k.lanes; ++i) {
+      Value line = k.index(i);
+      if (mask) // stay inside the state
+        line = k.min(line, k.sub(width, k.index(1)));
+      Value row = k.add(k.add(from, column), line);
+      lines.push_back(map(k.load(state, row, query), query, row));
+    }
+    Value begin = k.add(first, query);
+    for (auto [i, result] : llvm::enumerate(k.transpose(lines))) {
+      Value line = result, row = k.add(begin, i);
+      auto store = [&] { k.storeRow(line, out, row, column, mask); };
+      if (complete)
+        store();
+      else
+        k.when(k.less(row, queryCount), store);
+    }
+  };
   auto write = [&](bool complete) {
     k.columnGroups(width, [&](Value column, Value mask) {
       if (complete)
         k.prefetchTurn(out, k.add(first, k.panel), k.div(column, k.lanes),
                        k.panel, groups, /*isWrite=*/true);
-      for (int64_t v = 0; v < k.vectors; ++v) {
-        Values lines;
-        for (int64_t i = 0; i < k.lanes; ++i) {
-          Value line = k.index(i);
-          if (mask) // stay inside the state
-            line = k.min(line, k.sub(width, k.index(1)));
-          Value row = k.add(k.add(from, column), line);
-          lines.push_back(
-              map(k.load(state, row, k.index(v * k.lanes)), v, row));
-        }
-        for (auto [i, result] : llvm::enumerate(k.transpose(lines))) {
-          Value line = result, row = k.add(first, v * k.lanes + i);
-          auto store = [&] { k.storeRow(line, out, row, column, mask); };
-          if (complete)
-            store();
-          else
-            k.when(k.less(row, queryCount), store);
-        }
-      }
+      k.loop(k.index(0), k.index(k.panel), k.lanes,
+             [&](Value query) { square(column, query, mask, complete); });
     });
   };
   k.choose(
@@ -86,20 +103,17 @@ static void writeRow(KernelBuilder &k, Value state, Value row, Value numbers,
 /// ln(sum of exponentials) = maximum * ln 2 + ln(sum); -inf for no key.
 static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
                      Value p, Value lse, Value queryCount) {
-  Value scratch = layout.statistic(k, p, StateLayout::Rescale);
-  for (int64_t v = 0; v < k.vectors; ++v) {
-    Value column = k.index(v * k.lanes);
-    Value sum = k.load(state, layout.statistic(k, p, StateLayout::Sum), column);
+  Value row = keepRow(k, layout, state, p, [&](Value query) {
+    Value sum = k.load(state, layout.statistic(k, p, StateLayout::Sum), query);
     Value maximum =
-        k.load(state, layout.statistic(k, p, StateLayout::Maximum), column);
+        k.load(state, layout.statistic(k, p, StateLayout::Maximum), query);
     Value log = math::LogOp::create(k.builder, k.loc, sum);
     Value none = arith::CmpFOp::create(
         k.builder, k.loc, arith::CmpFPredicate::OEQ, sum, k.splat(0.0));
     Value result = k.fma(maximum, k.splat(ln2), log);
-    result = k.select(none, k.infinity(), result);
-    k.store(result, state, scratch, column);
-  }
-  writeRow(k, state, scratch, lse, p, queryCount);
+    return k.select(none, k.infinity(), result);
+  });
+  writeRow(k, state, row, lse, p, queryCount);
 }
 
 void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
@@ -107,10 +121,12 @@ void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
   Value queryCount = memref::DimOp::create(k.builder, k.loc, out, 0);
   Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
   k.loop(k.index(0), panels, 1, [&](Value p) {
-    Values inverse = inverseSums(k, layout, state, p);
+    Value inverse = inverseSums(k, layout, state, p);
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    out, p, queryCount, [&](Value x, int64_t v, Value) {
-                      return layout.sigmoid ? x : k.mulf(x, inverse[v]);
+                    out, p, queryCount, [&](Value x, Value query, Value) {
+                      return layout.sigmoid
+                                 ? x
+                                 : k.mulf(x, k.load(state, inverse, query));
                     });
     if (lse)
       writeLse(k, layout, state, p, lse, queryCount);
@@ -124,18 +140,20 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
   Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
   Value factor = k.broadcast(lambda), zero = k.splat(0.0);
   k.loop(k.index(0), panels, 1, [&](Value p) {
-    Values inverse = inverseSums(k, layout, first, p);
-    Values subtracted = inverseSums(k, layout, second, p);
-    for (Value &x : subtracted) {
+    Value inverse = inverseSums(k, layout, first, p);
+    Value subtracted = keepRow(k, layout, second, p, [&](Value query) {
       // A row that saw no key gives 0, also if lambda is not finite.
+      Value x = inverseSum(k, layout, second, p, query);
       Value none = arith::CmpFOp::create(k.builder, k.loc,
                                          arith::CmpFPredicate::OEQ, x, zero);
-      x = k.select(none, zero, k.mulf(x, k.subf(zero, factor)));
-    }
+      return k.select(none, zero, k.mulf(x, k.subf(zero, factor)));
+    });
     writeTransposed(k, first, layout.context(k, p), k.index(layout.valueDim),
-                    out, p, queryCount, [&](Value x, int64_t v, Value row) {
-                      Value other = k.load(second, row, k.index(v * k.lanes));
-                      return k.fma(other, subtracted[v], k.mulf(x, inverse[v]));
+                    out, p, queryCount, [&](Value x, Value query, Value row) {
+                      Value own = k.mulf(x, k.load(first, inverse, query));
+                      Value other = k.load(second, row, query);
+                      Value share = k.load(second, subtracted, query);
+                      return k.fma(other, share, own);
                     });
   });
 }
@@ -162,7 +180,7 @@ void cpu::emitSaveState(KernelBuilder &k, const StateLayout &layout,
   k.loop(k.index(0), panels, 1, [&](Value p) {
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
                     part, p, queryCount,
-                    [](Value x, int64_t, Value) { return x; });
+                    [](Value x, Value, Value) { return x; });
     writeRow(k, state, layout.statistic(k, p, StateLayout::Maximum), maxima, p,
              queryCount);
     writeRow(k, state, layout.statistic(k, p, StateLayout::Sum), sums, p,
@@ -175,27 +193,28 @@ void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
   Value queryCount = memref::DimOp::create(k.builder, k.loc, rows.acc, 0);
   Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
   k.loop(k.index(0), panels, 1, [&](Value p) {
-    Value scratch = layout.statistic(k, p, StateLayout::Rescale);
-    Values sums, factors;
-    for (int64_t v = 0; v < k.vectors; ++v) {
-      Value column = k.index(v * k.lanes);
-      auto load = [&](StateLayout::Statistic which) {
-        return k.load(state, layout.statistic(k, p, which), column);
-      };
-      sums.push_back(load(StateLayout::Sum));
-      NaturalMaximum natural =
-          naturalMaximum(k, load(StateLayout::Maximum), sums.back());
-      factors.push_back(natural.factor);
-      k.store(natural.maximum, state, scratch, column);
-    }
-    writeRow(k, state, scratch, rows.maximum, p, queryCount);
-    for (int64_t v = 0; v < k.vectors; ++v)
-      k.store(k.mulf(sums[v], factors[v]), state, scratch,
-              k.index(v * k.lanes));
-    writeRow(k, state, scratch, rows.sum, p, queryCount);
+    auto statistic = [&](StateLayout::Statistic which, Value query) {
+      return k.load(state, layout.statistic(k, p, which), query);
+    };
+    Value maxima = layout.statistic(k, p, StateLayout::NextMaximum);
+    Value factors = keepRow(k, layout, state, p, [&](Value query) {
+      Value maximum = statistic(StateLayout::Maximum, query);
+      Value sum = statistic(StateLayout::Sum, query);
+      NaturalMaximum natural = naturalMaximum(k, maximum, sum);
+      k.store(natural.maximum, state, maxima, query);
+      return natural.factor;
+    });
+    writeRow(k, state, maxima, rows.maximum, p, queryCount);
+    auto scaledSum = [&](Value query) {
+      Value sum = statistic(StateLayout::Sum, query);
+      return k.mulf(sum, k.load(state, factors, query));
+    };
+    Value sums =
+        keepRow(k, layout, state, p, scaledSum, StateLayout::NextMaximum);
+    writeRow(k, state, sums, rows.sum, p, queryCount);
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    rows.acc, p, queryCount, [&](Value x, int64_t v, Value) {
-                      return k.mulf(x, factors[v]);
+                    rows.acc, p, queryCount, [&](Value x, Value query, Value) {
+                      return k.mulf(x, k.load(state, factors, query));
                     });
   });
 }
@@ -213,22 +232,22 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
     Value first = layout.weights(k, p);
     if (weights) {
       scoreTile.computeScores(p, scoreTile.allKeys(), options);
-      Values inverse = inverseSums(k, layout, tile.state, p), maxima;
-      for (int64_t v = 0; v < k.vectors; ++v)
-        maxima.push_back(k.load(tile.state,
-                                layout.statistic(k, p, StateLayout::Maximum),
-                                k.index(v * k.lanes)));
+      Value inverse = inverseSums(k, layout, tile.state, p);
+      Value maxima = layout.statistic(k, p, StateLayout::Maximum);
       Value lowest = k.infinity();
       writeTransposed(
           k, tile.state, first, scoreTile.keyCount, weights, p, queryCount,
-          [&](Value x, int64_t v, Value) {
+          [&](Value x, Value query, Value) {
             // Also in a row that holds a NaN, an excluded pair has weight 0.
             Value excluded = arith::CmpFOp::create(
                 k.builder, k.loc, arith::CmpFPredicate::OEQ, x, lowest);
-            Value weight =
-                layout.sigmoid
-                    ? sigmoid(k, x)
-                    : k.mulf(k.exp2(k.subf(x, maxima[v]))[0], inverse[v]);
+            auto weigh = [&](Value maximum) {
+              Value power = k.exp2(k.subf(x, maximum))[0];
+              return k.mulf(power, k.load(tile.state, inverse, query));
+            };
+            Value weight = layout.sigmoid
+                               ? sigmoid(k, x)
+                               : weigh(k.load(tile.state, maxima, query));
             return k.select(excluded, k.splat(0.0), weight);
           });
     }
@@ -241,7 +260,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
       double unit = *stage == ScoresStage::Raw ? ln2 / scale : ln2;
       writeTransposed(
           k, tile.state, first, scoreTile.keyCount, scores, p, queryCount,
-          [&](Value x, int64_t, Value) { return k.mulf(x, k.splat(unit)); });
+          [&](Value x, Value, Value) { return k.mulf(x, k.splat(unit)); });
     }
   });
 }

@@ -9,16 +9,20 @@
 // CHECK: %[[SUM1:.*]] = vector.load %[[A]]
 // CHECK: %[[D1:.*]] = arith.divf %{{.*}}, %[[SUM1]]
 // CHECK: %[[I1:.*]] = arith.select %{{.*}}, %[[ZERO]], %[[D1]]
+// CHECK: vector.store %[[I1]], %[[A]][%[[K1:.*]], %c0]
 // CHECK: %[[SUM2:.*]] = vector.load %[[B]]
 // CHECK: %[[D2:.*]] = arith.divf %{{.*}}, %[[SUM2]]
 // CHECK: %[[I2:.*]] = arith.select %{{.*}}, %[[ZERO]], %[[D2]]
 // CHECK: %[[NEGATIVE:.*]] = arith.subf %[[ZERO]], %[[LS]]
 // CHECK: %[[P:.*]] = arith.mulf %[[I2]], %[[NEGATIVE]]
 // CHECK: %[[F:.*]] = arith.select %{{.*}}, %[[ZERO]], %[[P]]
+// CHECK: vector.store %[[F]], %[[B]][%[[K2:.*]], %c0]
 // CHECK: %[[X:.*]] = vector.load %[[A]]
+// CHECK: %[[L1:.*]] = vector.load %[[A]][%[[K1]], %c0]
+// CHECK: %[[Z:.*]] = arith.mulf %[[X]], %[[L1]]
 // CHECK: %[[Y:.*]] = vector.load %[[B]]
-// CHECK: %[[Z:.*]] = arith.mulf %[[X]], %[[I1]]
-// CHECK: vector.fma %[[Y]], %[[F]], %[[Z]]
+// CHECK: %[[L2:.*]] = vector.load %[[B]][%[[K2]], %c0]
+// CHECK: vector.fma %[[Y]], %[[L2]], %[[Z]]
 // CHECK: func.func private @f.kernel
 func.func private @f.kernel(%q: memref<?x4xf16>, %l: f32, %o: memref<?x4xf16>) {
   %s = attn.init_state %q scale 0.5 {schedule = #s} : memref<?x4xf16> -> <8 x 4 x 4, f32>

@@ -9,8 +9,10 @@
 // CHECK-NEXT: %[[NONE:.*]] = arith.cmpf oeq, %[[SUM]], %[[ZERO:.*]] : vector<4xf32>
 // CHECK-NEXT: %[[X:.*]] = arith.divf %{{.*}}, %[[SUM]]
 // CHECK-NEXT: %[[INVERSE:.*]] = arith.select %[[NONE]], %[[ZERO]], %[[X]]
+// CHECK-NEXT: vector.store %[[INVERSE]], %[[S]][%[[KEPT:.*]], %c0]
 // CHECK: scf.if
-// CHECK: arith.mulf %{{.*}}, %[[INVERSE]]
+// CHECK: %[[KNOWN:.*]] = vector.load %[[S]][%[[KEPT]], %c0]
+// CHECK: arith.mulf %{{.*}}, %[[KNOWN]]
 // CHECK: vector.shuffle
 // CHECK: vector.store %{{.*}}, %[[O]]
 // CHECK: } else {

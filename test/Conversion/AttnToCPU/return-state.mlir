@@ -9,9 +9,9 @@
 // CHECK-DAG: %[[LN2:.*]] = arith.constant dense<0.693147182> : vector<4xf32>
 // CHECK-DAG: %[[HIGH:.*]] = arith.constant dense<-1.44269502> : vector<4xf32>
 // CHECK-DAG: %[[LOW:.*]] = arith.constant dense<-1.925963{{[0-9]*}}E-8> : vector<4xf32>
-// CHECK-DAG: %[[SUM:.*]] = vector.load %[[S]]
-// CHECK-DAG: %[[MAX:.*]] = vector.load %[[S]]
-// CHECK-DAG: %[[NATURAL:.*]] = arith.mulf %[[MAX]], %[[LN2]]
+// CHECK: %[[MAX:.*]] = vector.load %[[S]]
+// CHECK: %[[SUM:.*]] = vector.load %[[S]]
+// CHECK: %[[NATURAL:.*]] = arith.mulf %[[MAX]], %[[LN2]]
 // CHECK: %[[R1:.*]] = vector.fma %[[SAFE:.*]], %[[HIGH]], %{{.*}}
 // CHECK: %[[R2:.*]] = vector.fma %[[SAFE]], %[[LOW]], %[[R1]]
 // CHECK: %[[SQUARE:.*]] = arith.mulf %[[R2]], %[[R2]]
@@ -19,10 +19,13 @@
 // CHECK-NEXT: %[[R3:.*]] = arith.select %[[SMALL]], %[[R2]]
 // CHECK-DAG: %[[F:.*]] = math.exp2 %[[R3]]
 // CHECK-DAG: vector.fma %[[SUM]], %{{.*}}, %[[NATURAL]]
+// CHECK: vector.store %[[F]], %[[S]][%[[KEPT:.*]], %c0]
 // CHECK: memref.store %{{.*}}, %[[M]]
-// CHECK: arith.mulf %[[SUM]], %[[F]]
+// CHECK: %[[F1:.*]] = vector.load %[[S]][%[[KEPT]], %c0]
+// CHECK: arith.mulf %{{.*}}, %[[F1]]
 // CHECK: memref.store %{{.*}}, %[[L]]
-// CHECK: arith.mulf %{{.*}}, %[[F]]
+// CHECK: %[[F2:.*]] = vector.load %[[S]][%[[KEPT]], %c0]
+// CHECK: arith.mulf %{{.*}}, %[[F2]]
 // CHECK: vector.store %{{.*}}, %[[A]]
 
 // CHECK: func.func private @f.combine_state(%[[P:.*]]: memref<?x?x10xf32>, %[[M:.*]]: memref<?xf32>, %[[L:.*]]: memref<?xf32>, %[[A:.*]]: memref<?x8xf32>)
