@@ -21,6 +21,8 @@ struct Port {
   llvm::SmallVector<llvm::StringRef> symbols;
   /// Per dimension: the size it must have, or -1.
   llvm::SmallVector<int64_t> sizes;
+  /// It must have an element where all of some of these sizes are above 0.
+  llvm::SmallVector<llvm::SmallVector<llvm::StringRef>> readers;
 };
 llvm::SmallVector<Port> readPorts(mlir::ArrayAttr attribute);
 

@@ -12,6 +12,39 @@ static std::string dimensionText(const Port &port, int64_t dim) {
   return (port.name + ": dimension " + Twine(dim)).str();
 }
 
+/// Whether no size at these offsets is 0.
+static Value noneIsZero(Emitter &e, Value args, ArrayRef<int64_t> offsets) {
+  Value all = e.constant(e.b.getI1Type(), 1);
+  for (int64_t offset : offsets) {
+    Value size = e.load(e.i64, args, offset);
+    all = LLVM::AndOp::create(e.b, all, e.compare(ICmpPredicate::ne, size, 0));
+  }
+  return all;
+}
+
+/// Whether the port has an element. Checks of memory end with this: an empty
+/// tensor may have any pointer and any strides.
+static Value hasElements(Emitter &e, Value args, const Port &port) {
+  SmallVector<int64_t> offsets;
+  for (int64_t dim = 0; dim < port.type.getRank(); ++dim)
+    if (port.sizes[dim] <= 0)
+      offsets.push_back(ArgsLayout::shape(port, dim));
+  return noneIsZero(e, args, offsets);
+}
+
+/// A table without elements has no readers, whose sizes stand at `readers`.
+static Check tableCheck(const Port &port,
+                        const SmallVector<SmallVector<int64_t>> &readers) {
+  return {(port.name + ": has no element").str(),
+          [&port, readers](Emitter &e, Value args) {
+            Value no = e.constant(e.b.getI1Type(), 0), isRead = no;
+            for (ArrayRef<int64_t> sizes : readers)
+              isRead =
+                  LLVM::OrOp::create(e.b, isRead, noneIsZero(e, args, sizes));
+            return e.select(hasElements(e, args, port), no, isRead);
+          }};
+}
+
 std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
   std::vector<Check> checks;
   llvm::StringMap<std::pair<const Port *, int64_t>> firstUse;
@@ -47,20 +80,18 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
                                            e.load(e.i64, args, otherOffset));
                         }});
     }
+  auto offsetOf = [&](StringRef symbol) {
+    auto [port, dim] = firstUse.lookup(symbol);
+    return ArgsLayout::shape(*port, dim);
+  };
+  for (const Port &port : ports) {
+    SmallVector<SmallVector<int64_t>> readers;
+    for (ArrayRef<StringRef> symbols : port.readers)
+      readers.emplace_back(llvm::map_range(symbols, offsetOf));
+    if (!readers.empty())
+      checks.push_back(tableCheck(port, readers));
+  }
   return checks;
-}
-
-/// Whether the port has an element. Checks of memory end with this: an empty
-/// tensor may have any pointer and any strides.
-static Value hasElements(Emitter &e, Value args, const Port &port) {
-  Value all = e.constant(e.b.getI1Type(), 1);
-  for (int64_t dim = 0; dim < port.type.getRank(); ++dim)
-    if (port.sizes[dim] <= 0) {
-      Value size = e.load(e.i64, args, ArgsLayout::shape(port, dim));
-      all =
-          LLVM::AndOp::create(e.b, all, e.compare(ICmpPredicate::ne, size, 0));
-    }
-  return all;
 }
 
 static int64_t elementBytes(const Port &port) {

@@ -20,6 +20,11 @@ SmallVector<Port> entry::readPorts(ArrayAttr attribute) {
     for (int64_t size :
          cast<DenseI64ArrayAttr>(entry.get("sizes")).asArrayRef())
       port.sizes.push_back(size);
+    if (auto where = entry.getAs<ArrayAttr>("not_empty"))
+      for (auto symbols : where.getAsRange<ArrayAttr>())
+        port.readers.emplace_back(llvm::map_range(
+            symbols.getAsRange<StringAttr>(),
+            [](StringAttr symbol) { return symbol.getValue(); }));
     ports.push_back(port);
   }
   return ports;

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "SizeRequirements.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+
+void SizeRequirements::broadcast(Value small, Value large) {
+  auto type = cast<RankedTensorType>(small.getType());
+  int64_t shift = rank(large) - type.getRank();
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (type.getDimSize(i) != 1)
+      same(small, i, large, i + shift);
+}
+
+void SizeRequirements::visit(ScoresOp op) {
+  Value q = op.getQuery(), k = op.getKey(), s = op.getScores();
+  int64_t r = rank(s);
+  if (r == 4)
+    same(q, 0, k, 0);
+  for (int64_t i = 0; i < r - 1; ++i)
+    same(q, i, s, i);
+  same(k, r - 2, s, r - 1);
+  same(q, r - 1, k, r - 1);
+}
+
+void SizeRequirements::visit(ContextOp op) {
+  Value w = op.getWeights(), v = op.getValue(), o = op.getOut();
+  int64_t r = rank(w);
+  if (r == 4)
+    same(w, 0, v, 0);
+  for (int64_t i = 0; i < r - 1; ++i)
+    same(w, i, o, i);
+  same(w, r - 1, v, r - 2);
+  same(v, r - 1, o, r - 1);
+}
+
+void SizeRequirements::visit(ProjectOp op) {
+  Value x = op.getInput(), w = op.getWeight(), y = op.getResult();
+  int64_t last = rank(x) - 1;
+  for (int64_t i = 0; i < last; ++i)
+    same(x, i, y, i);
+  same(x, last, w, 0);
+  same(w, 1, y, last);
+  if (op.getBias())
+    same(op.getBias(), 0, w, 1);
+}
+
+/// One number per head, if there are any.
+void SizeRequirements::perHead(Value numbers, Value scores) {
+  if (numbers)
+    same(numbers, 0, scores, rank(scores) - 3);
+}
+
+/// One number, or one per head.
+void SizeRequirements::lambda(Value numbers, Dim heads) {
+  auto type = cast<RankedTensorType>(numbers.getType());
+  if (type.getRank() == 1 && type.getDimSize(0) != 1)
+    same(numbers, 0, heads.first, heads.second);
+}
+
+void SizeRequirements::visit(SubtractWeightsOp op) {
+  Value weights = op.getWeights();
+  sameShape(op.getFirst(), weights);
+  sameShape(op.getSecond(), weights);
+  lambda(op.getLambda(), {weights, rank(weights) - 3});
+}
+
+void SizeRequirements::visitDetails(AlibiOp op) {
+  perHead(op.getSlopes(), op.getScores());
+  if (op.getOffset())
+    alongScores(op.getOffset(), rank(op.getOffset()), 0,
+                Dim{op.getScores(), 0});
+}
+
+void SizeRequirements::visitDetails(RopeOp op) {
+  Value x = op.getInput(), positions = op.getPositions();
+  same(op.getCos(), 0, op.getSin(), 0);
+  table({op.getCos(), op.getSin()}, rows(x));
+  if (!positions)
+    return;
+  same(positions, rank(positions) - 1, x, rank(x) - 2);
+  if (rank(positions) == 2)
+    same(positions, 0, x, 0);
+}
+
+void SizeRequirements::visitDetails(RmsNormOp op) {
+  if (op.getWeight())
+    same(op.getWeight(), 0, op.getInput(), rank(op.getInput()) - 1);
+}
+
+/// joined (.., S, H*D) and split (.., H, S, D): H and D are static.
+void SizeRequirements::heads(Value joined, Value split) {
+  int64_t r = rank(split);
+  same(joined, r - 3, split, r - 2);
+  if (r == 4)
+    same(joined, 0, split, 0);
+}
+
+/// A size that is asked of another tensor is the size of that.
+void SizeRequirements::slice(tensor::ExtractSliceOp op) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  int64_t next = 0;
+  for (auto [dim, size] : llvm::enumerate(op.getMixedSizes())) {
+    if (dropped.test(dim))
+      continue;
+    auto value = dyn_cast<Value>(size);
+    auto of = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+    if (of && of.getConstantIndex() &&
+        isa<RankedTensorType>(of.getSource().getType()))
+      same(op.getResult(), next, of.getSource(), *of.getConstantIndex());
+    ++next;
+  }
+}
+
+/// The first `dims` sizes of `value` are 1 or those of the scores, `shift`
+/// dimensions further to the right.
+void SizeRequirements::alongScores(Value value, int64_t dims, int64_t shift,
+                                   ArrayRef<Dim> scores) {
+  auto type = cast<RankedTensorType>(value.getType());
+  for (int64_t i = 0; i < dims; ++i)
+    if (type.getDimSize(i) != 1)
+      classes.unify(op, {value, i}, scores[i + shift]);
+}
+
+void SizeRequirements::maskOperands(Attribute mask, OperandRange operands,
+                                    ArrayRef<Dim> scores) {
+  int64_t scoresRank = static_cast<int64_t>(scores.size());
+  /// A row per query or key, or several by the leading dimension.
+  auto row = [&](Value tensor, std::optional<Dim> size) {
+    int64_t last = rank(tensor) - 1;
+    alongScores(tensor, last, 0, scores);
+    if (size)
+      classes.unify(op, {tensor, last}, *size);
+  };
+  for (Attribute leaf : leafTerms(mask)) {
+    auto each = [&](auto visit) {
+      for (unsigned position : cast<MaskTermInterface>(leaf).operandPositions())
+        visit(operands[position]);
+    };
+    auto given = [&](OperandAttr operand) {
+      return operands[operand.getPosition()];
+    };
+    llvm::TypeSwitch<Attribute>(leaf)
+        .Case([&](AllowedAttr) {
+          each([&](Value v) {
+            alongScores(v, rank(v), scoresRank - rank(v), scores);
+          });
+        })
+        .Case([&](BlockAttr) {
+          each([&](Value v) {
+            alongScores(v, rank(v) - 2, scoresRank - rank(v), scores);
+          });
+        })
+        .Case([&](TreeAttr tree) { row(given(tree.getOperand()), {}); })
+        .Case([&](DocumentAttr document) {
+          if (document.getCumulative()) {
+            same(given(document.getQueries()), 0, given(document.getKeys()), 0);
+            return;
+          }
+          row(given(document.getQueries()), scores[scoresRank - 2]);
+          row(given(document.getKeys()), scores[scoresRank - 1]);
+        })
+        .Case([&](PredicateAttr) { // reads where it likes
+          each([&](Value v) { table(v, scores.drop_back()); });
+        })
+        .Default([&](Attribute) { // one integer per batch entry
+          each([&](Value v) { alongScores(v, rank(v), 0, scores); });
+        });
+  }
+}
+
+void SizeRequirements::visit(SdpaOp op) {
+  Value query = op.getQuery(), key = op.getKey(), value = op.getValue(),
+        out = op.getOut();
+  SdpaOp::Dims q = op.queryDims(), k = op.keyDims(), v = op.valueDims(),
+               o = op.outDims();
+  same(query, q.batch, key, k.batch);
+  same(query, q.batch, value, v.batch);
+  same(query, q.batch, out, o.batch);
+  same(query, q.head, out, o.head);
+  same(key, k.head, value, v.head);
+  same(query, q.sequence, out, o.sequence);
+  same(key, k.sequence, value, v.sequence);
+  same(query, q.feature, key, k.feature);
+  same(value, v.feature, out, o.feature);
+
+  // Everything else has the shape of the scores, or broadcasts to it.
+  SmallVector<Dim> scores;
+  for (int dim : {q.batch, q.head, q.sequence})
+    if (dim >= 0)
+      scores.push_back({query, dim});
+  scores.push_back({key, k.sequence});
+  int64_t scoresRank = static_cast<int64_t>(scores.size());
+  if (op.getBias())
+    alongScores(op.getBias(), rank(op.getBias()),
+                scoresRank - rank(op.getBias()), scores);
+  for (Value result : {op.getLse(), op.getWeights(), op.getScores(),
+                       op.getMaximum(), op.getSum()})
+    if (result)
+      alongScores(result, rank(result), 0, scores);
+  if (op.getAcc())
+    sameShape(op.getAcc(), out);
+  if (op.isDifferential()) {
+    sameShape(op.getSecondQuery(), query);
+    sameShape(op.getSecondKey(), key);
+    lambda(op.getLambda(), {query, q.head});
+  }
+  table(op.getCaptures(), ArrayRef(scores).drop_back());
+  maskOperands(op.getMaskAttr(), op.getMaskOperands(), scores);
+}
+
+void SizeRequirements::collect(Operation *operation) {
+  op = operation;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<ScoresOp, SubtractWeightsOp, ContextOp, ProjectOp, SdpaOp>(
+          [&](auto graphOp) { visit(graphOp); })
+      .Case<ScaleOp, SoftmaxOp, SigmoidOp, SoftcapOp, ScoreModOp, AlibiOp,
+            RopeOp, RmsNormOp>([&](auto step) {
+        sameShape(step->getOperand(0), step->getResult(0));
+        visitDetails(step);
+      })
+      .Case([&](BiasOp bias) {
+        sameShape(bias.getScores(), bias.getResult());
+        broadcast(bias.getBias(), bias.getScores());
+      })
+      .Case([&](MaskOp mask) {
+        sameShape(mask.getScores(), mask.getResult());
+        SmallVector<Dim> scores;
+        for (int64_t i = 0; i < rank(mask.getScores()); ++i)
+          scores.push_back({mask.getScores(), i});
+        maskOperands(mask.getMask(), mask.getMaskOperands(), scores);
+      })
+      .Case<MergeStatesOp, FinalizeStateOp>([&](auto state) {
+        // An element per row, or per element of a row.
+        SmallVector<Value> tensors(state->getOperands());
+        llvm::append_range(tensors, state->getResults());
+        for (Value tensor : tensors)
+          for (int64_t i = 0; i < rank(tensor); ++i)
+            same(tensor, i, state.getAcc(), i);
+      })
+      .Case([&](SplitHeadsOp split) {
+        heads(split.getInput(), split.getResult());
+      })
+      .Case([&](MergeHeadsOp merge) {
+        heads(merge.getResult(), merge.getInput());
+      })
+      .Case([&](tensor::ExtractSliceOp part) { slice(part); })
+      .Case([&](tensor::CastOp cast) {
+        if (isa<RankedTensorType>(cast.getSource().getType()) &&
+            isa<RankedTensorType>(cast.getType()))
+          sameShape(cast.getSource(), cast.getResult());
+      })
+      .Case([&](linalg::TransposeOp transpose) {
+        if (transpose->getNumResults() == 1)
+          for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+            same(transpose.getInput(), from, transpose->getResult(0), to);
+      })
+      .Default([&](Operation *other) {
+        if (!OpTrait::hasElementwiseMappableTraits(other))
+          return;
+        for (Value operand : other->getOperands())
+          if (isa<RankedTensorType>(operand.getType()) &&
+              isa<RankedTensorType>(other->getResult(0).getType()))
+            sameShape(operand, other->getResult(0));
+      });
+}

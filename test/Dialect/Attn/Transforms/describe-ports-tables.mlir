@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What regions capture, and the tables of rope, must have an element where there is a query (or a row to rotate), each reader
+// once. A table whose size is known needs no such rule.
+// RUN: attn-opt %s --attn-describe-ports --mlir-print-local-scope | FileCheck %s
+
+// CHECK-LABEL: func.func @f
+// CHECK: {input = true, name = "q", sizes
+// CHECK-SAME: {input = true, name = "k", sizes
+// CHECK-SAME: {input = true, name = "cos", not_empty = {{\[\[}}"q0", "q2"], ["q0", "k2"]], sizes
+// CHECK-SAME: {input = true, name = "sin", not_empty = {{\[\[}}"q0", "q2"], ["q0", "k2"]], sizes
+// CHECK-SAME: {input = true, name = "slopes", not_empty = {{\[\[}}"q0", "q2"]], sizes
+// CHECK-SAME: {input = true, name = "known", sizes
+func.func @f(%q: tensor<?x4x?x8xf32> {attn.name = "q"}, %k: tensor<?x4x?x8xf32> {attn.name = "k"}, %cos: tensor<?x4xf32> {attn.name = "cos"},
+    %sin: tensor<?x4xf32> {attn.name = "sin"}, %slopes: tensor<?xf32> {attn.name = "slopes"}, %known: tensor<3xf32> {attn.name = "known"}) -> tensor<?x4x?x8xf32> {
+  %x = attn.rope %q, %cos, %sin : tensor<?x4x?x8xf32>, tensor<?x4xf32>
+  %y = attn.rope %k, %cos, %sin : tensor<?x4x?x8xf32>, tensor<?x4xf32>
+  %s = attn.scores %x, %y : (tensor<?x4x?x8xf32>, tensor<?x4x?x8xf32>) -> tensor<?x4x?x?xf32>
+  %m = attn.score_mod %s (%score: f32, %b, %h, %i, %j) with (%t = %slopes : tensor<?xf32>, %u = %known : tensor<3xf32>) {
+    %c = tensor.extract %t[%h] : tensor<?xf32>
+    %d = tensor.extract %u[%h] : tensor<3xf32>
+    %e = arith.mulf %c, %d : f32
+    %r = arith.mulf %score, %e : f32
+    attn.yield %r : f32
+  } : tensor<?x4x?x?xf32>
+  %w = attn.softmax %m : tensor<?x4x?x?xf32>
+  %o = attn.context %w, %k : (tensor<?x4x?x?xf32>, tensor<?x4x?x8xf32>) -> tensor<?x4x?x8xf32>
+  return %o : tensor<?x4x?x8xf32>
+}
