@@ -167,8 +167,11 @@ def main(cases=CASES, sizes_of=lengths, description=__doc__):
     parser.add_argument("--target", default="native")
     parser.add_argument("--part", default="0/1", help="I/N: every N-th kernel, from the I-th on")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--element", help="all kernels in this type, for targets that round weights to it")
     options, flags = parser.parse_known_args()
     first, step = map(int, options.part.split("/"))
+    if options.element:
+        cases = [case.of(options.element) for case in cases]
     count, failures, worst = 0, [], {}
     for number, case in list(enumerate(cases))[first::step]:
         if options.only in case.name:

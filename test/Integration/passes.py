@@ -213,12 +213,12 @@ class Checker:
         self.sink, self.want, self.folder = sink, want, folder
         self.right = set()  # code that computes the results
 
-    def llvm(self, phase, text):
+    def code(self, phase, text):
         """The code, or an error."""
         source = os.path.join(self.folder, "after.mlir")
         with open(source, "w") as f:
             f.write(text)
-        done = call(source, "--compile-from=" + phase, "--compile-to=llvm", "--target=x86-64-v3")
+        done = call(source, "--compile-from=" + phase, "--compile-to=entry", "--target=x86-64-v3")
         return "\n".join(line for line in done.stdout.splitlines() if ".info(" not in line), done.stderr
 
     def phases(self):
@@ -236,7 +236,7 @@ class Checker:
             return "same"
         if lost_schedules(before, after):
             raise AssertionError(f"the pinned {lost_schedules(before, after)[0]} is lost")
-        code, error = self.llvm(phase, after)
+        code, error = self.code(phase, after)
         if not code:
             if not names_place(error):
                 raise AssertionError(f"does not go on from there: {error[:200]}")
