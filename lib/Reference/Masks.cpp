@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The inequalities of docs/Spec.md, written out. Deliberately not derived from
-// the terms' formulas: those are what this checks.
+// The inequalities of docs/SpecMasks.md, written out. Deliberately not derived
+// from the terms' formulas: those are what this checks.
 #include "Masks.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "llvm/ADT/STLExtras.h"

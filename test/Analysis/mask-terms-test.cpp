@@ -3,10 +3,10 @@
 //
 // Unlike mask-bounds-test, which makes formulas itself, this takes them from
 // the dialect's attributes. Each mask is analyzed, and on random small shapes
-// every key tile is compared with what the definition of docs/Spec.md gives.
-// Conjunctions of any set of causal, window, prefix, sink, key_length, chunked
-// and document (rows cut at document borders) must be exact, and so must
-// documents with positions in them; all others sound.
+// every key tile is compared with what the definition of docs/SpecMasks.md
+// gives. Conjunctions of any set of causal, window, prefix, sink, key_length,
+// chunked and document (rows cut at document borders) must be exact, and so
+// must documents with positions in them; all others sound.
 //
 //   mask-terms [random masks per depth = 60] [seed = 1] [masks per set = 3]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures the error of every function that a score function may call, and holds it to what docs/Spec.md says.
+"""Measures the error of every function that a score function may call, and holds it to what docs/SpecNumerics.md says.
 
 The scores of queries x (head dimension 1) with one key of 1 are x, so that the modified scores are f(x)."""
 import argparse

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """math_f64.py FOLDER CPU SPEC: compiles every function that a score function of f64 may call, and holds its error to
-what docs/Spec.md says, against NumPy's long double; zeros, infinities, NaN and subnormal numbers must be those of C."""
+what docs/SpecNumerics.md says, against NumPy's long double; zeros, infinities, NaN and subnormal numbers must be those of C."""
 import pathlib
 import re
 import sys

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // %allowed : tensor<..xi1>: pairs that a boolean tensor allows. The analysis
 // knows nothing of its content, so its tiles are tested pair by pair.
-// docs/Spec.md, "boolean operand".
+// docs/SpecMasks.md, "boolean operand".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // block(M, N, bits = [[1, 0], ..]) and block(M, N, %bits : type): pairs in
-// blocks of M queries and N keys that a bitmap allows. docs/Spec.md, "block".
+// blocks of M queries and N keys that a bitmap allows. docs/SpecMasks.md,
+// "block".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // causal(top_left | bottom_right | offset = N | offset = %x : type), the first
-// two maybe `in document`: keys up to the query's own position. docs/Spec.md,
-// "causal".
+// two maybe `in document`: keys up to the query's own position.
+// docs/SpecMasks.md, "causal".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;

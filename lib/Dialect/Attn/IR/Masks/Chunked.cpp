@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// chunked(N, position): keys of the query's own chunk. docs/Spec.md,
+// chunked(N, position): keys of the query's own chunk. docs/SpecMasks.md,
 // "chunked". In tile ops chunks may begin at another key than 0:
 // chunked(N, from %k : index, position).
 #include "attn/Dialect/Attn/IR/MaskTerms.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dilated(N, position): keys at multiples of a distance. docs/Spec.md,
+// dilated(N, position): keys at multiples of a distance. docs/SpecMasks.md,
 // "dilated".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 

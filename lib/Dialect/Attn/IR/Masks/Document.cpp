@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // document(%ids : type [, %key_ids : type]) and document(cumulative %starts
-// ..): keys of the query's own document. docs/Spec.md, "document".
+// ..): keys of the query's own document. docs/SpecMasks.md, "document".
 //
 // The comparison of two table entries is no linear constraint. What the
 // analysis gets are the keys that the documents of one query tile span, as

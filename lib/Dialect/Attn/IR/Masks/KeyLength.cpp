@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // key_length(%length : type): keys below a length, for padded batches.
-// docs/Spec.md, "key_length".
+// docs/SpecMasks.md, "key_length".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // predicate(#attn.program<..>, %x : type, ..): pairs for which a program
-// answers true; what attn-normalize makes of an attn.mask_fn. docs/Spec.md,
-// "predicate".
+// answers true; what attn-normalize makes of an attn.mask_fn.
+// docs/SpecMasks.md, "predicate".
 #include "attn/Dialect/Attn/IR/MaskProgram.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// prefix(N | %n : type): the first keys, for every query. docs/Spec.md,
+// prefix(N | %n : type): the first keys, for every query. docs/SpecMasks.md,
 // "prefix".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 

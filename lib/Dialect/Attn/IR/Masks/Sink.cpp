@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sink(N): the first keys, which every query keeps seeing. docs/Spec.md,
+// sink(N): the first keys, which every query keeps seeing. docs/SpecMasks.md,
 // "sink".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 

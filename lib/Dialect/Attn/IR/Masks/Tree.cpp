@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tree(T, %bits : type): draft tokens that see their ancestors. docs/Spec.md,
-// "tree".
+// tree(T, %bits : type): draft tokens that see their ancestors.
+// docs/SpecMasks.md, "tree".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

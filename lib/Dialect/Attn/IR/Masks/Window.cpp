@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // window(left = N, right = M, position): keys near the query's own position.
-// docs/Spec.md, "window".
+// docs/SpecMasks.md, "window".
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
