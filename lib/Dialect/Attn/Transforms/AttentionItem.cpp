@@ -215,24 +215,61 @@ static ResultPart resultPart(AttentionItem &item, unsigned result) {
   return part;
 }
 
-void attn::emitResults(
-    AttentionItem &item, scf::ForallOp loop,
-    function_ref<SmallVector<Value>(ArrayRef<Value>)> compute) {
-  OpBuilder &b = item.builder;
+SmallVector<Value> attn::emitResults(
+    OpBuilder &b, Location loc, ArrayRef<OpFoldResult> bounds,
+    ArrayRef<Value> destinations,
+    function_ref<AttentionItem(ArrayRef<Value>)> itemOf,
+    function_ref<SmallVector<Value>(AttentionItem &, ArrayRef<Value>,
+                                    ArrayRef<Value>)>
+        compute) {
+  auto loop = scf::ForallOp::create(b, loc, bounds, destinations,
+                                    /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> indices = loop.getInductionVars();
+  AttentionItem item = itemOf(indices);
   SmallVector<ResultPart> parts;
   SmallVector<Value> ofItem;
   for (auto [i, result] : llvm::enumerate(loop.getRegionIterArgs())) {
     ResultPart &part = parts.emplace_back(resultPart(item, i));
     ofItem.push_back(item.slice(result, part.offsets, part.sizes, part.kept));
   }
-  SmallVector<Value> computed = compute(ofItem);
+  SmallVector<Value> computed = compute(item, indices, ofItem);
   b.setInsertionPointToEnd(loop.getTerminator().getBody());
   for (auto [part, value, result] :
        llvm::zip(parts, computed, loop.getRegionIterArgs())) {
     SmallVector<OpFoldResult> strides(part.offsets.size(), item.index(1));
-    tensor::ParallelInsertSliceOp::create(b, item.loc, value, result,
-                                          part.offsets, part.sizes, strides);
+    tensor::ParallelInsertSliceOp::create(b, loc, value, result, part.offsets,
+                                          part.sizes, strides);
   }
+  return SmallVector<Value>(loop.getResults());
+}
+
+Value attn::emitStates(
+    OpBuilder &b, Location loc, Type element, ArrayRef<OpFoldResult> shape,
+    ArrayRef<OpFoldResult> bounds,
+    function_ref<StatesOfItem(ArrayRef<Value>)> itemOf,
+    function_ref<Value(AttentionItem &, ArrayRef<Value>, Value)> save) {
+  Value empty = tensor::EmptyOp::create(b, loc, shape, element);
+  auto loop = scf::ForallOp::create(b, loc, bounds, ValueRange(empty),
+                                    /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> indices = loop.getInductionVars();
+  StatesOfItem states = itemOf(indices);
+  OpFoldResult one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets{indices[0], indices[1], states.part,
+                                    getAsOpFoldResult(states.firstRow),
+                                    b.getIndexAttr(0)},
+      sizes{one, one, one, getAsOpFoldResult(states.rows), shape.back()},
+      strides(5, one);
+  Value all = loop.getRegionIterArgs().front();
+  Value ofItem = states.item.slice(all, offsets, sizes, {3, 4});
+  Value saved = save(states.item, indices, ofItem);
+  b.setInsertionPointToEnd(loop.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(b, loc, saved, all, offsets, sizes,
+                                        strides);
+  return loop.getResult(0);
 }
 
 SmallVector<Value> attn::combineParts(AttentionItem &item, Value parts,

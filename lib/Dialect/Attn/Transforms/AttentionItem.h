@@ -64,12 +64,35 @@ struct QueryTiles {
   AttentionItem item(Value batch, Value head, Value number);
 };
 
-/// Fills the loop over items that write the op's results: `compute` gets the
-/// item's parts of them and returns them written.
-void emitResults(
-    AttentionItem &item, mlir::scf::ForallOp loop,
-    llvm::function_ref<llvm::SmallVector<Value>(llvm::ArrayRef<Value> parts)>
+/// A parallel loop over items, which write the op's results into
+/// `destinations`: `compute` gets an item's parts of them and returns them
+/// written.
+llvm::SmallVector<Value> emitResults(
+    mlir::OpBuilder &builder, mlir::Location loc,
+    llvm::ArrayRef<OpFoldResult> bounds, llvm::ArrayRef<Value> destinations,
+    llvm::function_ref<AttentionItem(llvm::ArrayRef<Value> indices)> itemOf,
+    llvm::function_ref<llvm::SmallVector<Value>(AttentionItem &item,
+                                                llvm::ArrayRef<Value> indices,
+                                                llvm::ArrayRef<Value> results)>
         compute);
+
+/// An item, and the rows where its states are saved.
+struct StatesOfItem {
+  AttentionItem item;
+  OpFoldResult part;
+  Value firstRow, rows;
+};
+
+/// A parallel loop over items, of which the first two indices are batch entry
+/// and head or group of heads, that saves states as a tensor of `shape`,
+/// (batches x heads x parts x rows x columns). `save` writes an item's rows.
+Value emitStates(
+    mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
+    llvm::ArrayRef<OpFoldResult> shape, llvm::ArrayRef<OpFoldResult> bounds,
+    llvm::function_ref<StatesOfItem(llvm::ArrayRef<Value> indices)> itemOf,
+    llvm::function_ref<Value(AttentionItem &item, llvm::ArrayRef<Value> indices,
+                             Value states)>
+        save);
 
 /// The results of an item, written into `results`, from saved states.
 llvm::SmallVector<Value> combineParts(AttentionItem &item, Value parts,

@@ -76,6 +76,21 @@ private:
   }
   OpFoldResult folded(Value value) { return getAsOpFoldResult(value); }
   Value saveParts();
+  /// The item of all queries of a head.
+  AttentionItem allRows(Value batch, Value head) {
+    return {op, b, loc, batch, head, zero, queryLength, queryLength, keyLength};
+  }
+  /// The group of a query head, and its place there.
+  std::pair<Value, Value> placeInGroup(Value head) {
+    Value perGroup = constant(packed);
+    Value group = arith::DivUIOp::create(b, loc, head, perGroup);
+    return {group, arith::RemUIOp::create(b, loc, head, perGroup)};
+  }
+  Value save(Value state, Value rows) {
+    auto saved = SaveStateOp::create(b, loc, TypeRange(rows.getType()), state,
+                                     rows, schedule);
+    return saved.getResult(0);
+  }
   Value groupQueries(AttentionItem &item, Value firstHead);
   Value groupState(AttentionItem &item, Value first, Value count);
   SmallVector<Value> combine(Value parts, ArrayRef<Value> destinations);
@@ -161,60 +176,40 @@ Value DecodeBuilder::saveParts() {
   Value perGroup = constant(packed);
   Value groups = arith::DivUIOp::create(b, loc, heads, perGroup);
   Value rows = arith::MulIOp::create(b, loc, queryLength, perGroup);
-  OpFoldResult one = b.getIndexAttr(1), columns = b.getIndexAttr(valueDim + 2);
   SmallVector<OpFoldResult> shape{folded(batches), folded(groups),
-                                  folded(splits), folded(rows), columns};
-  Value empty = tensor::EmptyOp::create(b, loc, shape, element);
-  SmallVector<OpFoldResult> bounds(shape.begin(), shape.begin() + 3);
-  auto forall = scf::ForallOp::create(b, loc, bounds, ValueRange(empty),
-                                      /*mapping=*/std::nullopt);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(forall.getBody());
-  SmallVector<Value> ivs = forall.getInductionVars();
-  Value head = arith::MulIOp::create(b, loc, ivs[1], perGroup);
-  AttentionItem item{op,   b,           loc,         ivs[0],   head,
-                     zero, queryLength, queryLength, keyLength};
-  Value first = arith::MulIOp::create(b, loc, ivs[2], splitKeys);
-  Value left = arith::SubIOp::create(b, loc, keyLength, first);
-  Value count = arith::MinUIOp::create(b, loc, left, splitKeys);
-  Value state = groupState(item, first, count);
-  SmallVector<OpFoldResult> offsets{ivs[0], ivs[1], ivs[2], b.getIndexAttr(0),
-                                    b.getIndexAttr(0)};
-  SmallVector<OpFoldResult> sizes{one, one, one, folded(rows), columns},
-      strides(5, one);
-  Value destination = forall.getRegionIterArgs().front();
-  Value part = item.slice(destination, offsets, sizes, {3, 4});
-  auto saved = SaveStateOp::create(b, loc, TypeRange(part.getType()), state,
-                                   part, schedule);
-  b.setInsertionPointToEnd(forall.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(b, loc, saved.getResult(0), destination,
-                                        offsets, sizes, strides);
-  return forall.getResult(0);
+                                  folded(splits), folded(rows),
+                                  b.getIndexAttr(valueDim + 2)};
+  return emitStates(
+      b, loc, element, shape, ArrayRef(shape).take_front(3),
+      [&](ArrayRef<Value> i) -> StatesOfItem {
+        Value head = arith::MulIOp::create(b, loc, i[1], perGroup);
+        return {allRows(i[0], head), i[2], zero, rows};
+      },
+      [&](AttentionItem &item, ArrayRef<Value> i, Value states) {
+        Value first = arith::MulIOp::create(b, loc, i[2], splitKeys);
+        Value left = arith::SubIOp::create(b, loc, keyLength, first);
+        Value count = arith::MinUIOp::create(b, loc, left, splitKeys);
+        return save(groupState(item, first, count), states);
+      });
 }
 
 SmallVector<Value> DecodeBuilder::combine(Value parts,
                                           ArrayRef<Value> destinations) {
   SmallVector<OpFoldResult> bounds{folded(batches), folded(heads)};
-  auto forall = scf::ForallOp::create(b, loc, bounds, destinations,
-                                      /*mapping=*/std::nullopt);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(forall.getBody());
-  SmallVector<Value> ivs = forall.getInductionVars();
-  AttentionItem item{op,   b,           loc,         ivs[0],   ivs[1],
-                     zero, queryLength, queryLength, keyLength};
-  Value perGroup = constant(packed);
-  Value group = arith::DivUIOp::create(b, loc, ivs[1], perGroup);
-  Value within = arith::RemUIOp::create(b, loc, ivs[1], perGroup);
-  Value firstRow = arith::MulIOp::create(b, loc, within, queryLength);
-  OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
-  Value ofHead = item.slice(parts, {ivs[0], group, none, firstRow, none},
-                            {one, one, folded(splits), folded(queryLength),
-                             b.getIndexAttr(valueDim + 2)},
-                            {2, 3, 4});
-  emitResults(item, forall, [&](ArrayRef<Value> results) {
-    return combineParts(item, ofHead, results, schedule);
-  });
-  return SmallVector<Value>(forall.getResults());
+  return emitResults(
+      b, loc, bounds, destinations,
+      [&](ArrayRef<Value> i) { return allRows(i[0], i[1]); },
+      [&](AttentionItem &item, ArrayRef<Value> i, ArrayRef<Value> results) {
+        auto [group, within] = placeInGroup(i[1]);
+        Value firstRow = arith::MulIOp::create(b, loc, within, queryLength);
+        OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
+        Value ofHead =
+            item.slice(parts, {i[0], group, none, firstRow, none},
+                       {one, one, folded(splits), folded(queryLength),
+                        b.getIndexAttr(valueDim + 2)},
+                       {2, 3, 4});
+        return combineParts(item, ofHead, results, schedule);
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,70 +242,52 @@ Value DecodeBuilder::saveDocuments() {
   Value perGroup = constant(packed);
   Value groups = arith::DivUIOp::create(b, loc, heads, perGroup);
   Value rows = arith::MulIOp::create(b, loc, queryLength, perGroup);
-  OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0),
-               columns = b.getIndexAttr(valueDim + 2);
-  SmallVector<OpFoldResult> shape{folded(batches), folded(groups), one,
-                                  folded(rows), columns},
+  SmallVector<OpFoldResult> shape{folded(batches), folded(groups),
+                                  b.getIndexAttr(1), folded(rows),
+                                  b.getIndexAttr(valueDim + 2)},
       bounds{folded(batches), folded(groups), folded(tiles)};
-  Value empty = tensor::EmptyOp::create(b, loc, shape, element);
-  auto forall = scf::ForallOp::create(b, loc, bounds, ValueRange(empty),
-                                      /*mapping=*/std::nullopt);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(forall.getBody());
-  SmallVector<Value> ivs = forall.getInductionVars();
-  Value head = arith::MulIOp::create(b, loc, ivs[1], perGroup);
-  AttentionItem item = tileItem(ivs[0], head, ivs[2]);
-  Value firstRow = arith::MulIOp::create(b, loc, item.begin, perGroup);
-  Value rowCount = arith::MulIOp::create(b, loc, item.rows, perGroup);
-  SmallVector<OpFoldResult> offsets{ivs[0], ivs[1], none, firstRow, none},
-      sizes{one, one, one, rowCount, columns}, strides(5, one);
-  Value destination = forall.getRegionIterArgs().front();
-  Value part = item.slice(destination, offsets, sizes, {3, 4});
-  SmallVector<Value> saved = computePerDocument(
-      item, part,
-      [&](AttentionItem &rowsOfOne,
-          ArrayRef<Value> into) -> SmallVector<Value> {
-        Value state = groupState(rowsOfOne, zero, keyLength);
-        auto save = SaveStateOp::create(b, loc, TypeRange(into[0].getType()),
-                                        state, into[0], schedule);
-        return {save.getResult(0)};
+  return emitStates(
+      b, loc, element, shape, bounds,
+      [&](ArrayRef<Value> i) -> StatesOfItem {
+        Value head = arith::MulIOp::create(b, loc, i[1], perGroup);
+        AttentionItem item = tileItem(i[0], head, i[2]);
+        return {item, b.getIndexAttr(0),
+                arith::MulIOp::create(b, loc, item.begin, perGroup),
+                arith::MulIOp::create(b, loc, item.rows, perGroup)};
       },
-      packed);
-  b.setInsertionPointToEnd(forall.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(b, loc, saved.front(), destination,
-                                        offsets, sizes, strides);
-  return forall.getResult(0);
+      [&](AttentionItem &item, ArrayRef<Value>, Value states) {
+        auto saveOne = [&](AttentionItem &rowsOfOne,
+                           ArrayRef<Value> into) -> SmallVector<Value> {
+          return {save(groupState(rowsOfOne, zero, keyLength), into[0])};
+        };
+        return computePerDocument(item, states, saveOne, packed).front();
+      });
 }
 
 SmallVector<Value>
 DecodeBuilder::combineDocuments(Value parts, ArrayRef<Value> destinations) {
   SmallVector<OpFoldResult> bounds{folded(batches), folded(heads),
                                    folded(tiles)};
-  auto forall = scf::ForallOp::create(b, loc, bounds, destinations,
-                                      /*mapping=*/std::nullopt);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(forall.getBody());
-  SmallVector<Value> ivs = forall.getInductionVars();
-  AttentionItem item = tileItem(ivs[0], ivs[1], ivs[2]);
-  Value perGroup = constant(packed);
-  Value group = arith::DivUIOp::create(b, loc, ivs[1], perGroup);
-  Value within = arith::RemUIOp::create(b, loc, ivs[1], perGroup);
   OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
-  emitResults(item, forall, [&](ArrayRef<Value> results) {
-    return computePerDocument(
-        item, results, [&](AttentionItem &rowsOfOne, ArrayRef<Value> into) {
+  return emitResults(
+      b, loc, bounds, destinations,
+      [&](ArrayRef<Value> i) { return tileItem(i[0], i[1], i[2]); },
+      [&](AttentionItem &item, ArrayRef<Value> i, ArrayRef<Value> results) {
+        auto [group, within] = placeInGroup(i[1]);
+        auto combineOne = [&, group = group, within = within](
+                              AttentionItem &rowsOfOne, ArrayRef<Value> into) {
           Value document =
-              arith::MulIOp::create(b, loc, rowsOfOne.begin, perGroup);
+              arith::MulIOp::create(b, loc, rowsOfOne.begin, constant(packed));
           Value before = arith::MulIOp::create(b, loc, within, rowsOfOne.rows);
           Value row = arith::AddIOp::create(b, loc, document, before);
           Value ofHead = item.slice(
-              parts, {ivs[0], group, none, row, none},
+              parts, {i[0], group, none, row, none},
               {one, one, one, rowsOfOne.rows, b.getIndexAttr(valueDim + 2)},
               {2, 3, 4});
           return combineParts(rowsOfOne, ofHead, into, schedule);
-        });
-  });
-  return SmallVector<Value>(forall.getResults());
+        };
+        return computePerDocument(item, results, combineOne);
+      });
 }
 
 SmallVector<Value> attn::tileDecode(SdpaOp op, IRRewriter &rewriter,

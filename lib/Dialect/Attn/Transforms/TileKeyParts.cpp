@@ -138,29 +138,21 @@ Value KeyPartsBuilder::savePartIfSeen(AttentionItem &item, Value split,
 
 /// (batches x heads x parts x queries x (value_dim + 2)).
 Value KeyPartsBuilder::saveParts() {
-  OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
   OpFoldResult heads = getAsOpFoldResult(tiles.heads);
   SmallVector<OpFoldResult> shape{
       getAsOpFoldResult(batches), heads, getAsOpFoldResult(splits),
       getAsOpFoldResult(tiles.queryLength), columns};
-  Value empty = tensor::EmptyOp::create(b, loc, shape, element);
   SmallVector<OpFoldResult> bounds(shape.begin(), shape.begin() + 3);
   bounds.push_back(getAsOpFoldResult(tiles.count));
-  auto forall = scf::ForallOp::create(b, loc, bounds, ValueRange(empty),
-                                      /*mapping=*/std::nullopt);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(forall.getBody());
-  SmallVector<Value> ivs = forall.getInductionVars();
-  AttentionItem item = tiles.item(ivs[0], ivs[1], ivs[3]);
-  SmallVector<OpFoldResult> offsets{ivs[0], ivs[1], ivs[2], item.begin, none},
-      sizes{one, one, one, item.rows, columns}, strides(5, one);
-  Value destination = forall.getRegionIterArgs().front();
-  Value part = item.slice(destination, offsets, sizes, {3, 4});
-  Value saved = savePartIfSeen(item, ivs[2], part);
-  b.setInsertionPointToEnd(forall.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(b, loc, saved, destination, offsets,
-                                        sizes, strides);
-  return forall.getResult(0);
+  return emitStates(
+      b, loc, element, shape, bounds,
+      [&](ArrayRef<Value> i) -> StatesOfItem {
+        AttentionItem item = tiles.item(i[0], i[1], i[3]);
+        return {item, i[2], item.begin, item.rows};
+      },
+      [&](AttentionItem &item, ArrayRef<Value> i, Value states) {
+        return savePartIfSeen(item, i[2], states);
+      });
 }
 
 SmallVector<Value> KeyPartsBuilder::combine(Value parts,
@@ -168,21 +160,17 @@ SmallVector<Value> KeyPartsBuilder::combine(Value parts,
   SmallVector<OpFoldResult> bounds{getAsOpFoldResult(batches),
                                    getAsOpFoldResult(tiles.heads),
                                    getAsOpFoldResult(tiles.count)};
-  auto forall = scf::ForallOp::create(b, loc, bounds, destinations,
-                                      /*mapping=*/std::nullopt);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(forall.getBody());
-  SmallVector<Value> ivs = forall.getInductionVars();
-  AttentionItem item = tiles.item(ivs[0], ivs[1], ivs[2]);
-  PartRange seen = partsSeen(item, item.mask());
-  OpFoldResult one = b.getIndexAttr(1);
-  Value ofItem = item.slice(
-      parts, {ivs[0], ivs[1], seen.first, item.begin, b.getIndexAttr(0)},
-      {one, one, seen.count, item.rows, columns}, {2, 3, 4});
-  emitResults(item, forall, [&](ArrayRef<Value> results) {
-    return combineParts(item, ofItem, results, schedule);
-  });
-  return SmallVector<Value>(forall.getResults());
+  OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
+  return emitResults(
+      b, loc, bounds, destinations,
+      [&](ArrayRef<Value> i) { return tiles.item(i[0], i[1], i[2]); },
+      [&](AttentionItem &item, ArrayRef<Value> i, ArrayRef<Value> results) {
+        PartRange seen = partsSeen(item, item.mask());
+        Value ofItem =
+            item.slice(parts, {i[0], i[1], seen.first, item.begin, none},
+                       {one, one, seen.count, item.rows, columns}, {2, 3, 4});
+        return combineParts(item, ofItem, results, schedule);
+      });
 }
 
 SmallVector<Value> attn::tileKeyParts(SdpaOp op, IRRewriter &rewriter,

@@ -197,16 +197,12 @@ static SmallVector<Value> tileByQueries(SdpaOp op, IRRewriter &rewriter,
   SmallVector<OpFoldResult> bounds{getAsOpFoldResult(batches),
                                    getAsOpFoldResult(tiles.heads),
                                    getAsOpFoldResult(tiles.count)};
-  auto forall = scf::ForallOp::create(rewriter, op.getLoc(), bounds,
-                                      destinations, /*mapping=*/std::nullopt);
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(forall.getBody());
-  SmallVector<Value> ivs = forall.getInductionVars();
-  AttentionItem item = tiles.item(ivs[0], ivs[1], ivs[2]);
-  emitResults(item, forall, [&](ArrayRef<Value> parts) {
-    return computePerDocument(item, parts, computeItem);
-  });
-  return SmallVector<Value>(forall.getResults());
+  return emitResults(
+      rewriter, op.getLoc(), bounds, destinations,
+      [&](ArrayRef<Value> i) { return tiles.item(i[0], i[1], i[2]); },
+      [&](AttentionItem &item, ArrayRef<Value>, ArrayRef<Value> results) {
+        return computePerDocument(item, results, computeItem);
+      });
 }
 
 /// Compares the length of a tensor with `bound`.

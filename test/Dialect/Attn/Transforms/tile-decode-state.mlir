@@ -6,10 +6,10 @@
 // CHECK-LABEL: @all
 // CHECK: attn.save_state
 // CHECK: scf.forall (%[[N:.*]], %[[H:.*]]) in (%{{.*}}, 2) shared_outs(%[[OUT:.*]] = %{{.*}}, %[[LSE:.*]] = %{{.*}}, %[[M:.*]] = %{{.*}}, %[[L:.*]] = %{{.*}}, %[[A:.*]] = %{{.*}})
-// CHECK: %[[PARTS:.*]] = tensor.extract_slice
 // CHECK: %[[MR:.*]] = tensor.extract_slice %[[M]][%[[N]], %[[H]], 0] [1, 1, 1]
 // CHECK: %[[LR:.*]] = tensor.extract_slice %[[L]][%[[N]], %[[H]], 0] [1, 1, 1]
 // CHECK: %[[AR:.*]] = tensor.extract_slice %[[A]][%[[N]], %[[H]], 0, 0] [1, 1, 1, 4]
+// CHECK: %[[PARTS:.*]] = tensor.extract_slice
 // CHECK: %[[R:.*]]:2 = attn.combine %[[PARTS]]
 // CHECK: %[[S:.*]]:3 = attn.combine_state %[[PARTS]] outs(%[[MR]], %[[LR]], %[[AR]] : tensor<1xf32>, tensor<1xf32>, tensor<1x4xf32>)
 // CHECK: tensor.parallel_insert_slice %[[R]]#1 into %[[LSE]]
