@@ -274,6 +274,20 @@ static void collectSteps(ProgramSplitter &splitter) {
   }
 }
 
+/// Reading outside of a captured tensor, the first operand, gives its nearest
+/// element.
+static void clampIndices(OpBuilder &b, Location loc,
+                         MutableArrayRef<Value> operands) {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  for (auto [dim, index] : llvm::enumerate(operands.drop_front())) {
+    Value size = tensor::DimOp::create(b, loc, operands.front(), dim);
+    Value last = arith::SubIOp::create(b, loc, size, one);
+    index = arith::MinSIOp::create(b, loc, index, last);
+    index = arith::MaxSIOp::create(b, loc, index, zero);
+  }
+}
+
 Attribute ItemMaskBuilder::buildPredicate(PredicateAttr predicate) {
   ProgramAttr program = predicate.getProgram();
   ProgramSplitter splitter{program, uniformValues(program), {}, {}};
@@ -285,6 +299,8 @@ Attribute ItemMaskBuilder::buildPredicate(PredicateAttr predicate) {
     for (int64_t value : step.getOperands().asArrayRef())
       read.push_back(splitter.values[value]);
     bool isUniform = splitter.uniform[splitter.firstStep() + i];
+    if (isUniform && step.getName() == tensor::ExtractOp::getOperationName())
+      clampIndices(b, loc, read);
     splitter.values.push_back(isUniform ? emitStep(b, loc, step, read)
                                         : Value());
   }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a predicate computes of batch entry, head and captured tensors alone is computed once per item and becomes
-// an operand; a table that it reads per pair stays whole.
+// an operand; a table that it reads per pair stays whole. Outside of a table lies its nearest element.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @width_per_head(
 // CHECK-SAME: %[[W:[^ ,]*]]: tensor<3xi32>)
 // CHECK: scf.forall (%{{[^,]*}}, %[[H:[^,]*]], %{{[^,]*}}) in
-// CHECK: %[[N:.*]] = tensor.extract %[[W]][%[[H]]] : tensor<3xi32>
+// CHECK: %[[BELOW:.*]] = arith.minsi %[[H]], %c2 : index
+// CHECK: %[[INSIDE:.*]] = arith.maxsi %[[BELOW]], %c0 : index
+// CHECK: %[[N:.*]] = tensor.extract %[[W]][%[[INSIDE]]] : tensor<3xi32>
 // CHECK: %[[LIMIT:.*]] = arith.index_cast %[[N]] : i32 to index
 // CHECK: where predicate(#attn.program<inputs = [index],<"arith.subi", [2, 3], {{.*}}, index>, <"arith.cmpi", [5, 4], {predicate = 6 : i64}, i1>>, %[[LIMIT]] : index) mode edge
 func.func @width_per_head(%q: tensor<2x3x?x4xf32>, %w: tensor<3xi32>) -> tensor<2x3x?x4xf32> {
