@@ -44,28 +44,35 @@ static Value fold(KernelBuilder &k, Value vector, int64_t size,
 }
 
 /// The sum of each vector's lanes, as one vector of as many lanes as there are
-/// vectors (4, or `lanes`). Neighbours are added inside groups of 4 lanes
-/// first, then groups: every shuffle is one x86 instruction.
+/// vectors (4, or `lanes`). Groups of 4 lanes are added first, in two levels,
+/// then the groups: every shuffle is one x86 instruction. Where a register is
+/// wider than 4 lanes, the halves of a group are added and not neighbours, for
+/// which LLVM would take vhaddps: one instruction that takes as long as four.
 static Value sumLanes(KernelBuilder &k, Values xs) {
   size_t count = xs.size();
-  for (int64_t group = 1; xs.size() > 1;
-       group = xs.size() * 4 > count ? 1 : 4) {
+  bool neighbours = k.lanes == 4; // faddp on NEON
+  for (int64_t level = 0; xs.size() > 1; ++level) {
+    SmallVector<int64_t> first, second;
+    for (int64_t lane = 0; lane < k.lanes; ++lane) {
+      int64_t low = lane % 2, high = lane / 2 % 2, group = lane / 4;
+      int64_t half = k.lanes / 8, from = 0, distance = neighbours ? 1 : 2;
+      if (level >= 2) {
+        distance = 4;
+        from = group % half * 8 + lane % 4 + (group < half ? 0 : k.lanes);
+      } else if (neighbours) {
+        from = 2 * low + high * k.lanes;
+      } else {
+        from = 4 * group +
+               (level == 0 ? high + low * k.lanes : low + high * k.lanes);
+      }
+      first.push_back(from);
+      second.push_back(from + distance);
+    }
     Values next;
     for (size_t i = 0; i < xs.size(); i += 2) {
-      SmallVector<int64_t> even, odd;
-      for (int64_t lane = 0; lane < k.lanes; ++lane) {
-        // Which of the 8 (or all) elements of both belongs here.
-        int64_t base = group == 1 ? lane / 4 * 4 : 0;
-        int64_t at = (lane - base) / group,
-                half = (group == 1 ? 4 : k.lanes) / group / 2;
-        int64_t from = (at % half) * 2 * group + lane % group + base +
-                       (at < half ? 0 : k.lanes);
-        even.push_back(from);
-        odd.push_back(from + group);
-      }
-      Value first = shuffle(k, xs[i], xs[i + 1], even);
-      Value second = shuffle(k, xs[i], xs[i + 1], odd);
-      next.push_back(k.addf(first, second));
+      Value a = shuffle(k, xs[i], xs[i + 1], first);
+      Value b = shuffle(k, xs[i], xs[i + 1], second);
+      next.push_back(k.addf(a, b));
     }
     xs = next;
   }
@@ -272,7 +279,13 @@ Value DecodeTile::loadValue(Value key, Value vector) {
 /// keys.
 RegisterTile DecodeTile::sumValues(Value block, Value i, RegisterTile acc,
                                    Value pass, int64_t passes) {
-  constexpr int64_t keysPerTurn = 8;
+  // Each turn fetches whole rows or 1/2, 1/4, .. of one, and takes as long as
+  // the memory it fetches: for narrow values there is more to compute per byte.
+  int64_t bits = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  int64_t most = bits < 32 ? 16 : 8, keysPerTurn = passes;
+  while (keysPerTurn > most)
+    keysPerTurn = (keysPerTurn + 1) / 2;
+  keysPerTurn = (keysPerTurn * (most / keysPerTurn) + 1) / 2 * 2;
   size_t vectors = acc.front().size();
   auto multiply = [&](Value begin, Value end, const RegisterTile &sums) {
     return k.multiply(

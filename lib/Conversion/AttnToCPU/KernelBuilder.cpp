@@ -319,18 +319,22 @@ void KernelBuilder::prefetchTurn(Value matrix, Value first, Value turn,
   if (!locality || type.isDynamicDim(1))
     return;
   int64_t columns = 64 * 8 / type.getElementTypeBitWidth();
-  int64_t linesPerRow = (type.getDimSize(1) + columns - 1) / columns;
-  int64_t lines = rows * linesPerRow, atOnce = (lines + turns - 1) / turns;
-  int64_t common = std::gcd(lines, atOnce * turns);
-  for (int64_t i = 0; i < atOnce; ++i) {
-    Value number = mul(add(mul(turn, atOnce), i), lines / common);
-    Value line = div(number, atOnce * turns / common);
-    Value row = div(line, linesPerRow);
-    Value column = mul(sub(line, mul(row, linesPerRow)), columns);
-    memref::PrefetchOp::create(builder, loc, matrix,
-                               ValueRange{add(first, row), column}, isWrite,
-                               locality, /*isDataCache=*/true);
-  }
+  int64_t perRow = (type.getDimSize(1) + columns - 1) / columns;
+  int64_t needed = (rows * perRow + turns - 1) / turns;
+  int64_t whole = (needed + perRow - 1) / perRow;
+  // The turns that share a row, or else each turn has whole rows.
+  int64_t parts = whole > 1 ? 1 : perRow / needed;
+  int64_t perTurn = (perRow + parts - 1) / parts;
+  Value row = parts > 1 ? div(turn, parts) : mul(turn, whole);
+  Value column =
+      parts > 1 ? mul(sub(turn, mul(row, parts)), perTurn * columns) : index(0);
+  row = add(first, row);
+  for (int64_t r = 0; r < whole; ++r)
+    for (int64_t i = 0; i < perTurn; ++i)
+      memref::PrefetchOp::create(
+          builder, loc, matrix,
+          ValueRange{add(row, r), add(column, i * columns)}, isWrite, locality,
+          /*isDataCache=*/true);
 }
 
 void KernelBuilder::columnGroups(Value width,

@@ -106,9 +106,11 @@ public:
                     llvm::function_ref<Value(Value, int64_t)> vector);
 
   /// In a loop whose `turns` turns fetch `rows` rows of a matrix from `first`
-  /// on into the cache: what turn number `turn` fetches. The number of the line
-  /// rises by the same fraction every turn: lines that are asked for out of
-  /// order, or in bursts, take up to twice as long, or are not fetched at all.
+  /// on into the cache: what turn number `turn` fetches. Lines are asked for in
+  /// the order of their addresses; out of order they take up to twice as long,
+  /// or are not fetched at all. A turn fetches whole rows, or the same part of
+  /// one, so that there is one address to compute; what does not divide evenly
+  /// runs ahead of `rows`.
   void prefetchTurn(Value matrix, Value first, Value turn, int64_t rows,
                     int64_t turns, bool isWrite = false);
 
