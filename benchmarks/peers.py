@@ -327,7 +327,7 @@ class OneDNN(NumPy):
         super().__init__(threads)
         library = ctypes.CDLL(ctypes.util.find_library("dnnl") or "libdnnl.so")
         library.dnnl_version.restype = ctypes.POINTER(ctypes.c_int * 3)
-        self.library_versions = {"oneDNN": ".".join(map(str, library.dnnl_version().contents))}
+        self.own_versions = {"oneDNN": ".".join(map(str, library.dnnl_version().contents))}
         self.sgemm = library.dnnl_sgemm
         size, real, pointer = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
         self.sgemm.argtypes = [ctypes.c_char, ctypes.c_char, size, size, size, real, pointer, size, pointer, size, real,

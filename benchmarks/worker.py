@@ -32,7 +32,7 @@ class Worker:
 
     def hello(self):
         versions = {p: importlib.metadata.version(p) for p in self.peer.packages}
-        return {"versions": versions | getattr(self.peer, "library_versions", {})}
+        return {"versions": versions | getattr(self.peer, "own_versions", {})}
 
     def prepare(self, cell, library=None):
         """Everything that happens once per shape, and the check of the result. Only a right one can be timed."""

@@ -40,10 +40,10 @@ class Kernel:
             f.write(text)
         subprocess.run([attn_opt(), self.source, "--emit=lib", "-o", library, "--target=" + target, *flags],
                        check=True)
-        self.library = ctypes.CDLL(library)
-        self.run = getattr(self.library, name)
+        self.dll = ctypes.CDLL(library)
+        self.run = getattr(self.dll, name)
         self.run.restype = ctypes.c_int32
-        self.strerror = getattr(self.library, name + "_strerror")
+        self.strerror = getattr(self.dll, name + "_strerror")
         self.strerror.restype = ctypes.c_char_p
 
     def __call__(self, inputs, outputs, threads=1):

@@ -6,10 +6,10 @@
 
 // CHECK-LABEL: func.func @rough(
 // CHECK-DAG: arith.constant dense<1.000000e+00> : vector<16xf32>
-// CHECK-DAG: arith.constant dense<0.693113625> : vector<16xf32>
-// CHECK-DAG: arith.constant dense<0.240207106> : vector<16xf32>
-// CHECK-DAG: arith.constant dense<0.0559768826> : vector<16xf32>
-// CHECK-DAG: arith.constant dense<0.0097829122> : vector<16xf32>
+// CHECK-DAG: arith.constant dense<0.693124175> : vector<16xf32>
+// CHECK-DAG: arith.constant dense<0.240240991> : vector<16xf32>
+// CHECK-DAG: arith.constant dense<0.0559064262> : vector<16xf32>
+// CHECK-DAG: arith.constant dense<0.00958285294> : vector<16xf32>
 // CHECK-COUNT-4: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: return
@@ -19,7 +19,7 @@ func.func @rough(%x: vector<16xf32>) -> vector<16xf32> {
 }
 
 // CHECK-LABEL: func.func @other_flags(
-// CHECK-COUNT-6: vector.fma
+// CHECK-COUNT-5: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: return
 func.func @other_flags(%x: vector<16xf32>) -> vector<16xf32> {

@@ -12,7 +12,7 @@
 // CHECK-NOT: arith.shli
 // CHECK: %[[WHOLE:.*]] = math.roundeven %[[X]] : vector<16xf32>
 // CHECK-NEXT: %[[F:.*]] = arith.subf %[[X]], %[[WHOLE]] : vector<16xf32>
-// CHECK-COUNT-5: vector.fma %{{.*}}, %[[F]], %{{.*}} : vector<16xf32>
+// CHECK-COUNT-4: vector.fma %{{.*}}, %[[F]], %{{.*}} : vector<16xf32>
 // CHECK-NEXT: %[[P:.*]] = vector.fma %{{.*}}, %[[F]], %{{.*}} : vector<16xf32>
 // CHECK-NEXT: %[[Y:.*]] = llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"(%[[P]], %[[WHOLE]], %[[P]], %[[ALL]], %[[CURRENT]])
 // CHECK-NEXT: return %[[Y]]

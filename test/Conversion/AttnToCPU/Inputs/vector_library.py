@@ -51,14 +51,14 @@ class Library:
         # Nothing of the C library: -nostdlib and --no-undefined.
         subprocess.run(["cc", "-shared", "-nostdlib", "-Wl,--no-undefined", folder / "math.o", "-o", folder / "math.so"],
                        check=True)
-        self.library = ctypes.CDLL(str(folder / "math.so"))
+        self.dll = ctypes.CDLL(str(folder / "math.so"))
 
     def apply(self, name, result, *inputs):
         size = inputs[0].size
         assert size % LANES == 0
         y = np.empty(size, result)
         pointer = lambda a: ctypes.c_void_p(a.ctypes.data)
-        getattr(self.library, name)(*map(pointer, (*inputs, y)), ctypes.c_int64(size // LANES))
+        getattr(self.dll, name)(*map(pointer, (*inputs, y)), ctypes.c_int64(size // LANES))
         return y
 
     def bound(self, name, exact, limit, *inputs):

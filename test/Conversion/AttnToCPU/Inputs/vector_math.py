@@ -25,10 +25,10 @@ library = Library(folder, cpu, [
 
 def transcendental():
     count = 1 << 21
-    for name, kind, lowest in (("f32", np.float32, -126), ("f64", np.float64, -1022)):
+    for name, kind, lowest, limit in (("f32", np.float32, -126, 2.1), ("f64", np.float64, -1022, 1.0)):
         x = np.concatenate([rng.uniform(lowest, -lowest, count), rng.uniform(-1, 1, count),
                             -(2.0 ** rng.uniform(-40, 6, count))]).astype(kind)
-        library.bound(f"exp2_{name}", np.exp2(x.astype(np.longdouble)), 1.0 if cpu == "x86-64-v3" else 1.6, x)
+        library.bound(f"exp2_{name}", np.exp2(x.astype(np.longdouble)), limit if cpu == "x86-64-v3" else limit + 0.6, x)
         special = np.array([-np.inf, np.nan, 0, -0.0, lowest - 2, -1e30, -1, 1], kind)
         want = np.array([0, np.nan, 1, 1, 0, 0, 0.5, 2], kind)
         got = library.apply(f"exp2_{name}", kind, special)
@@ -37,14 +37,14 @@ def transcendental():
 
 
 def rough():
-    """exp2 with a relative error that rounding to bf16 (2e-3) hides; what is exact stays so."""
+    """exp2 with a relative error that rounding to 16 bits (2e-4) hides; what is exact stays so."""
     x = rng.uniform(-126, 126, 1 << 21).astype(np.float32)
     error = float(np.max(np.abs(library.apply("rough_f32", np.float32, x) / np.exp2(x.astype(np.longdouble)) - 1)))
     print(f"rough_f32: {error:.3g}")
     special = np.array([-np.inf, np.nan, 0, -0.0, -128, -1e30, -1, 1], np.float32)
     got = library.apply("rough_f32", np.float32, special)
-    if not error <= 3.8e-6 or not np.array_equal(got, np.array([0, np.nan, 1, 1, 0, 0, 0.5, 2], np.float32), equal_nan=True):
-        sys.exit(f"rough_f32: an error of {error} is more than 3.8e-6, or {got} is wrong")
+    if not error <= 3e-6 or not np.array_equal(got, np.array([0, np.nan, 1, 1, 0, 0, 0.5, 2], np.float32), equal_nan=True):
+        sys.exit(f"rough_f32: an error of {error} is more than 3e-6, or {got} is wrong")
 
 
 def widenings():
