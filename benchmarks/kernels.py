@@ -8,7 +8,7 @@ import time
 import cells
 import numpy as np
 
-from machine import BF16_DOT, F32_FMA, Machine, median, quantile
+from machine import BF16_DOT, F32_FMA, Machine, median, quantile, spread
 
 MAX_RANK = 6
 
@@ -75,7 +75,7 @@ class Kernel:
     packages = ("numpy",)
 
     def __init__(self, threads):
-        self.threads, self.machine = threads, None
+        self.threads, self.machine, self.samples = threads, None, {}
 
     def open(self, library):
         self.dll = ctypes.CDLL(library)
@@ -116,25 +116,32 @@ class Kernel:
         begin = (self.workspace.ctypes.data + 63) // 64 * 64
         self.args.call.workspace, self.args.call.workspace_size = begin, size
 
-    def measure(self, seconds, bench):
-        """Shares of the peaks in percent: medians, and the quiet fifth of the times against that of the peaks."""
+    def sample(self, seconds, bench):
+        """Times and bursts of one measurement."""
         self.machine = self.machine or Machine(bench)
         kind = BF16_DOT if self.cell.dtype == "bf16" else F32_FMA
+        return (self.pairs if self.cell.decode else self.items)(seconds, kind)
+
+    def summary(self, sample):
+        """Shares of the peaks in percent: medians, and the quiet fifth of the times against that of the peaks, of this
+        sample and those before it of the same cell."""
+        samples = self.samples.setdefault(self.cell.name, [])
+        samples.append(sample)
+        times, others, bursts = (np.concatenate(part) for part in zip(*samples))
         peak_factor = 0.5 if self.cell.dtype == "f64" else 1
         work = self.cell.flops * 1e-9 / peak_factor
         if self.cell.decode:
-            calls, bursts, reads = self.pairs(seconds, kind)
-            result = {"read_pct": 100 * median([r / c for r, c in zip(reads, calls)]),
-                      "read_quiet_pct": 100 * quantile(reads, 0.2) / quantile(calls, 0.2)}
-            middle, quiet, runs = median(calls), quantile(calls, 0.2), len(calls)
+            result = {"read_pct": 100 * median(others / times),
+                      "read_quiet_pct": 100 * quantile(others, 0.2) / quantile(times, 0.2)}
+            middle, quiet = (quantile(times, q) for q in (0.5, 0.2))
         else:
-            items, rest, bursts = self.items(seconds, kind)
-            result, runs = {"items": items.shape[1]}, len(rest)
-            middle, quiet = (np.quantile(items, q, axis=0).sum() / self.threads + quantile(rest, q) for q in (0.5, 0.2))
-        peak = [quantile(bursts, q) * self.threads for q in (0.25, 0.5, 0.75, 0.8)]
-        return result | {"peak_pct": 100 * work / middle / peak[1], "quiet_pct": 100 * work / quiet / peak[3],
-                         "peak_gflops": peak[1], "peak_spread": (peak[2] - peak[0]) / peak[1],
-                         "peak_counts": self.machine.peak(kind), "runs": runs}
+            result = {"items": times.shape[1]}
+            middle, quiet = (np.quantile(times, q, axis=0).sum() / self.threads + quantile(others, q) for q in (0.5, 0.2))
+        kind = BF16_DOT if self.cell.dtype == "bf16" else F32_FMA
+        peak = [quantile(bursts, q) * self.threads for q in (0.5, 0.8)]
+        return result | {"peak_pct": 100 * work / middle / peak[0], "quiet_pct": 100 * work / quiet / peak[1],
+                         "peak_gflops": peak[0], "peak_spread": spread(bursts),
+                         "peak_counts": self.machine.peak(kind), "runs": len(times)}
 
     def items(self, seconds, kind):
         """Seconds of every item of every call (calls, items), seconds outside the loops, GFLOP/s of bursts between items."""
@@ -151,7 +158,7 @@ class Kernel:
         return np.stack(items[1:]), rests[1:], np.concatenate(bursts[1:])
 
     def pairs(self, seconds, kind):
-        """Seconds of calls, GFLOP/s of bursts, and seconds of plain reads of the same keys and values, in turns."""
+        """Seconds of calls, seconds of plain reads of the same keys and values, and GFLOP/s of bursts, in turns."""
         calls, bursts, reads = [], [], []
         begin = time.monotonic()
         while len(calls) < 8 or (time.monotonic() - begin < seconds and len(calls) < 4000):
@@ -160,4 +167,4 @@ class Kernel:
             calls.append(time.perf_counter() - start)
             bursts.extend(self.machine.bursts(self.threads, self.threads, kind))
             reads.append(self.machine.read(self.ports[1], self.ports[2], self.threads))
-        return calls[1:], bursts[1:], reads[1:]
+        return calls[1:], reads[1:], bursts[1:]

@@ -18,6 +18,11 @@ def median(values):
     return quantile(values, 0.5)
 
 
+def spread(values):
+    """How far apart the ends of the middle half are, as a share of the median."""
+    return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values)
+
+
 class Record(ctypes.Structure):
     _fields_ = [("items", ctypes.c_void_p), ("bursts", ctypes.c_void_p), ("max_items", ctypes.c_int64),
                 ("max_bursts", ctypes.c_int64), ("item_count", ctypes.c_int64), ("burst_count", ctypes.c_int64),

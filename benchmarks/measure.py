@@ -4,7 +4,7 @@ import os
 import time
 
 from kernels import Kernel
-from machine import median, quantile
+from machine import median, quantile, spread
 
 TURN_MS = 40  # of calls, before it is the next one's turn
 HOPELESS = 10  # times slower than the fastest: one call is enough
@@ -40,12 +40,15 @@ def set_hopeless_aside(results):
     return rest
 
 
-def rotate(workers, results, machine, threads, seconds):
-    """Times whole calls in turns, with bursts between them, so that all meet the same disturbances."""
+def rotate(workers, results, machine, threads, seconds, earlier):
+    """Times whole calls in turns, with bursts between them, so that all meet the same disturbances. `earlier` has the
+    times and bursts of the cell's rounds so far; this one's are added."""
     names = set_hopeless_aside(results)
-    times, bursts = {name: [] for name in names}, []
+    times, bursts = earlier.setdefault("times", {}), earlier.setdefault("bursts", [])
+    before = {name: sum(times.setdefault(name, [])) for name in names}
     for turn in range(100):
-        due = [name for name in names if results[name]["status"] == "ok" and (turn < 3 or sum(times[name]) < 1e3 * seconds)]
+        due = [name for name in names if results[name]["status"] == "ok" and
+               (turn < 3 or sum(times[name]) - before[name] < 1e3 * seconds)]
         if not due:
             break
         for name in due[turn % len(due):] + due[:turn % len(due)]:
@@ -61,19 +64,18 @@ def rotate(workers, results, machine, threads, seconds):
         results[name] |= {"ms": median(times[name]), "quiet_ms": quantile(times[name], 0.2), "calls": len(times[name])}
     if not bursts:
         return {}
-    middle = median(bursts)
-    return {"fma_gflops": middle * threads, "fma_spread": (quantile(bursts, 0.75) - quantile(bursts, 0.25)) / middle}
+    return {"fma_gflops": median(bursts) * threads, "fma_spread": spread(bursts)}
 
 
-def measure(cell, compiled, workers, machine, threads, seconds, bench):
-    """A row of the report. No wrong result has a time in it."""
+def measure(cell, compiled, workers, machine, threads, seconds, bench, earlier):
+    """A row of the report, of this round and the `earlier` ones. No wrong result has a time in it."""
     row = {"cell": cell.name, "threads": threads, "dtype": cell.dtype, "decode": cell.decode, "gflop": cell.flops * 1e-9,
            "megabytes": 2e-6 * cell.key_bytes, "compile_s": compiled.get("seconds"), "load_average": os.getloadavg()[0]}
     results = row["results"] = prepare(cell, compiled, workers)
     if Kernel.name in ok(results):
         ours = workers[Kernel.name].ask("measure", seconds=seconds, bench=bench)
         results[Kernel.name] = results[Kernel.name] | ours if ours["status"] == "ok" else ours
-    row |= rotate(workers, results, machine, threads, seconds)
+    row |= rotate(workers, results, machine, threads, seconds, earlier)
     timed = {name: results[name]["ms"] for name in ok(results) if name != Kernel.name}
     if timed:
         row["best_peer"] = min(timed, key=timed.get)

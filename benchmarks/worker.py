@@ -14,6 +14,7 @@ import time
 
 import cells
 import numpy as np
+from machine import spread
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -61,12 +62,12 @@ class Worker:
 
     def measure(self, seconds, bench):
         """Again while something else takes the processor, which the bursts show; the calmest of three counts."""
-        results = []
-        while len(results) < 3:
-            results.append(self.peer.measure(seconds, bench))
-            if results[-1]["peak_spread"] < 0.05:
+        samples = []
+        while len(samples) < 3:
+            samples.append(self.peer.sample(seconds, bench))
+            if spread(samples[-1][-1]) < 0.05:
                 break
-        return min(results, key=lambda result: result["peak_spread"]) | {"attempts": len(results)}
+        return self.peer.summary(min(samples, key=lambda sample: spread(sample[-1]))) | {"attempts": len(samples)}
 
 
 def serve(name, threads):

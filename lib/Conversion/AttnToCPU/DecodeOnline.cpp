@@ -250,7 +250,7 @@ void DecodeTile::softmaxBlock(Value block) {
   Value sum = k.loop(
       zero, end, k.lanes, k.splat(0.0), [&](Value at, ValueRange carried) {
         Value difference = k.subf(k.load(scores, block, at), reference);
-        Value weight = k.exp2({difference}, isNarrow(value))[0];
+        Value weight = k.exp2({difference})[0];
         k.store(weight, scores, block, at);
         return Values{k.addf(carried[0], weight)};
       })[0];
@@ -281,7 +281,9 @@ RegisterTile DecodeTile::sumValues(Value block, Value i, RegisterTile acc,
                                    Value pass, int64_t passes) {
   // Each turn fetches whole rows or 1/2, 1/4, .. of one, and takes as long as
   // the memory it fetches: for narrow values there is more to compute per byte.
-  int64_t most = isNarrow(tile.key) ? 16 : 8, keysPerTurn = passes;
+  int64_t bits =
+      getElementTypeOrSelf(tile.key.getType()).getIntOrFloatBitWidth();
+  int64_t most = bits < 32 ? 16 : 8, keysPerTurn = passes;
   while (keysPerTurn > most)
     keysPerTurn = (keysPerTurn + 1) / 2;
   keysPerTurn = (keysPerTurn * (most / keysPerTurn) + 1) / 2 * 2;

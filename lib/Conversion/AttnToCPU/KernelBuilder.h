@@ -78,7 +78,7 @@ public:
   Value product(Value a, Value b, Value acc);
   /// 2^x of each vector (a neutral op; attn-lower-vector-math picks the code):
   /// exactly 0 for -inf and exactly 1 for 0; NaN stays NaN. A rough one will be
-  /// rounded to 16 bits.
+  /// rounded to bf16.
   Values exp2(llvm::ArrayRef<Value> xs, bool rough = false);
   /// Transposes a `lanes` x `lanes` matrix of row vectors.
   Values transpose(Values rows);

@@ -32,13 +32,6 @@ Value stageValues(KernelBuilder &k, const StateLayout &layout, Value state,
 /// Rewrites the keys of `tile` as the schedule's products read them.
 void stageKeys(KernelBuilder &k, const StateLayout &layout, TileOperands &tile);
 
-/// Whether a matrix has elements of 16 bits. Where values have, results are
-/// rounded to them, and a rough exp2 is good enough.
-inline bool isNarrow(Value matrix) {
-  auto type = mlir::getElementTypeOrSelf(matrix.getType());
-  return type.getIntOrFloatBitWidth() < 32;
-}
-
 /// Whether no lane is NaN.
 Value allNumbers(KernelBuilder &k, Value vector);
 

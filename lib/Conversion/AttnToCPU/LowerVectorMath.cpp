@@ -18,7 +18,7 @@
 //         time, while errors of its sums are larger); f64: Taylor polynomial of
 //         degree 13, 0.81 ulp. A quarter of an ulp more without FMA. 0 for
 //         -inf, 1 for 0. With the flag `afn` f32 has a polynomial of degree 4
-//         with an error of 2.9e-6: results that are rounded to 16 bits want no
+//         with an error of 2.9e-6: results that are rounded to bf16 want no
 //         more.
 //   f16   exact and rounded to nearest even, subnormals and NaN included
 //         (F. Giesen, "float->half variants", 2012).

@@ -48,7 +48,7 @@ static void updateStatistics(KernelBuilder &k, const StateLayout &layout,
 /// overwrite scores of keys that have been read.
 static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value p, Value begin, Value end,
-                        Value factor, bool rough) {
+                        Value factor) {
   constexpr int64_t rowsInFlight = 2;
   Value weights = layout.weights(k, p);
   Value maximumRow = layout.statistic(k, p, StateLayout::NextMaximum);
@@ -69,7 +69,7 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
         differences.push_back(factor ? k.fma(score, factor, negated[v])
                                      : k.subf(score, safe[v]));
       }
-    Values powers = k.exp2(differences, rough);
+    Values powers = k.exp2(differences, /*rough=*/layout.pairs);
     for (auto [i, weight] : llvm::enumerate(powers)) {
       int64_t v = i % k.vectors;
       if (!layout.pairs)
@@ -247,8 +247,7 @@ static void eachPanel(KernelBuilder &k, ScoreTile &tile,
 
 /// Scores, then weights, of one map.
 static void weightsOfMap(KernelBuilder &k, const StateLayout &layout,
-                         ScoreTile &scoreTile, ScoreTile::Options options,
-                         bool rough) {
+                         ScoreTile &scoreTile, ScoreTile::Options options) {
   Value state = scoreTile.tile.state;
   Value factor = options.scaled ? Value() : scoreTile.factor;
   eachPanel(k, scoreTile, [&](Value p, const PanelKeys &keys) {
@@ -256,7 +255,7 @@ static void weightsOfMap(KernelBuilder &k, const StateLayout &layout,
     if (layout.sigmoid)
       sigmoidTile(k, layout, state, p, keys.begin, keys.end);
     else
-      softmaxTile(k, layout, state, p, keys.begin, keys.end, factor, rough);
+      softmaxTile(k, layout, state, p, keys.begin, keys.end, factor);
   });
 }
 
@@ -274,7 +273,7 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
     options.scaled = tile.function || tile.bias;
     options.updateMaximum = !layout.sigmoid;
     scoreTiles.emplace_back(k, layout, tile);
-    weightsOfMap(k, layout, scoreTiles.back(), options, isNarrow(value));
+    weightsOfMap(k, layout, scoreTiles.back(), options);
   }
   // Blocks of an even number of keys begin with a pair.
   auto rowsOf = [&](Value keys) {

@@ -37,7 +37,7 @@ def transcendental():
 
 
 def rough():
-    """exp2 with a relative error that rounding to 16 bits (2e-4) hides; what is exact stays so."""
+    """exp2 with a relative error that rounding to bf16 (2e-3) hides; what is exact stays so."""
     x = rng.uniform(-126, 126, 1 << 21).astype(np.float32)
     error = float(np.max(np.abs(library.apply("rough_f32", np.float32, x) / np.exp2(x.astype(np.longdouble)) - 1)))
     print(f"rough_f32: {error:.3g}")
