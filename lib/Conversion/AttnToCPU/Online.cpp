@@ -58,8 +58,7 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
     next.push_back(k.load(state, maximumRow, column(v)));
     safe.push_back(safeMaximum(k, next.back()));
     sums.push_back(k.splat(0.0));
-    if (factor)
-      negated.push_back(k.subf(k.splat(0.0), safe.back()));
+    negated.push_back(k.subf(k.splat(0.0), safe.back()));
   }
   auto exponentials = [&](Value key, int64_t count, ValueRange carried) {
     Values differences, result(carried);
@@ -67,7 +66,7 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
       for (int64_t v = 0; v < k.vectors; ++v) {
         Value score = k.load(state, k.add(weights, k.add(key, i)), column(v));
         differences.push_back(factor ? k.fma(score, factor, negated[v])
-                                     : k.subf(score, safe[v]));
+                                     : k.addf(score, negated[v]));
       }
     Values powers = k.exp2(differences, /*rough=*/layout.pairs);
     for (auto [i, weight] : llvm::enumerate(powers)) {
