@@ -32,6 +32,12 @@
 // dim) and 16 (value dim): tiles are used where that does not double them. None
 // of this was measured, only counted.
 //
+// Few queries (kind decode) read keys and values from memory once. A tile of
+// keys, as they lie there, takes three quarters of the level-1 cache if several
+// queries share it, and otherwise four times as much: nothing is read again,
+// and every change between keys and values ends a stream that the processor
+// prefetches.
+//
 // An item of kind prefill sees all keys, unless a head has few tiles of queries
 // and many keys: then it sees 4096 of them. That is work for a millisecond,
 // beside which saving and merging a state of 128 rows is nothing. More than
@@ -147,17 +153,30 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return single;
   }
 
-  /// The schedule for at most `rows` queries of a group of heads.
-  ScheduleAttr decodeSchedule(int64_t rows, int64_t dim, bool isF64) {
-    int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
+  /// The schedule for at most `rows` queries of a group of heads; a row of keys
+  /// or values has `rowBytes` in memory.
+  ScheduleAttr decodeSchedule(int64_t rows, int64_t rowBytes, bool isF64) {
+    int64_t lanes = this->lanes / (isF64 ? 2 : 1);
     int64_t tile = registers >= 32 ? 4 : 3;
-    int64_t fits = l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
-    int64_t keyTile = std::clamp<int64_t>(fits, 48, 96);
+    int64_t row = std::max<int64_t>(rowBytes, 1);
+    int64_t keyTile =
+        rows == 1
+            ? std::clamp<int64_t>(l1Bytes * 4 / row, 48, splitKeys) / 16 * 16
+            : std::clamp<int64_t>(l1Bytes * 3 / 4 / row, 48, 96);
     return ScheduleAttr::get(&getContext(), lanes, tile, tile, rows, keyTile,
                              /*unroll=*/registers >= 32 ? 4 : 2,
                              /*prefetch=*/2, Kind::Decode,
                              splitKeys / keyTile * keyTile,
                              /*split_queries=*/0, Products::Single);
+  }
+
+  static int64_t rowBytes(SdpaOp op) {
+    auto bytes = [](RankedTensorType type) {
+      return type.getShape().back() *
+             static_cast<int64_t>(type.getElementTypeBitWidth()) / 8;
+    };
+    return std::max(bytes(op.getKey().getType()),
+                    bytes(op.getValue().getType()));
   }
 
   void assign(SdpaOp op) {
@@ -174,7 +193,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                   (!known || few || countsDocuments(op));
     if (decode)
       op.setDecodeScheduleAttr(
-          decodeSchedule(group * (few ? queries : most), dim, isF64));
+          decodeSchedule(group * (few ? queries : most), rowBytes(op), isF64));
     if (decode && few)
       return;
     bool bf16 = !op.isSigmoid() && q.getElementType().isBF16() &&

@@ -15,7 +15,9 @@
 // tiles in which no row of the query tile sees a key are not visited, tiles in
 // which every row sees every key are computed without the mask. Tiles above
 // the diagonal of a causal mask thus do not exist in the code. The last tile
-// may have fewer keys; that is a loop bound of the kernel, not a mask.
+// may have fewer keys; that is a loop bound of the kernel, not a mask. In kind
+// decode so are the first and the last key that is seen, and an edge tile whose
+// keys between them are all seen becomes a full one at run time.
 //
 // Two maps of one op take their steps in the same loops, with the same tile of
 // values.
@@ -107,6 +109,69 @@ static SmallVector<Value> cutOnline(OpBuilder &b, Location loc, OnlineOp op,
   return SmallVector<Value>(next.getResults());
 }
 
+using Steps = function_ref<SmallVector<Value>(OpBuilder &)>;
+
+static SmallVector<Value> choose(OpBuilder &b, Location loc, Value condition,
+                                 Steps then, Steps otherwise) {
+  auto yield = [](Steps steps) {
+    return [steps](OpBuilder &inner, Location at) {
+      scf::YieldOp::create(inner, at, steps(inner));
+    };
+  };
+  auto choice =
+      scf::IfOp::create(b, loc, condition, yield(then), yield(otherwise));
+  return SmallVector<Value>(choice.getResults());
+}
+
+namespace {
+/// Which single keys the rows of an item see. Memory sets the pace of kind
+/// decode, and its tiles are large: from one on the edge, nothing is read in
+/// front of the first key that a row sees or behind the last, and where every
+/// row sees all keys between, none is tested.
+struct SeenKeys {
+  Value begin, end;
+  Value fullBegin, fullEnd; ///< null where that never happens
+
+  SeenKeys(OpBuilder &b, Location loc, const KeyRanges &keys,
+           const SymbolValues &symbols) {
+    std::tie(begin, end) = emitHull(b, loc, keys, symbols);
+    if (keys.neverFull)
+      return;
+    if (auto bounds = emitKeyBlockBounds(b, loc, keys, symbols))
+      std::tie(fullBegin, fullEnd) =
+          std::pair(bounds->fullBegin, bounds->fullEnd);
+  }
+
+  /// Cuts the edge tile [first, first + count), which keeps one key at least.
+  SmallVector<Value> cut(OpBuilder &b, Location loc, OnlineOp op,
+                         ValueRange states, Value first, Value count) const {
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value tileEnd = arith::AddIOp::create(b, loc, first, count);
+    Value last = arith::SubIOp::create(b, loc, tileEnd, one);
+    first = arith::MaxSIOp::create(b, loc, first, begin);
+    first = arith::MinSIOp::create(b, loc, first, last);
+    Value next = arith::AddIOp::create(b, loc, first, one);
+    Value stop = arith::MinSIOp::create(b, loc, tileEnd, end);
+    stop = arith::MaxSIOp::create(b, loc, stop, next);
+    count = arith::SubIOp::create(b, loc, stop, first);
+    if (!fullBegin)
+      return cutOnline(b, loc, op, states, first, count, /*edge=*/true);
+    auto compare = [&](Value low, Value high) -> Value {
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, low,
+                                   high);
+    };
+    Value fromFull = compare(fullBegin, first), toFull = compare(stop, fullEnd);
+    Value full = arith::AndIOp::create(b, loc, fromFull, toFull);
+    auto online = [&](bool edge) {
+      return [&, edge](OpBuilder &inner) {
+        return cutOnline(inner, loc, op, states, first, count, edge);
+      };
+    };
+    return choose(b, loc, full, online(false), online(true));
+  }
+};
+} // namespace
+
 static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
@@ -115,11 +180,9 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   Formula formula = maskFormula(context, op.getMaskAttr());
   BoundsOptions options;
   options.ignoreRaggedTail = true;
-  KeyRanges ranges = analyzeMask(
-      context, formula,
-      {schedule.getQueryTile() / static_cast<int64_t>(op.getHeads()),
-       schedule.getKeyTile()},
-      options);
+  int64_t rows = schedule.getQueryTile() / static_cast<int64_t>(op.getHeads());
+  KeyRanges ranges =
+      analyzeMask(context, formula, {rows, schedule.getKeyTile()}, options);
   if (ranges.gaveUp)
     remark::missed(
         op.getLoc(),
@@ -133,22 +196,22 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   Value keyTile =
       arith::ConstantIndexOp::create(rewriter, loc, schedule.getKeyTile());
   std::optional<KeyTileRange> part = tilesOfPart(rewriter, loc, op, keyTile);
+  std::optional<SeenKeys> keys;
+  if (op.getState().getType().getKind() == Kind::Decode && op.getMaskAttr())
+    keys.emplace(rewriter, loc,
+                 analyzeMask(context, formula, {rows, 1}, options), symbols);
   auto body = [&](OpBuilder &b, Location l, Value tile, bool edge,
                   ValueRange states) -> SmallVector<Value> {
     auto [first, count] = keysOfTile(b, l, tile, keyTile, op.getKeyLength());
+    auto step = [&, first = first, count = count](OpBuilder &inner) {
+      return edge && keys ? keys->cut(inner, l, op, states, first, count)
+                          : cutOnline(inner, l, op, states, first, count, edge);
+    };
     Value seen = emitSeenBlocks(b, l, op, first, count);
     if (!seen)
-      return cutOnline(b, l, op, states, first, count, edge);
-    auto choice = scf::IfOp::create(
-        b, l, seen,
-        [&, first = first, count = count](OpBuilder &then, Location) {
-          scf::YieldOp::create(
-              then, l, cutOnline(then, l, op, states, first, count, edge));
-        },
-        [&](OpBuilder &otherwise, Location) {
-          scf::YieldOp::create(otherwise, l, states);
-        });
-    return SmallVector<Value>(choice.getResults());
+      return step(b);
+    return choose(b, l, seen, step,
+                  [&](OpBuilder &) { return SmallVector<Value>(states); });
   };
   SmallVector<Value> states{op.getState()};
   if (op.getSecondState())
