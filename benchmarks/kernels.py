@@ -116,11 +116,13 @@ class Kernel:
         begin = (self.workspace.ctypes.data + 63) // 64 * 64
         self.args.call.workspace, self.args.call.workspace_size = begin, size
 
+    def burst_kind(self):
+        return BF16_DOT if self.cell.dtype == "bf16" else F32_FMA
+
     def sample(self, seconds, bench):
         """Times and bursts of one measurement."""
         self.machine = self.machine or Machine(bench)
-        kind = BF16_DOT if self.cell.dtype == "bf16" else F32_FMA
-        return (self.pairs if self.cell.decode else self.items)(seconds, kind)
+        return (self.pairs if self.cell.decode else self.items)(seconds, self.burst_kind())
 
     def summary(self, sample):
         """Shares of the peaks in percent: medians, and the quiet fifth of the times against that of the peaks, of this
@@ -137,11 +139,10 @@ class Kernel:
         else:
             result = {"items": times.shape[1]}
             middle, quiet = (np.quantile(times, q, axis=0).sum() / self.threads + quantile(others, q) for q in (0.5, 0.2))
-        kind = BF16_DOT if self.cell.dtype == "bf16" else F32_FMA
         peak = [quantile(bursts, q) * self.threads for q in (0.5, 0.8)]
         return result | {"peak_pct": 100 * work / middle / peak[0], "quiet_pct": 100 * work / quiet / peak[1],
                          "peak_gflops": peak[0], "peak_spread": spread(bursts),
-                         "peak_counts": self.machine.peak(kind), "runs": len(times)}
+                         "peak_counts": self.machine.peak(self.burst_kind()), "runs": len(times)}
 
     def items(self, seconds, kind):
         """Seconds of every item of every call (calls, items), seconds outside the loops, GFLOP/s of bursts between items."""

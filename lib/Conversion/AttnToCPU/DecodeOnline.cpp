@@ -274,19 +274,23 @@ Value DecodeTile::loadValue(Value key, Value vector) {
   return k.load(value, key, column);
 }
 
+/// Keys of a turn that fetches whole rows of the next keys, or 1/2, 1/4, .. of
+/// one, in `passes` passes. About 8 of 32 bits; of narrower ones 16, because
+/// there is more to compute per byte.
+static int64_t keysOfTurn(Value key, int64_t passes) {
+  int64_t bits = getElementTypeOrSelf(key.getType()).getIntOrFloatBitWidth();
+  int64_t most = bits < 32 ? 16 : 8, keys = passes;
+  while (keys > most)
+    keys = (keys + 1) / 2;
+  return (keys * (most / keys) + 1) / 2 * 2;
+}
+
 /// acc[q][v] += weights * values of the vectors from number i on. Pass number
 /// `pass` of `passes` over the tile's values, which together fetch the next
 /// keys.
 RegisterTile DecodeTile::sumValues(Value block, Value i, RegisterTile acc,
                                    Value pass, int64_t passes) {
-  // Each turn fetches whole rows or 1/2, 1/4, .. of one, and takes as long as
-  // the memory it fetches: for narrow values there is more to compute per byte.
-  int64_t bits =
-      getElementTypeOrSelf(tile.key.getType()).getIntOrFloatBitWidth();
-  int64_t most = bits < 32 ? 16 : 8, keysPerTurn = passes;
-  while (keysPerTurn > most)
-    keysPerTurn = (keysPerTurn + 1) / 2;
-  keysPerTurn = (keysPerTurn * (most / keysPerTurn) + 1) / 2 * 2;
+  int64_t keysPerTurn = keysOfTurn(tile.key, passes);
   size_t vectors = acc.front().size();
   auto multiply = [&](Value begin, Value end, const RegisterTile &sums) {
     return k.multiply(

@@ -6,7 +6,6 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 #include <limits>
-#include <numeric>
 
 using namespace mlir;
 using namespace attn;
