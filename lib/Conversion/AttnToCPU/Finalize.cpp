@@ -2,6 +2,7 @@
 // What leaves a state: the context, transposed back and divided by the sum, the
 // logarithm of the sum, and, where a function returns them, weights and scores.
 #include "Kernels.h"
+#include "Panels.h"
 #include "StateRows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -48,9 +49,10 @@ static Value inverseSums(KernelBuilder &k, const StateLayout &layout,
 /// their queries and their row. Rows of queries that the tile does not have are
 /// left out.
 static void writeTransposed(KernelBuilder &k, Value state, Value from,
-                            Value width, Value out, Value p, Value queryCount,
+                            Value width, Value out, Value p,
+                            const Panels &panels,
                             function_ref<Value(Value, Value, Value)> map) {
-  Value first = k.mul(p, k.panel);
+  Value first = panels.first(p), end = panels.end(p);
   int64_t columns = cast<MemRefType>(out.getType()).getDimSize(1);
   int64_t groups = (columns + k.lanes - 1) / k.lanes;
   auto square = [&](Value column, Value query, Value mask, bool complete) {
@@ -69,7 +71,7 @@ static void writeTransposed(KernelBuilder &k, Value state, Value from,
       if (complete)
         store();
       else
-        k.when(k.less(row, queryCount), store);
+        k.when(k.less(row, end), store);
     }
   };
   auto write = [&](bool complete) {
@@ -82,16 +84,15 @@ static void writeTransposed(KernelBuilder &k, Value state, Value from,
     });
   };
   k.choose(
-      k.less(k.add(first, k.panel - 1), queryCount), [&] { write(true); },
+      k.less(k.add(first, k.panel - 1), end), [&] { write(true); },
       [&] { write(false); });
 }
 
 /// Writes row `row` of the state's panel p as elements of `numbers`, one per
 /// query that the tile has.
 static void writeRow(KernelBuilder &k, Value state, Value row, Value numbers,
-                     Value p, Value queryCount) {
-  Value first = k.mul(p, k.panel);
-  Value count = k.min(k.sub(queryCount, first), k.index(k.panel));
+                     Value p, const Panels &panels) {
+  Value first = panels.first(p), count = k.sub(panels.end(p), first);
   k.loop(k.index(0), count, 1, [&](Value i) {
     Value x =
         memref::LoadOp::create(k.builder, k.loc, state, ValueRange{row, i});
@@ -102,7 +103,7 @@ static void writeRow(KernelBuilder &k, Value state, Value row, Value numbers,
 
 /// ln(sum of exponentials) = maximum * ln 2 + ln(sum); -inf for no key.
 static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
-                     Value p, Value lse, Value queryCount) {
+                     Value p, Value lse, const Panels &panels) {
   Value row = keepRow(k, layout, state, p, [&](Value query) {
     Value sum = k.load(state, layout.statistic(k, p, StateLayout::Sum), query);
     Value maximum =
@@ -113,23 +114,23 @@ static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
     Value result = k.fma(maximum, k.splat(ln2), log);
     return k.select(none, k.infinity(), result);
   });
-  writeRow(k, state, row, lse, p, queryCount);
+  writeRow(k, state, row, lse, p, panels);
 }
 
 void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
                        Value out, Value lse) {
   Value queryCount = memref::DimOp::create(k.builder, k.loc, out, 0);
-  Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
-  k.loop(k.index(0), panels, 1, [&](Value p) {
+  Panels panels(k, queryCount);
+  k.loop(k.index(0), panels.count, 1, [&](Value p) {
     Value inverse = inverseSums(k, layout, state, p);
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    out, p, queryCount, [&](Value x, Value query, Value) {
+                    out, p, panels, [&](Value x, Value query, Value) {
                       return layout.sigmoid
                                  ? x
                                  : k.mulf(x, k.load(state, inverse, query));
                     });
     if (lse)
-      writeLse(k, layout, state, p, lse, queryCount);
+      writeLse(k, layout, state, p, lse, panels);
   });
 }
 
@@ -137,9 +138,9 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
                                  Value first, Value second, Value lambda,
                                  Value out) {
   Value queryCount = memref::DimOp::create(k.builder, k.loc, out, 0);
-  Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
+  Panels panels(k, queryCount);
   Value factor = k.broadcast(lambda), zero = k.splat(0.0);
-  k.loop(k.index(0), panels, 1, [&](Value p) {
+  k.loop(k.index(0), panels.count, 1, [&](Value p) {
     Value inverse = inverseSums(k, layout, first, p);
     Value subtracted = keepRow(k, layout, second, p, [&](Value query) {
       // A row that saw no key gives 0, also if lambda is not finite.
@@ -149,7 +150,7 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
       return k.select(none, zero, k.mulf(x, k.subf(zero, factor)));
     });
     writeTransposed(k, first, layout.context(k, p), k.index(layout.valueDim),
-                    out, p, queryCount, [&](Value x, Value query, Value row) {
+                    out, p, panels, [&](Value x, Value query, Value row) {
                       Value own = k.mulf(x, k.load(first, inverse, query));
                       Value other = k.load(second, row, query);
                       Value share = k.load(second, subtracted, query);
@@ -174,25 +175,24 @@ static Value columnOf(KernelBuilder &k, Value matrix, int64_t column) {
 void cpu::emitSaveState(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value part) {
   Value queryCount = memref::DimOp::create(k.builder, k.loc, part, 0);
-  Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
+  Panels panels(k, queryCount);
   Value maxima = columnOf(k, part, layout.valueDim),
         sums = columnOf(k, part, layout.valueDim + 1);
-  k.loop(k.index(0), panels, 1, [&](Value p) {
+  k.loop(k.index(0), panels.count, 1, [&](Value p) {
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    part, p, queryCount,
-                    [](Value x, Value, Value) { return x; });
+                    part, p, panels, [](Value x, Value, Value) { return x; });
     writeRow(k, state, layout.statistic(k, p, StateLayout::Maximum), maxima, p,
-             queryCount);
+             panels);
     writeRow(k, state, layout.statistic(k, p, StateLayout::Sum), sums, p,
-             queryCount);
+             panels);
   });
 }
 
 void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
                           Value state, const StateRows &rows) {
   Value queryCount = memref::DimOp::create(k.builder, k.loc, rows.acc, 0);
-  Value panels = k.div(k.add(queryCount, k.panel - 1), k.panel);
-  k.loop(k.index(0), panels, 1, [&](Value p) {
+  Panels panels(k, queryCount);
+  k.loop(k.index(0), panels.count, 1, [&](Value p) {
     auto statistic = [&](StateLayout::Statistic which, Value query) {
       return k.load(state, layout.statistic(k, p, which), query);
     };
@@ -204,16 +204,16 @@ void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
       k.store(natural.maximum, state, maxima, query);
       return natural.factor;
     });
-    writeRow(k, state, maxima, rows.maximum, p, queryCount);
+    writeRow(k, state, maxima, rows.maximum, p, panels);
     auto scaledSum = [&](Value query) {
       Value sum = statistic(StateLayout::Sum, query);
       return k.mulf(sum, k.load(state, factors, query));
     };
     Value sums =
         keepRow(k, layout, state, p, scaledSum, StateLayout::NextMaximum);
-    writeRow(k, state, sums, rows.sum, p, queryCount);
+    writeRow(k, state, sums, rows.sum, p, panels);
     writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
-                    rows.acc, p, queryCount, [&](Value x, Value query, Value) {
+                    rows.acc, p, panels, [&](Value x, Value query, Value) {
                       return k.mulf(x, k.load(state, factors, query));
                     });
   });
@@ -225,10 +225,10 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
   TileOperands tile = operands;
   stageKeys(k, layout, tile);
   ScoreTile scoreTile(k, layout, tile);
-  Value queryCount = k.sub(tile.queryEnd, tile.queryBegin);
+  const Panels &panels = scoreTile.panels;
   ScoreTile::Options options;
   options.updateMaximum = false;
-  k.loop(k.index(0), scoreTile.panelCount, 1, [&](Value p) {
+  k.loop(k.index(0), panels.count, 1, [&](Value p) {
     Value first = layout.weights(k, p);
     if (weights) {
       scoreTile.computeScores(p, scoreTile.allKeys(), options);
@@ -236,7 +236,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
       Value maxima = layout.statistic(k, p, StateLayout::Maximum);
       Value lowest = k.infinity();
       writeTransposed(
-          k, tile.state, first, scoreTile.keyCount, weights, p, queryCount,
+          k, tile.state, first, scoreTile.keyCount, weights, p, panels,
           [&](Value x, Value query, Value) {
             // Also in a row that holds a NaN, an excluded pair has weight 0.
             Value excluded = arith::CmpFOp::create(
@@ -259,7 +259,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
       scoreTile.computeScores(p, scoreTile.allKeys(), stageOptions);
       double unit = *stage == ScoresStage::Raw ? ln2 / scale : ln2;
       writeTransposed(
-          k, tile.state, first, scoreTile.keyCount, scores, p, queryCount,
+          k, tile.state, first, scoreTile.keyCount, scores, p, panels,
           [&](Value x, Value, Value) { return k.mulf(x, k.splat(unit)); });
     }
   });

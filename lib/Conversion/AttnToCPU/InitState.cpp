@@ -5,6 +5,7 @@
 // scale only, and scores are scaled instead.
 #include "Kernels.h"
 #include "Pairs.h"
+#include "Panels.h"
 #include <limits>
 
 using namespace mlir;
@@ -93,8 +94,8 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
   }
   Value lowest = k.infinity();
   Value zero = k.splat(0.0);
-  Value panels = k.div(k.add(count, k.panel - 1), k.panel);
-  k.loop(k.index(0), panels, 1, [&](Value p) {
+  Panels panels(k, count);
+  k.loop(k.index(0), panels.count, 1, [&](Value p) {
     Value rows = layout.queries(k, p);
     if (layout.pairs && layout.queryRows() > layout.pairRows())
       k.loop(k.index(layout.pairRows()), k.index(layout.queryRows()), 1,
@@ -103,7 +104,7 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
                  k.store(zero, state, k.add(rows, row), k.index(v * k.lanes));
              });
     k.loop(k.index(0), k.index(k.panel), k.lanes, [&](Value lane) {
-      Value first = k.add(k.mul(p, k.panel), lane);
+      Value first = k.add(panels.first(p), lane);
       Values queryRows; // a ragged panel repeats the last query
       for (int64_t i = 0; i < k.lanes; ++i)
         queryRows.push_back(k.min(k.add(first, i), last));

@@ -31,6 +31,13 @@ KernelBuilder KernelBuilder::withLanes(int64_t count) const {
   return other;
 }
 
+KernelBuilder KernelBuilder::narrower() const {
+  KernelBuilder other = *this;
+  other.vectors = vectors - 1;
+  other.panel = other.vectors * lanes;
+  return other;
+}
+
 // --- scalars ---
 
 Value KernelBuilder::index(int64_t value) {

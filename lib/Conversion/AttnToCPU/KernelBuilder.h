@@ -33,6 +33,8 @@ public:
 
   /// The same with vectors of other sizes and one vector per row of a tile.
   KernelBuilder withLanes(int64_t count) const;
+  /// The same with panels of one vector less (Panels.h).
+  KernelBuilder narrower() const;
 
   mlir::OpBuilder &builder;
   mlir::Location loc;

@@ -20,42 +20,42 @@ Value cpu::safeMaximum(KernelBuilder &k, Value maximum) {
   return k.select(none, k.splat(0.0), maximum);
 }
 
-/// l, m and a of panel p, whose weights have the given sums and maxima; `safe`
-/// is `next` where it is a number.
+/// l, m and a of columns of panel p, whose weights have the given sums and
+/// maxima; `safe` is `next` where it is a number.
 static void updateStatistics(KernelBuilder &k, const StateLayout &layout,
-                             Value state, Value p, const Values &sums,
-                             const Values &next, const Values &safe) {
+                             Value state, Value p, const Values &columns,
+                             const Values &sums, const Values &next,
+                             const Values &safe) {
   auto statisticRow = [&](StateLayout::Statistic which) {
     return layout.statistic(k, p, which);
   };
-  auto column = [&](int64_t v) { return k.index(v * k.lanes); };
   Values changes;
-  for (int64_t v = 0; v < k.vectors; ++v)
+  for (auto [column, maximum] : llvm::zip_equal(columns, safe))
     changes.push_back(k.subf(
-        k.load(state, statisticRow(StateLayout::Maximum), column(v)), safe[v]));
+        k.load(state, statisticRow(StateLayout::Maximum), column), maximum));
   Values rescale = k.exp2(changes);
-  for (int64_t v = 0; v < k.vectors; ++v) {
-    Value old = k.load(state, statisticRow(StateLayout::Sum), column(v));
+  for (auto [v, column] : llvm::enumerate(columns)) {
+    Value old = k.load(state, statisticRow(StateLayout::Sum), column);
     k.store(k.fma(old, rescale[v], sums[v]), state,
-            statisticRow(StateLayout::Sum), column(v));
-    k.store(next[v], state, statisticRow(StateLayout::Maximum), column(v));
-    k.store(rescale[v], state, statisticRow(StateLayout::Rescale), column(v));
+            statisticRow(StateLayout::Sum), column);
+    k.store(next[v], state, statisticRow(StateLayout::Maximum), column);
+    k.store(rescale[v], state, statisticRow(StateLayout::Rescale), column);
   }
 }
 
 /// Scores of the keys [begin, end) become weights; m, l and a are updated.
 /// `factor` (may be null) takes the scores to units of log2. Pairs of weights
 /// overwrite scores of keys that have been read.
-static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
-                        Value state, Value p, Value begin, Value end,
-                        Value factor) {
-  constexpr int64_t rowsInFlight = 2;
+static void softmaxColumns(KernelBuilder &k, const StateLayout &layout,
+                           Value state, Value p, Value begin, Value end,
+                           Value factor, const Values &columns,
+                           int64_t keysInFlight) {
+  int64_t vectors = columns.size();
   Value weights = layout.weights(k, p);
   Value maximumRow = layout.statistic(k, p, StateLayout::NextMaximum);
-  auto column = [&](int64_t v) { return k.index(v * k.lanes); };
   Values next, safe, negated, sums;
-  for (int64_t v = 0; v < k.vectors; ++v) {
-    next.push_back(k.load(state, maximumRow, column(v)));
+  for (Value column : columns) {
+    next.push_back(k.load(state, maximumRow, column));
     safe.push_back(safeMaximum(k, next.back()));
     sums.push_back(k.splat(0.0));
     negated.push_back(k.subf(k.splat(0.0), safe.back()));
@@ -63,44 +63,64 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
   auto exponentials = [&](Value key, int64_t count, ValueRange carried) {
     Values differences, result(carried);
     for (int64_t i = 0; i < count; ++i)
-      for (int64_t v = 0; v < k.vectors; ++v) {
-        Value score = k.load(state, k.add(weights, k.add(key, i)), column(v));
+      for (int64_t v = 0; v < vectors; ++v) {
+        Value score = k.load(state, k.add(weights, k.add(key, i)), columns[v]);
         differences.push_back(factor ? k.fma(score, factor, negated[v])
                                      : k.addf(score, negated[v]));
       }
     Values powers = k.exp2(differences, /*rough=*/layout.pairs);
     for (auto [i, weight] : llvm::enumerate(powers)) {
-      int64_t v = i % k.vectors;
+      int64_t v = i % vectors;
       if (!layout.pairs)
-        k.store(weight, state, k.add(weights, k.add(key, i / k.vectors)),
-                column(v));
+        k.store(weight, state, k.add(weights, k.add(key, i / vectors)),
+                columns[v]);
       result[v] = k.addf(result[v], weight);
     }
-    for (int64_t v = 0; layout.pairs && v < k.vectors; ++v) {
-      Value second = count == 2 ? powers[k.vectors + v] : k.splat(0.0);
+    for (int64_t v = 0; layout.pairs && v < vectors; ++v) {
+      Value second = count == 2 ? powers[vectors + v] : k.splat(0.0);
       k.store(packPairs(k, powers[v], second), state,
-              k.add(weights, k.div(key, 2)), column(v));
+              k.add(weights, k.div(key, 2)), columns[v]);
     }
     return result;
   };
   Value count = k.sub(end, begin);
-  Value middle = k.add(begin, k.mul(k.div(count, rowsInFlight), rowsInFlight));
-  sums = k.loop(begin, middle, rowsInFlight, sums,
+  Value middle = k.add(begin, k.mul(k.div(count, keysInFlight), keysInFlight));
+  sums = k.loop(begin, middle, keysInFlight, sums,
                 [&](Value key, ValueRange carried) {
-                  return exponentials(key, rowsInFlight, carried);
+                  return exponentials(key, keysInFlight, carried);
                 });
   sums = k.loop(middle, end, 1, sums, [&](Value key, ValueRange carried) {
     return exponentials(key, 1, carried);
   });
+  updateStatistics(k, layout, state, p, columns, sums, next, safe);
+}
+
+/// The same for all columns: two keys at a time, or, of three vectors, which
+/// only 16 registers have, vector by vector, since six exponentials would
+/// spill.
+static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
+                        Value state, Value p, Value begin, Value end,
+                        Value factor) {
+  auto softmax = [&](const Values &columns, int64_t keysInFlight) {
+    softmaxColumns(k, layout, state, p, begin, end, factor, columns,
+                   keysInFlight);
+  };
+  Values columns;
+  for (int64_t v = 0; v < k.vectors; ++v)
+    columns.push_back(k.index(v * k.lanes));
+  if (layout.pairs || k.vectors != 3)
+    softmax(columns, 2);
+  else
+    k.loop(k.index(0), k.index(k.panel), k.lanes,
+           [&](Value column) { softmax({column}, 4); });
   if (layout.tiles) { // a product takes 32 keys at once
     Value last =
         k.mul(k.div(k.add(end, tileNumbers - 1), tileNumbers), tileSize);
     k.loop(pairCount(k, end), last, 1, [&](Value pair) {
-      for (int64_t v = 0; v < k.vectors; ++v)
-        k.store(k.splat(0.0), state, k.add(weights, pair), column(v));
+      for (Value column : columns)
+        k.store(k.splat(0.0), state, k.add(layout.weights(k, p), pair), column);
     });
   }
-  updateStatistics(k, layout, state, p, sums, next, safe);
 }
 
 Value cpu::sigmoid(KernelBuilder &k, Value score) {
@@ -235,26 +255,41 @@ Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
   return allNumbers(k, sum[0]);
 }
 
-/// Calls `body` with the panels that see a key of the tile.
-static void eachPanel(KernelBuilder &k, ScoreTile &tile,
-                      function_ref<void(Value p, const PanelKeys &keys)> body) {
-  k.loop(k.index(0), tile.panelCount, 1, [&](Value p) {
+/// Calls `body` with the panels that see a key of the tile. There is code for
+/// narrow panels where every key is seen; tiles on the edge are few, and what
+/// they compute for queries that a panel lacks, nobody reads.
+static void
+eachPanel(ScoreTile &tile,
+          function_ref<void(ScoreTile &, Value p, const PanelKeys &)> body) {
+  KernelBuilder &k = tile.k;
+  k.loop(k.index(0), tile.panels.count, 1, [&](Value p) {
     PanelKeys keys = tile.visibleKeys(p);
-    k.when(k.less(keys.begin, keys.end), [&] { body(p, keys); });
+    k.when(k.less(keys.begin, keys.end), [&] {
+      Value whole = tile.panels.isWhole(p);
+      if (!whole || tile.tile.mask)
+        return body(tile, p, keys);
+      k.choose(
+          whole, [&] { body(tile, p, keys); },
+          [&] {
+            KernelBuilder narrower = k.narrower();
+            ScoreTile narrowTile(narrower, tile);
+            body(narrowTile, p, keys);
+          });
+    });
   });
 }
 
 /// Scores, then weights, of one map.
-static void weightsOfMap(KernelBuilder &k, const StateLayout &layout,
-                         ScoreTile &scoreTile, ScoreTile::Options options) {
+static void weightsOfMap(ScoreTile &scoreTile, ScoreTile::Options options) {
+  const StateLayout &layout = scoreTile.layout;
   Value state = scoreTile.tile.state;
   Value factor = options.scaled ? Value() : scoreTile.factor;
-  eachPanel(k, scoreTile, [&](Value p, const PanelKeys &keys) {
-    scoreTile.computeScores(p, keys, options);
+  eachPanel(scoreTile, [&](ScoreTile &tile, Value p, const PanelKeys &keys) {
+    tile.computeScores(p, keys, options);
     if (layout.sigmoid)
-      sigmoidTile(k, layout, state, p, keys.begin, keys.end);
+      sigmoidTile(tile.k, layout, state, p, keys.begin, keys.end);
     else
-      softmaxTile(k, layout, state, p, keys.begin, keys.end, factor);
+      softmaxTile(tile.k, layout, state, p, keys.begin, keys.end, factor);
   });
 }
 
@@ -272,7 +307,7 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
     options.scaled = tile.function || tile.bias;
     options.updateMaximum = !layout.sigmoid;
     scoreTiles.emplace_back(k, layout, tile);
-    weightsOfMap(k, layout, scoreTiles.back(), options);
+    weightsOfMap(scoreTiles.back(), options);
   }
   // Blocks of an even number of keys begin with a pair.
   auto rowsOf = [&](Value keys) {
@@ -280,18 +315,21 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   };
   auto eachContext = [&](auto contextOfPanel) {
     for (ScoreTile &scoreTile : scoreTiles)
-      eachPanel(k, scoreTile, [&](Value p, const PanelKeys &keys) {
-        contextOfPanel(scoreTile.tile.state, p, keys);
-      });
+      eachPanel(scoreTile,
+                [&](ScoreTile &tile, Value p, const PanelKeys &keys) {
+                  contextOfPanel(tile.k, tile.tile.state, p, keys);
+                });
   };
   auto accumulate = [&] {
-    eachContext([&](Value state, Value p, const PanelKeys &keys) {
-      if (layout.tiles)
-        emitContextOfTiles(k, layout, state, staged, p, keys.begin, keys.end);
-      else
-        contextTile(k, layout, state, staged, p, rowsOf(keys.begin),
-                    rowsOf(keys.end));
-    });
+    eachContext(
+        [&](KernelBuilder &panel, Value state, Value p, const PanelKeys &keys) {
+          if (layout.tiles)
+            emitContextOfTiles(panel, layout, state, staged, p, keys.begin,
+                               keys.end);
+          else
+            contextTile(panel, layout, state, staged, p, rowsOf(keys.begin),
+                        rowsOf(keys.end));
+        });
   };
   if (!strict)
     return accumulate();
@@ -300,10 +338,11 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
                      ? allFiniteTransposed(k, layout, staged, count)
                      : allFinite(k, staged, rowsOf(count), layout.valueDim);
   k.choose(finite, accumulate, [&] {
-    eachContext([&](Value state, Value p, const PanelKeys &keys) {
-      strictContextTile(k, layout, state, layout.pairs ? value : staged, p,
-                        rowsOf(keys.begin), rowsOf(keys.end));
-    });
+    eachContext(
+        [&](KernelBuilder &panel, Value state, Value p, const PanelKeys &keys) {
+          strictContextTile(panel, layout, state, layout.pairs ? value : staged,
+                            p, rowsOf(keys.begin), rowsOf(keys.end));
+        });
   });
 }
 

@@ -35,10 +35,9 @@ Values cpu::packedMasks(Attribute mask, ValueRange operands) {
 
 ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
                      const TileOperands &operands)
-    : k(builder), layout(layout), tile(operands) {
+    : k(builder), layout(layout), tile(operands),
+      panels(k, k.sub(tile.queryEnd, tile.queryBegin)) {
   keyCount = memref::DimOp::create(k.builder, k.loc, tile.key, 0);
-  Value queries = k.sub(tile.queryEnd, tile.queryBegin);
-  panelCount = k.div(k.add(queries, k.panel - 1), k.panel);
   formula = maskFormula(maskContext, tile.mask);
   if (tile.bias && matrixKind(tile.bias) != MatrixKind::Row)
     packed.push_back(tile.bias);
@@ -46,6 +45,12 @@ ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
   if (layout.pairs)
     factor = k.load(tile.state, k.index(layout.factor()), k.index(0));
 }
+
+ScoreTile::ScoreTile(KernelBuilder &narrower, const ScoreTile &other)
+    : k(narrower), layout(other.layout), tile(other.tile), panels(other.panels),
+      keyCount(other.keyCount), factor(other.factor),
+      maskContext(other.maskContext), formula(other.formula),
+      packed(other.packed) {}
 
 PanelKeys ScoreTile::allKeys() {
   Value zero = k.index(0);
@@ -60,8 +65,10 @@ PanelKeys ScoreTile::visibleKeys(Value p) {
     return allKeys();
   BoundsOptions options;
   options.ignoreRaggedTail = true;
-  // Panels of a document's rows begin anywhere.
+  // Panels of a document's rows, and such as are not all of one width, begin
+  // anywhere.
   options.rowsInOneTile =
+      llvm::isPowerOf2_64(k.vectors) &&
       !llvm::any_of(leafTerms(tile.mask), llvm::IsaPred<DocumentAttr>);
   KeyRanges ranges =
       analyzeMask(maskContext, formula, {k.panel, k.rows}, options);
@@ -69,7 +76,7 @@ PanelKeys ScoreTile::visibleKeys(Value p) {
                        tile.maskOperands);
   Value first = firstQuery(p);
   symbols.set(Variable::QueryBegin, first);
-  symbols.set(Variable::QueryEnd, k.min(k.add(first, k.panel), tile.queryEnd));
+  symbols.set(Variable::QueryEnd, k.add(tile.queryBegin, panels.end(p)));
   // Blocks of `rows` keys count from key 0, and tiles begin at a multiple.
   auto local = [&](Value block, Value low) {
     Value relative = k.sub(k.mul(block, k.rows), tile.keyBegin);
@@ -94,20 +101,30 @@ PanelKeys ScoreTile::visibleKeys(Value p) {
 void ScoreTile::computeScores(Value p, const PanelKeys &keys,
                               const Options &options) {
   packExtras(p, keys, options);
-  auto blocks = [&](Value begin, Value end, bool careful) {
-    k.loop(begin, end, k.rows, [&](Value block) {
-      if (layout.tiles)
-        scoreBlockOfTiles(p, block, options, careful);
-      else
-        scoreBlock(p, block, options, careful);
-    });
+  auto scoresOf = [&](Value block, bool careful) {
+    if (layout.tiles)
+      scoreBlockOfTiles(p, block, options, careful);
+    else
+      scoreBlock(p, block, options, careful);
   };
+  k.loop(keys.fullBegin, keys.fullEnd, k.rows,
+         [&](Value block) { scoresOf(block, /*careful=*/false); });
   // Careful blocks test the mask, and the last of them moves back where fewer
   // than `rows` keys are left.
-  if (tile.mask)
-    blocks(keys.begin, keys.fullBegin, /*careful=*/true);
-  blocks(keys.fullBegin, keys.fullEnd, /*careful=*/false);
-  blocks(keys.fullEnd, keys.end, /*careful=*/true);
+  if (!tile.mask)
+    return k.loop(keys.fullEnd, keys.end, k.rows,
+                  [&](Value block) { scoresOf(block, /*careful=*/true); });
+  // One loop takes those on both sides.
+  auto blocksOf = [&](Value begin, Value end) {
+    return k.mul(k.div(k.add(k.sub(end, begin), k.rows - 1), k.rows), k.rows);
+  };
+  Value left = blocksOf(keys.begin, keys.fullBegin);
+  Value behind = k.sub(keys.fullEnd, left);
+  Value both = k.add(left, blocksOf(keys.fullEnd, keys.end));
+  k.loop(k.index(0), both, k.rows, [&](Value i) {
+    Value origin = k.select(k.less(i, left), keys.begin, behind);
+    scoresOf(k.add(origin, i), /*careful=*/true);
+  });
 }
 
 // --- bias and boolean masks ---

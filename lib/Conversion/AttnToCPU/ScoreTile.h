@@ -4,6 +4,7 @@
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_SCORETILE_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORETILE_H
 
+#include "Panels.h"
 #include "StateLayout.h"
 #include "attn/Dialect/Attn/IR/MaskFormula.h"
 
@@ -33,17 +34,18 @@ class ScoreTile {
 public:
   ScoreTile(KernelBuilder &builder, const StateLayout &layout,
             const TileOperands &operands);
+  /// The same tile, where panels are those of `narrower`.
+  ScoreTile(KernelBuilder &narrower, const ScoreTile &tile);
 
   KernelBuilder &k;
   const StateLayout &layout;
   const TileOperands &tile;
-  Value keyCount, panelCount;
+  Panels panels;
+  Value keyCount;
   Value factor; // of products of pairs, or null
 
   /// First query of panel p.
-  Value firstQuery(Value p) {
-    return k.add(tile.queryBegin, k.mul(p, k.panel));
-  }
+  Value firstQuery(Value p) { return k.add(tile.queryBegin, panels.first(p)); }
 
   /// The keys that panel p sees, at the granularity of the register tile.
   PanelKeys visibleKeys(Value p);

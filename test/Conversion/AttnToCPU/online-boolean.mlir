@@ -9,8 +9,8 @@
 // CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<4xi8>
 // CHECK: vector.shuffle
 // CHECK: vector.store %{{.*}}, %[[S]]
-// CHECK: %[[BITS:.*]] = arith.cmpf ogt, %{{.*}}, %{{.*}} : vector<4xf32>
-// CHECK: arith.andi %{{.*}}, %[[BITS]] : vector<4xi1>
+// CHECK: %[[BITS:.*]] = arith.cmpf ogt, %{{.*}}, %cst : vector<4xf32>
+// CHECK-NEXT: arith.andi %{{.*}}, %[[BITS]] : vector<4xi1>
 func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index, %sq: index, %sk: index, %m: memref<?x?xi1>) {
   %c0 = arith.constant 0 : index
   %s0 = attn.init_state %q scale 0.5 {schedule = #s} : memref<?x4xf32> -> <8 x 4 x 6, f32>

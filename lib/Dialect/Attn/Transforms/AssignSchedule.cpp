@@ -22,6 +22,15 @@
 // thirds of that cache together with a panel's scores. All of this was
 // measured; docs/performance.md says on what.
 //
+// Without a mask, sdpa takes all of 16 registers, and eight turns:
+//   16 registers             4 x 3   (16 used, 0.58 loads per FMA)
+// That is 1.6 instructions per FMA instead of 1.8. On an idle core it gains
+// half a point, but where another thread shares the core's front end and load
+// ports, 2 to 4 points. A mask wants the smaller blocks of 6 x 2 on its edges:
+// causal attention of 512 queries would lose a point. So does a known number of
+// queries below 144, a tile of 4 x 3. Panels of three vectors do not divide
+// most lengths, so that some hold two (Panels.h in AttnToCPU).
+//
 // Where the processor multiplies tiles of bf16 in registers of their own (8 of
 // 16 x 16 f32), those take the place of pairs:
 //   2 x 2 sums of 16 keys x 16 queries, 2 + 1 operands   7 of 8 registers
@@ -80,6 +89,23 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     auto needed = static_cast<int64_t>(
         llvm::alignTo(static_cast<uint64_t>(queries), panel));
     return std::min(tile, std::max(panel, needed));
+  }
+
+  /// The schedule without a mask on 16 registers with FMA; elsewhere null. A
+  /// state type belongs to one layout, so that no tile may have as many queries
+  /// as one of `schedule`: the number is the same always.
+  ScheduleAttr fullRegisters(int64_t queries, int64_t dim, bool isF64) {
+    constexpr int64_t rows = 4, vectors = 3, turns = 8, queryTile = 144;
+    bool fillsTile = ShapedType::isDynamic(queries) || queries >= queryTile;
+    if (registers >= 32 || this->lanes <= 4 || !fillsTile)
+      return {};
+    int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
+    int64_t fits = l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
+    int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / turns * turns;
+    return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
+                             keyTile, turns, /*prefetch=*/2, Kind::Prefill,
+                             /*split_keys=*/0, /*split_queries=*/0,
+                             Products::Single);
   }
 
   /// The schedule for `queries` rows (or unknown) and features of size `dim`,
@@ -200,10 +226,15 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                 v.getElementType().isBF16();
     bool inTiles =
         bf16 && tiles && fillsTiles(q.getShape().back(), v.getShape().back());
-    op.setScheduleAttr(withSplitKeys(
-        op, inTiles ? tileSchedule(queries, dim)
-                    : schedule(queries, dim, isF64, /*turns=*/4,
-                               /*pairs=*/bf16 && pairChains > 0)));
+    ScheduleAttr chosen;
+    if (inTiles)
+      chosen = tileSchedule(queries, dim);
+    else if (!op.getMaskAttr())
+      chosen = fullRegisters(queries, dim, isF64);
+    if (!chosen)
+      chosen = schedule(queries, dim, isF64, /*turns=*/4,
+                        /*pairs=*/bf16 && pairChains > 0);
+    op.setScheduleAttr(withSplitKeys(op, chosen));
   }
 
   void runOnOperation() override {

@@ -35,7 +35,9 @@ func.func @sixteen(%q: tensor<16x8xf32>, %k: tensor<?x8xf32>) -> tensor<16x8xf32
 
 // CHECK-LABEL: @unknown
 // CHECK: decode_schedule = {{.*}} query_tile = 15, {{.*}} kind = decode
-// CHECK-SAME: schedule = {{.*}} query_tile = 128,
+// AVX2-SAME: schedule = {{.*}} query_tile = 144,
+// AVX512-SAME: schedule = {{.*}} query_tile = 128,
+// SSE-SAME: schedule = {{.*}} query_tile = 128,
 func.func @unknown(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return %o : tensor<?x8xf32>
@@ -85,8 +87,20 @@ func.func @behind(%q: tensor<1x100x2x8xf32>, %k: tensor<1x2x?x8xf32>) -> tensor<
 }
 
 // CHECK-LABEL: @many
-// CHECK: query_tile = 128,
+// AVX2: query_tile = 144,
+// AVX512: query_tile = 128,
+// SSE: query_tile = 128,
 func.func @many(%q: tensor<1000x8xf32>, %k: tensor<?x8xf32>) -> tensor<1000x8xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<1000x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<1000x8xf32>
   return %o : tensor<1000x8xf32>
+}
+
+// A known number of queries that is less than a tile of 144 keeps tiles of another size.
+// CHECK-LABEL: @less
+// AVX2: rows = 6, vectors = 2, query_tile = 128,
+// AVX2: rows = 4, vectors = 3, query_tile = 144,
+func.func @less(%q: tensor<143x8xf32>, %p: tensor<144x8xf32>, %k: tensor<?x8xf32>) -> (tensor<143x8xf32>, tensor<144x8xf32>) {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<143x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<143x8xf32>
+  %r = attn.sdpa %p, %k, %k scale 1.0 : (tensor<144x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<144x8xf32>
+  return %o, %r : tensor<143x8xf32>, tensor<144x8xf32>
 }

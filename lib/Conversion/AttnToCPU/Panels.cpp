@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Panels.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+Panels::Panels(KernelBuilder &k, Value queries) : k(k), queries(queries) {
+  count = k.div(k.add(queries, k.panel - 1), k.panel);
+  if (llvm::isPowerOf2_64(k.vectors))
+    return;
+  Value needed = k.div(k.add(queries, k.lanes - 1), k.lanes);
+  Value missing = k.sub(k.mul(count, k.vectors), needed);
+  whole = k.max(k.sub(count, missing), k.index(0));
+}
+
+Value Panels::first(Value p) const {
+  Value query = k.mul(p, k.panel);
+  if (!whole)
+    return query;
+  Value narrow = k.max(k.sub(p, whole), k.index(0));
+  return k.sub(query, k.mul(narrow, k.lanes));
+}
+
+Value Panels::end(Value p) const { return k.min(first(k.add(p, 1)), queries); }
+
+Value Panels::isWhole(Value p) const {
+  return whole ? k.less(p, whole) : Value();
+}
