@@ -27,9 +27,10 @@
 // That is 1.6 instructions per FMA instead of 1.8. On an idle core it gains
 // half a point, but where another thread shares the core's front end and load
 // ports, 2 to 4 points. A mask wants the smaller blocks of 6 x 2 on its edges:
-// causal attention of 512 queries would lose a point. So does a known number of
-// queries below 144, a tile of 4 x 3. Panels of three vectors do not divide
-// most lengths, so that some hold two (Panels.h in AttnToCPU).
+// causal attention of 512 queries would lose a point. A known number of queries
+// below 144, a tile of 4 x 3, keeps 6 x 2 too (fullRegisters says why). Panels
+// of three vectors do not divide most lengths, so that some hold two (Panels.h
+// in AttnToCPU).
 //
 // Where the processor multiplies tiles of bf16 in registers of their own (8 of
 // 16 x 16 f32), those take the place of pairs:
@@ -91,6 +92,11 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return std::min(tile, std::max(panel, needed));
   }
 
+  /// Rows of keys or values in three quarters of the level-1 cache.
+  int64_t cachedRows(int64_t dim, int64_t bytes) const {
+    return l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
+  }
+
   /// The schedule without a mask on 16 registers with FMA; elsewhere null. A
   /// state type belongs to one layout, so that no tile may have as many queries
   /// as one of `schedule`: the number is the same always.
@@ -100,8 +106,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     if (registers >= 32 || this->lanes <= 4 || !fillsTile)
       return {};
     int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
-    int64_t fits = l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
-    int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / turns * turns;
+    int64_t keyTile =
+        std::clamp<int64_t>(cachedRows(dim, bytes), 48, 96) / turns * turns;
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
                              keyTile, turns, /*prefetch=*/2, Kind::Prefill,
                              /*split_keys=*/0, /*split_queries=*/0,
@@ -123,9 +129,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     // Without FMA a product needs a register of its own: no room to unroll.
     bool fused = manyRegisters || this->lanes > 4;
     int64_t unroll = manyRegisters ? 4 : fused ? turns : 1;
-    int64_t fits = pairs
-                       ? l1Bytes * 2 / 3 / (4 * panel + 2 * dim)
-                       : l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
+    int64_t fits = pairs ? l1Bytes * 2 / 3 / (4 * panel + 2 * dim)
+                         : cachedRows(dim, bytes);
     int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / rows * rows;
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors,
                              queryTile(queries, panel, 128), keyTile, unroll,
