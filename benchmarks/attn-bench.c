@@ -4,7 +4,7 @@
  *
  * A whole call lasts longer than the quiet moments of a shared machine, so a
  * kernel gets a parallel_for that times each of its items alone and lets the
- * same thread run a burst of register-only multiply-adds between items. */
+ * same thread run bursts of register-only multiply-adds between items. */
 #define _GNU_SOURCE
 #include "attn-rt/attn.h"
 #include "attn-rt/peak.h"
@@ -20,6 +20,7 @@ enum { F32_FMA = 0, BF16_DOT = 1 };
 /* One call. The caller owns the arrays; what does not fit is not kept. */
 typedef struct {
   double *items;  /* seconds of each item, loop after loop */
+  double *probes; /* GFLOP/s of the slower probe, before or after each item */
   double *bursts; /* GFLOP/s of one thread */
   int64_t max_items, max_bursts;
   int64_t item_count, burst_count;
@@ -62,6 +63,44 @@ static double dot_burst(void) { return 0; }
 static int has_dot(void) { return 0; }
 #endif
 
+/* A probe of whether the core's other hardware threads are idle: as many
+ * multiply-adds as a burst with a nop beside each. A core of its own takes the
+ * nops for nothing; a shared one does not, for half of its front end is another
+ * thread's. Bursts do not show it, their instructions being few. 0 where there
+ * is no such loop. */
+#if defined(__x86_64__)
+/* clang-format off */
+#define TWELVE(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
+/* clang-format on */
+#define CLEAR(r) "vxorps %%xmm" #r ",%%xmm" #r ",%%xmm" #r "\n"
+#define FMA256(r) "vfmadd231ps %%ymm14,%%ymm14,%%ymm" #r "\nnop\n"
+#define FMA512(r) "vfmadd231ps %%zmm14,%%zmm14,%%zmm" #r "\nnop\n"
+#define PROBE(name, isa, FMA)                                                  \
+  __attribute__((target(isa))) static void name(long repeats) {                \
+    __asm__ volatile(                                                          \
+        TWELVE(CLEAR) CLEAR(14) "1:\n" TWELVE(FMA) TWELVE(FMA) "dec %0\n"      \
+                                                               "jnz 1b\n"      \
+                                                               "vzeroupper\n"  \
+        : "+r"(repeats)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", \
+          "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm14");          \
+  }
+PROBE(probe_avx2, "avx2,fma", FMA256)
+PROBE(probe_avx512, "avx512f", FMA512)
+
+static double probe(void) {
+  enum { REPEATS = 5000 };
+  int wide = __builtin_cpu_supports("avx512f") != 0;
+  if (!wide &&
+      !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
+    return 0;
+  double start = now();
+  (wide ? probe_avx512 : probe_avx2)(REPEATS);
+  return 1e-9 * REPEATS * 24 * 2 * (wide ? 16 : 8) / (now() - start);
+}
+#else
+static double probe(void) { return 0; }
+#endif
+
 static double burst(int32_t kind) {
   return kind == BF16_DOT && has_dot() ? dot_burst() : attn_rt_fma_burst();
 }
@@ -77,11 +116,13 @@ typedef struct {
 static void timed_item(void *data, int64_t item, int32_t worker) {
   timed_loop *loop = data;
   attn_bench_record *record = loop->record;
-  double start = now();
+  double before = probe(), start = now();
   loop->body(loop->data, item, worker);
-  double seconds = now() - start;
-  if (loop->first + item < record->max_items)
+  double seconds = now() - start, after = probe();
+  if (loop->first + item < record->max_items) {
     record->items[loop->first + item] = seconds;
+    record->probes[loop->first + item] = before < after ? before : after;
+  }
   double *since = &loop->since_burst[worker % MAX_WORKERS];
   *since += seconds;
   if (*since < 1e-9 * BURST_EVERY_NS)

@@ -4,11 +4,12 @@ import ctypes
 import os
 import subprocess
 import time
+from typing import NamedTuple
 
 import cells
 import numpy as np
 
-from machine import BF16_DOT, F32_FMA, Machine, median, quantile, spread
+from machine import BF16_DOT, F32_FMA, Machine, median, quantile, spread, unshared
 
 MAX_RANK = 6
 
@@ -69,6 +70,17 @@ class Call(ctypes.Structure):
                 ("context", ctypes.c_void_p), ("threads", ctypes.c_int32)]
 
 
+class Sample(NamedTuple):
+    """Times of one measurement in seconds and speeds in GFLOP/s."""
+    items: np.ndarray  # (calls, items)
+    probes: np.ndarray  # (calls, items), the slower of the two around an item
+    rests: list  # of a call outside of its loops
+    calls: list  # for decoding, whole calls
+    reads: list  # and plain reads of the same keys and values, in turns with them
+    bursts: np.ndarray
+    f32_bursts: np.ndarray  # what probes are compared with
+
+
 class Kernel:
     """A peer like the others (peers.py) whose library the driver has compiled."""
     name = "attn-opt"
@@ -120,43 +132,54 @@ class Kernel:
         return BF16_DOT if self.cell.dtype == "bf16" else F32_FMA
 
     def sample(self, seconds, bench):
-        """Times and bursts of one measurement."""
+        """One measurement."""
         self.machine = self.machine or Machine(bench)
-        return (self.pairs if self.cell.decode else self.items)(seconds, self.burst_kind())
+        kind = self.burst_kind()
+        items, probes, rests, bursts, f32_bursts = self.items(seconds, kind)
+        calls, reads = [], []
+        if self.cell.decode:
+            calls, reads, bursts = self.pairs(seconds, kind)
+        return Sample(items, probes, rests, calls, reads, bursts, f32_bursts)
 
     def summary(self, sample):
         """Shares of the peaks in percent: medians, and the quiet fifth of the times against that of the peaks, of this
-        sample and those before it of the same cell."""
+        sample and those before it of the same cell; and what items on an unshared core took."""
         samples = self.samples.setdefault(self.cell.name, [])
         samples.append(sample)
-        times, others, bursts = (np.concatenate(part) for part in zip(*samples))
-        peak_factor = 0.5 if self.cell.dtype == "f64" else 1
-        work = self.cell.flops * 1e-9 / peak_factor
+        s = Sample(*(np.concatenate(part) for part in zip(*samples)))
+        work = self.cell.flops * 1e-9 / (0.5 if self.cell.dtype == "f64" else 1)
         if self.cell.decode:
-            result = {"read_pct": 100 * median(others / times),
-                      "read_quiet_pct": 100 * quantile(others, 0.2) / quantile(times, 0.2)}
-            middle, quiet = (quantile(times, q) for q in (0.5, 0.2))
+            result = {"read_pct": 100 * median(s.reads / s.calls), "runs": len(s.calls),
+                      "read_quiet_pct": 100 * quantile(s.reads, 0.2) / quantile(s.calls, 0.2)}
+            middle, quiet = (quantile(s.calls, q) for q in (0.5, 0.2))
         else:
-            result = {"items": times.shape[1]}
-            middle, quiet = (np.quantile(times, q, axis=0).sum() / self.threads + quantile(others, q) for q in (0.5, 0.2))
-        peak = [quantile(bursts, q) * self.threads for q in (0.5, 0.8)]
+            result = {"items": s.items.shape[1], "runs": len(s.items)}
+            middle, quiet = (np.quantile(s.items, q, axis=0).sum() / self.threads + quantile(s.rests, q) for q in (0.5, 0.2))
+        peak = [quantile(s.bursts, q) * self.threads for q in (0.5, 0.8)]
+        alone, result["unshared_items_pct"] = unshared(s.items, s.probes, quantile(s.f32_bursts, 0.8))
+        result["unshared_items_pct"] *= 100
+        if alone is not None:
+            result["unshared_pct"] = 100 * work / (alone / self.threads + quantile(s.rests, 0.2)) / peak[1]
         return result | {"peak_pct": 100 * work / middle / peak[0], "quiet_pct": 100 * work / quiet / peak[1],
-                         "peak_gflops": peak[0], "peak_spread": spread(bursts),
-                         "peak_counts": self.machine.peak(self.burst_kind()), "runs": len(times)}
+                         "peak_gflops": peak[0], "peak_spread": spread(s.bursts),
+                         "peak_counts": self.machine.peak(self.burst_kind())}
 
     def items(self, seconds, kind):
-        """Seconds of every item of every call (calls, items), seconds outside the loops, GFLOP/s of bursts between items."""
-        items, rests, bursts = [], [], []
+        """Seconds of every item of every call (calls, items), GFLOP/s of probes around each, seconds outside the loops, and
+        GFLOP/s of bursts between items, of the kind and in f32."""
+        found, f32_bursts = [], []
         begin = time.monotonic()
-        while len(rests) < 4 or (time.monotonic() - begin < seconds and len(rests) < 2000):
-            status, times, rest, found = self.machine.items(self.function, self.pointer, self.args, kind)
+        while len(found) < 4 or (time.monotonic() - begin < seconds and len(found) < 2000):
+            status, *columns = self.machine.items(self.function, self.pointer, self.args, kind)
             if status:
                 raise RuntimeError(self.dll.kernel_strerror(status).decode())
-            items.append(times)
-            rests.append(rest)
-            bursts.append(found)
+            found.append(columns)
+            if kind != F32_FMA:
+                f32_bursts.extend(self.machine.bursts(self.threads, self.threads))
         # The first call warms caches and clock.
-        return np.stack(items[1:]), rests[1:], np.concatenate(bursts[1:])
+        items, probes, rests, bursts = zip(*found[1:])
+        bursts = np.concatenate(bursts)
+        return np.stack(items), np.stack(probes), rests, bursts, f32_bursts or bursts
 
     def pairs(self, seconds, kind):
         """Seconds of calls, seconds of plain reads of the same keys and values, and GFLOP/s of bursts, in turns."""

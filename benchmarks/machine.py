@@ -8,6 +8,7 @@ import numpy as np
 
 F32_FMA, BF16_DOT = 0, 1
 MAX_ITEMS = 1 << 16
+UNSHARED = 0.995  # of the peak: what a probe reaches while no other thread uses the core
 
 
 def quantile(values, q):
@@ -23,10 +24,20 @@ def spread(values):
     return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values)
 
 
+def unshared(items, probes, peak):
+    """The seconds of all items, a median each, of those alone whose probes say that the core was not shared, and the share
+    of these; None for the first while they are fewer than three of each on average, or none of some. Arrays (calls, items)."""
+    alone = probes >= UNSHARED * peak
+    counts = alone.sum(axis=0)
+    if counts.min() < 1 or counts.mean() < 3:
+        return None, alone.mean()
+    return sum(median(times[chosen]) for times, chosen in zip(items.T, alone.T)), alone.mean()
+
+
 class Record(ctypes.Structure):
-    _fields_ = [("items", ctypes.c_void_p), ("bursts", ctypes.c_void_p), ("max_items", ctypes.c_int64),
-                ("max_bursts", ctypes.c_int64), ("item_count", ctypes.c_int64), ("burst_count", ctypes.c_int64),
-                ("rest", ctypes.c_double), ("burst_kind", ctypes.c_int32)]
+    _fields_ = [("items", ctypes.c_void_p), ("probes", ctypes.c_void_p), ("bursts", ctypes.c_void_p),
+                ("max_items", ctypes.c_int64), ("max_bursts", ctypes.c_int64), ("item_count", ctypes.c_int64),
+                ("burst_count", ctypes.c_int64), ("rest", ctypes.c_double), ("burst_kind", ctypes.c_int32)]
 
 
 class Machine:
@@ -37,7 +48,7 @@ class Machine:
         self.dll.attn_bench_read.restype = ctypes.c_double
         self.dll.attn_bench_cpu.restype = ctypes.c_char_p
         self.dll.attn_bench_peak.restype = ctypes.c_char_p
-        self.item_times, self.item_bursts = np.zeros(MAX_ITEMS), np.zeros(MAX_ITEMS)
+        self.item_times, self.item_probes, self.item_bursts = (np.zeros(MAX_ITEMS) for _ in range(3))
 
     def cpu(self):
         return self.dll.attn_bench_cpu().decode()
@@ -58,13 +69,15 @@ class Machine:
                                             ctypes.c_int64(a.nbytes), threads)
 
     def items(self, function, pointer, args, kind):
-        """One call of a kernel: status, seconds of each item, seconds outside of its loops, GFLOP/s of bursts in between."""
-        record = Record(self.item_times.ctypes.data, self.item_bursts.ctypes.data, MAX_ITEMS, MAX_ITEMS, burst_kind=kind)
+        """One call of a kernel: status, seconds of each item, GFLOP/s of the slower of its two probes, seconds outside of
+        its loops, GFLOP/s of bursts in between."""
+        record = Record(self.item_times.ctypes.data, self.item_probes.ctypes.data, self.item_bursts.ctypes.data, MAX_ITEMS,
+                        MAX_ITEMS, burst_kind=kind)
         call = ctypes.byref(args, type(args).call.offset)
         status = self.dll.attn_bench_items(function, pointer, call, ctypes.byref(record))
         if record.item_count > MAX_ITEMS:
             raise RuntimeError(f"{record.item_count} items in one call, more than {MAX_ITEMS}")
-        return (status, self.item_times[:record.item_count].copy(), record.rest,
+        return (status, self.item_times[:record.item_count].copy(), self.item_probes[:record.item_count].copy(), record.rest,
                 self.item_bursts[:min(record.burst_count, MAX_ITEMS)].copy())
 
     def limits(self, threads):

@@ -4,9 +4,9 @@ from html import escape
 
 from kernels import Kernel
 
-# "quiet" is the quiet fifth of the column before it.
-COLUMNS = ("cell", "T", "% peak", "quiet", "% read", "quiet", "ms", "best peer", "its ms", "ratio", "quiet", "error")
-WIDTHS = (28, 2, 7, 6, 7, 6, 9, 20, 9, 6, 6, 6)
+# "quiet" is the quiet fifth of the column before it, "alone" the items whose core no other thread shared.
+COLUMNS = ("cell", "T", "% peak", "quiet", "alone", "% read", "quiet", "ms", "best peer", "its ms", "ratio", "quiet", "error")
+WIDTHS = (28, 2, 7, 6, 6, 7, 6, 9, 20, 9, 6, 6, 6)
 UNSTEADY = 0.05  # spread of the bursts from which a share is marked
 
 
@@ -22,7 +22,7 @@ def values(row):
     start = (row["cell"], str(row["threads"]))
     if ours.get("status") != "ok":
         return start, peer, f"{ours.get('status', 'left out')}: {ours.get('why', '')}"
-    shares = [number(ours.get(key)) for key in ("peak_pct", "quiet_pct", "read_pct", "read_quiet_pct")]
+    shares = [number(ours.get(key)) for key in ("peak_pct", "quiet_pct", "unshared_pct", "read_pct", "read_quiet_pct")]
     if ours["peak_spread"] > UNSTEADY:
         shares[0] = "~" + shares[0]
     ratios = (number(row.get("ratio"), 2), number(row.get("quiet_ratio"), 2))
@@ -30,7 +30,7 @@ def values(row):
 
 
 def join(columns):
-    return " ".join(f"{c:<{w}}" if i in (0, 7) else f"{c:>{w}}" for i, (c, w) in enumerate(zip(columns, WIDTHS)))
+    return " ".join(f"{c:<{w}}" if i in (0, 8) else f"{c:>{w}}" for i, (c, w) in enumerate(zip(columns, WIDTHS)))
 
 
 def text_line(row):
@@ -75,7 +75,7 @@ def markdown(result):
     lines += ["", "| " + " | ".join(COLUMNS) + " |", "|" + " --- |" * len(COLUMNS)]
     for row in result["rows"]:
         start, rest, why = values(row)
-        columns = (*start, *["-"] * 5, *rest, "-", "-", why) if why else (*start, *rest)
+        columns = (*start, *["-"] * 6, *rest, "-", "-", why) if why else (*start, *rest)
         lines.append("| " + " | ".join(columns) + " |")
     behind = [row for row in result["rows"] if row.get("ratio", 1) < 1]
     lines += ["", "Slower than the best peer: " + (", ".join(

@@ -65,9 +65,9 @@ class Worker:
         samples = []
         while len(samples) < 3:
             samples.append(self.peer.sample(seconds, bench))
-            if spread(samples[-1][-1]) < 0.05:
+            if spread(samples[-1].bursts) < 0.05:
                 break
-        return self.peer.summary(min(samples, key=lambda sample: spread(sample[-1]))) | {"attempts": len(samples)}
+        return self.peer.summary(min(samples, key=lambda sample: spread(sample.bursts))) | {"attempts": len(samples)}
 
 
 def serve(name, threads):

@@ -13,6 +13,7 @@ assert [row["cell"] for row in result["rows"]] == ["tiny", "tiny-decode"]
 for row in result["rows"]:
     ours, peer = row["results"]["attn-opt"], row["results"]["numpy"]
     assert ours["peak_pct"] > 0 and ours["ms"] > 0 and ours["error"] < 2e-6 and peer["ms"] > 0, row
+    assert 0 <= ours["unshared_items_pct"] <= 100 and ours.get("unshared_pct", 1) > 0, row
     assert row["best_peer"] == "numpy" and row["ratio"] == peer["ms"] / ours["ms"]
 assert result["rows"][0]["results"]["attn-opt"]["items"] >= 2
 assert result["rows"][1]["results"]["attn-opt"]["read_pct"] > 0
