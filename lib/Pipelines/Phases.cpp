@@ -94,6 +94,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
 
 static void addVectors(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createCompactRows());
+  pm.addNestedPass<func::FuncOp>(createPrefetchItems());
   pm.addPass(createConvertAttnToCPU());
   pm.addPass(createApproximateMath());
   // Copies and fills that are no part of a kernel.

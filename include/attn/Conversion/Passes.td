@@ -27,6 +27,15 @@ def CompactRows : Pass<"attn-compact-rows", "::mlir::func::FuncOp"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def PrefetchItems : Pass<"attn-prefetch-items", "::mlir::func::FuncOp"> {
+  let summary = "Queries of the next item and this one's result are prefetched";
+  let description = [{
+    The steps of a parallel item also bring the memory of its result, and the
+    queries of the item that the same thread has next, into the cache.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ConvertAttnToCPU : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Tile ops on buffers become kernels of vector code";
   let description = [{

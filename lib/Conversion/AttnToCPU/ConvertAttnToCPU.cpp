@@ -112,6 +112,8 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = edge ? op.getMaskAttr() : Attribute();
+          auto [firstAhead, aheads] = op.getODSOperandIndexAndLength(11);
+          tile.ahead = a.slice(firstAhead, aheads);
           bool strict = edge || op.getBias() || tile.function;
           if (isDecode)
             return emitDecodeOnline(k, decode, tile, a[2], type, op.getHeads(),

@@ -303,7 +303,8 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   for (auto [map, tile] : llvm::zip(maps, tiles)) {
     ScoreTile::Options options;
     options.nextKey = map.key;
-    options.nextValue = scoreTiles.empty() ? value : Value();
+    options.value = scoreTiles.empty() ? value : Value();
+    options.ahead = scoreTiles.empty() ? map.ahead : ValueRange();
     options.scaled = tile.function || tile.bias;
     options.updateMaximum = !layout.sigmoid;
     scoreTiles.emplace_back(k, layout, tile);

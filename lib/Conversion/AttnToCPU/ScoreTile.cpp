@@ -388,26 +388,40 @@ void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
   }
 }
 
-/// Touches rows of the next tile, spread over all panels and blocks.
+/// Touches the rows of a matrix from `row` on.
+static void prefetchRows(KernelBuilder &k, Value matrix, Value row,
+                         int64_t count) {
+  constexpr int64_t lineBytes = 64;
+  auto type = cast<MemRefType>(matrix.getType());
+  int64_t step = lineBytes * 8 / type.getElementTypeBitWidth();
+  for (int64_t r = 0; r < count; ++r) {
+    Value at = k.add(row, r);
+    for (int64_t column = 0; column < type.getDimSize(1); column += step)
+      memref::PrefetchOp::create(k.builder, k.loc, matrix,
+                                 ValueRange{at, k.index(column)},
+                                 /*isWrite=*/false, k.schedule.getPrefetch(),
+                                 /*isDataCache=*/true);
+  }
+}
+
+/// Touches, spread over all panels and blocks, the values of this tile, the
+/// keys of the next and, in the first tile, what is needed later.
 void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
-  int64_t locality = k.schedule.getPrefetch();
-  if (!locality)
+  if (!k.schedule.getPrefetch())
     return;
   int64_t panels = layout.panels, perBlock = (k.rows + panels - 1) / panels;
-  constexpr int64_t lineBytes = 64;
-  Value position = k.div(k.add(k.mul(p, layout.keyTile), block), panels);
-  for (int64_t r = 0; r < perBlock; ++r) {
-    Value row = k.add(k.add(position, keyCount), r);
-    for (Value matrix : {options.nextKey, options.nextValue}) {
-      if (!matrix)
-        continue;
-      auto type = cast<MemRefType>(matrix.getType());
-      int64_t step = lineBytes * 8 / type.getElementTypeBitWidth();
-      for (int64_t column = 0; column < type.getDimSize(1); column += step)
-        memref::PrefetchOp::create(k.builder, k.loc, matrix,
-                                   ValueRange{row, k.index(column)},
-                                   /*isWrite=*/false, locality,
-                                   /*isDataCache=*/true);
-    }
+  Value keysOfPanels = arith::MulIOp::create(k.builder, k.loc, p, keyCount);
+  Value row = k.div(k.add(keysOfPanels, block), panels);
+  prefetchRows(k, options.nextKey, k.add(row, keyCount), perBlock);
+  if (options.value)
+    prefetchRows(k, options.value, row, perBlock);
+  int64_t queries = panels * k.panel, blocks = panels * layout.keyTile / k.rows;
+  int64_t perTurn = (queries + blocks - 1) / blocks;
+  for (Value matrix : options.ahead) {
+    Value keys = k.add(k.mul(tile.keyBegin, panels), k.mul(p, layout.keyTile));
+    Value first = k.mul(k.div(k.add(keys, block), k.rows), perTurn);
+    Value count = memref::DimOp::create(k.builder, k.loc, matrix, 0);
+    k.when(k.less(first, count),
+           [&] { prefetchRows(k, matrix, first, perTurn); });
   }
 }

@@ -21,6 +21,7 @@ struct TileOperands {
   mlir::Attribute mask;             // null: every pair is visible
   mlir::Region *function = nullptr; // null: scores stay as they are
   mlir::ValueRange captures;        // batch entry, head, captured values
+  mlir::ValueRange ahead;           // matrices that are needed later
 };
 
 /// The keys of the tile that a panel looks at, relative to the tile's first:
@@ -57,8 +58,10 @@ public:
     /// Whether products of pairs, which are not in units of log2, become so.
     /// Only where neither function nor bias wants that may they stay.
     bool scaled = true;
-    /// The matrices whose rows behind this tile are prefetched; may be null.
-    Value nextKey = {}, nextValue = {};
+    /// Prefetched: rows behind this tile, those of this tile, and in the first
+    /// tile of keys as many as a tile of queries has. May be null.
+    Value nextKey = {}, value = {};
+    mlir::ValueRange ahead = {};
   };
   /// A score with bias and mask, for key `key` of the tile and vector v of the
   /// queries of panel p. A careful one tests the mask.

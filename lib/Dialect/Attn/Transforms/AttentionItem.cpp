@@ -132,7 +132,7 @@ OnlineOp AttentionItem::attend(const ItemMask &mask, Value first, Value count) {
   auto online = OnlineOp::create(
       b, loc, stateType, secondState ? stateType : Type(), state, key, value,
       begin, end, first, queryLength, keyLength, bias, mask.operands,
-      captures(), secondState, secondKey, mask.mask,
+      captures(), /*ahead=*/ValueRange(), secondState, secondKey, mask.mask,
       TileModeAttr::get(b.getContext(), mode), schedule,
       /*heads=*/b.getI64IntegerAttr(1));
   copyScoreFunction(online);

@@ -8,18 +8,18 @@
 // NEVER-NOT: split_queries
 
 // CHECK-LABEL: @unknown
-// CHECK: schedule = {{.*}} key_tile = 96, {{.*}} split_keys = 4032, split_queries = 1024>
-// SMALL: split_keys = 192, split_queries = 1024>
-// LEAST: split_keys = 96, split_queries = 1024>
+// CHECK: schedule = {{.*}} key_tile = 128, {{.*}} split_keys = 4096, split_queries = 1024>
+// SMALL: split_keys = 128, split_queries = 1024>
+// LEAST: split_keys = 128, split_queries = 1024>
 func.func @unknown(%q: tensor<2x?x64xf32>, %k: tensor<2x?x64xf32>) -> tensor<2x?x64xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<2x?x64xf32>, tensor<2x?x64xf32>, tensor<2x?x64xf32>) -> tensor<2x?x64xf32>
   return %o : tensor<2x?x64xf32>
 }
 
 // CHECK-LABEL: @known
-// CHECK: split_keys = 4032, split_queries = 1024>
-func.func @known(%q: tensor<1024x64xf32>, %k: tensor<8064x64xf32>) -> tensor<1024x64xf32> {
-  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<1024x64xf32>, tensor<8064x64xf32>, tensor<8064x64xf32>) -> tensor<1024x64xf32>
+// CHECK: split_keys = 4096, split_queries = 1024>
+func.func @known(%q: tensor<1024x64xf32>, %k: tensor<8192x64xf32>) -> tensor<1024x64xf32> {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<1024x64xf32>, tensor<8192x64xf32>, tensor<8192x64xf32>) -> tensor<1024x64xf32>
   return %o : tensor<1024x64xf32>
 }
 

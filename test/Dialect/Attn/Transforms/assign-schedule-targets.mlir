@@ -7,7 +7,7 @@
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=16 split-keys=0" | FileCheck %s --check-prefix=DEEP
 
 // Query tiles are the whole panels (lanes * vectors) in 128 queries; key tiles whole rows.
-// AVX2: attn.sdpa {{.*}}#attn.schedule<lanes = 8, rows = 4, vectors = 3, query_tile = 144, key_tile = 96, unroll = 8, prefetch = 2>
+// AVX2: attn.sdpa {{.*}}#attn.schedule<lanes = 8, rows = 4, vectors = 3, query_tile = 144, key_tile = 128, unroll = 8, prefetch = 2>
 // SSE: attn.sdpa {{.*}}#attn.schedule<lanes = 4, rows = 6, vectors = 2, query_tile = 128, key_tile = 96, unroll = 1, prefetch = 2>
 // NEON: attn.sdpa {{.*}}#attn.schedule<lanes = 4, rows = 4, vectors = 5, query_tile = 120, key_tile = 96, unroll = 4, prefetch = 2>
 // AVX512: attn.sdpa {{.*}}#attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2>

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What an item touches once comes into the cache while the item before works.
+//
+// Before:  scf.forall (%b, %h, %t) in (%B, 96, %tiles) {
+//            %q = memref.subview %query[%b, %h, %t ..]
+//            %s = attn.init_state %q
+//            scf.for .. { attn.online .. mode full }
+//            %o = memref.subview %out[%b, %h, %t ..]
+//            attn.finalize .. outs(%o)
+//          }
+// After:   scf.forall (%b, %h, %t) in (%B, 96, %tiles) {
+//            %q = memref.subview %query[%b, %h, %t ..]
+//            %s = attn.init_state %q
+//            %next = memref.subview %query[%b1, %h1, %t1 ..]
+//            %o1 = memref.subview %out[%b, %h, %t ..]
+//            scf.for .. { attn.online .. mode full ahead %next, %o1 }
+//            ..
+//
+// Keys and values of the next tile are prefetched anyway; queries are read and
+// results written only once, so a short item waits for them: with 128 queries
+// and as many keys, 96 heads, for 6 % of its time. %b1, %h1 and %t1 are
+// the item that has this one's number plus the number of threads, which is
+// about what the same thread has next. Results of another item are not touched:
+// its thread may be writing them.
+//
+// Before: tile ops on buffers, in a kernel with a number of threads
+// (attn-lower-signature). After: the same.
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace attn {
+#define GEN_PASS_DEF_PREFETCHITEMS
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// `value` as it is for what `mapping` says: clones the ops of the loop's body
+/// that it comes from. Null if one of them reads memory or has regions.
+static Value recompute(OpBuilder &b, Value value, scf::ForallOp loop,
+                       IRMapping &mapping) {
+  if (loop.isDefinedOutsideOfLoop(value) || mapping.contains(value))
+    return mapping.lookupOrDefault(value);
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() || !isMemoryEffectFree(op))
+    return {};
+  for (Value operand : op->getOperands())
+    if (!recompute(b, operand, loop, mapping))
+      return {};
+  b.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+/// The item that the same thread is likely to have next, or the last one.
+static SmallVector<Value> nextItem(OpBuilder &b, scf::ForallOp loop,
+                                   Value threads) {
+  Location loc = loop.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  SmallVector<Value> bounds;
+  for (OpFoldResult bound : loop.getMixedUpperBound())
+    bounds.push_back(getValueOrCreateConstantIndexOp(b, loc, bound));
+  Value number = constant(0), count = constant(1);
+  for (auto [index, bound] : llvm::zip(loop.getInductionVars(), bounds)) {
+    Value scaled = arith::MulIOp::create(b, loc, number, bound);
+    number = arith::AddIOp::create(b, loc, scaled, index);
+    count = arith::MulIOp::create(b, loc, count, bound);
+  }
+  Value step = arith::MaxSIOp::create(b, loc, threads, constant(1));
+  number = arith::AddIOp::create(b, loc, number, step);
+  Value last = arith::SubIOp::create(b, loc, count, constant(1));
+  number = arith::MinSIOp::create(b, loc, number, last);
+  SmallVector<Value> indices(bounds.size());
+  for (size_t i = bounds.size(); i-- > 1;) {
+    indices[i] = arith::RemUIOp::create(b, loc, number, bounds[i]);
+    number = arith::DivUIOp::create(b, loc, number, bounds[i]);
+  }
+  indices[0] = number;
+  return indices;
+}
+
+/// Where the only item of the loop writes its rows; null if it saves its state.
+static Value resultOf(scf::ForallOp loop) {
+  for (Operation &op : *loop.getBody()) {
+    if (auto finalize = dyn_cast<FinalizeOp>(op))
+      return finalize.getOut();
+    if (auto finalize = dyn_cast<FinalizeDifferenceOp>(op))
+      return finalize.getOut();
+  }
+  return {};
+}
+
+/// The keys of the head that the item's tiles are cut from, or null.
+static Value keysOf(scf::ForallOp loop) {
+  Value keys;
+  loop.walk([&](OnlineOp op) {
+    keys = op.getKey();
+    return WalkResult::interrupt();
+  });
+  while (keys && !loop.isDefinedOutsideOfLoop(keys) &&
+         keys.getParentBlock() != loop.getBody()) {
+    auto view = keys.getDefiningOp<memref::SubViewOp>();
+    keys = view ? view.getSource() : Value();
+  }
+  return keys;
+}
+
+static void prefetchItems(scf::ForallOp loop, Value threads) {
+  auto inits = loop.getBody()->getOps<InitStateOp>();
+  if (inits.empty() || (*inits.begin()).getType().getKind() != Kind::Prefill)
+    return;
+  InitStateOp init = *inits.begin();
+  OpBuilder b(loop.getContext());
+  b.setInsertionPointAfter(init);
+  IRMapping next, same;
+  for (auto [index, value] :
+       llvm::zip(loop.getInductionVars(), nextItem(b, loop, threads))) {
+    next.map(index, value);
+    same.map(index, index);
+  }
+  SmallVector<Value> ahead;
+  auto add = [&](Value matrix, IRMapping &mapping) {
+    if (matrix && !cast<ShapedType>(matrix.getType()).isDynamicDim(1))
+      if (Value view = recompute(b, matrix, loop, mapping))
+        ahead.push_back(view);
+  };
+  add(init.getQuery(), next);
+  add(keysOf(loop), next);
+  // An item that saves its state names the queries twice, so that it shares
+  // kernels with those that have a result.
+  if (Value result = resultOf(loop))
+    add(result, same);
+  else
+    add(init.getQuery(), next);
+  loop.walk([&](OnlineOp op) { op.getAheadMutable().assign(ahead); });
+}
+
+namespace {
+struct PrefetchItems : attn::impl::PrefetchItemsBase<PrefetchItems> {
+  void runOnOperation() override {
+    func::FuncOp kernel = getOperation();
+    if (!kernel.getName().ends_with(".kernel") || kernel.getNumArguments() < 2)
+      return;
+    Value threads = kernel.getArgument(kernel.getNumArguments() - 2);
+    if (!threads.getType().isIndex())
+      return;
+    kernel.walk([&](scf::ForallOp loop) { prefetchItems(loop, threads); });
+  }
+};
+} // namespace
