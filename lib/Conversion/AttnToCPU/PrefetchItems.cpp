@@ -43,13 +43,15 @@ using namespace mlir;
 using namespace attn;
 
 /// `value` as it is for what `mapping` says: clones the ops of the loop's body
-/// that it comes from. Null if one of them reads memory or has regions.
+/// that it comes from. Null if one of them has regions, or effects other than
+/// reading a number: of an item that exists, it can be read.
 static Value recompute(OpBuilder &b, Value value, scf::ForallOp loop,
                        IRMapping &mapping) {
   if (loop.isDefinedOutsideOfLoop(value) || mapping.contains(value))
     return mapping.lookupOrDefault(value);
   Operation *op = value.getDefiningOp();
-  if (!op || op->getNumRegions() || !isMemoryEffectFree(op))
+  if (!op || op->getNumRegions() ||
+      !(isMemoryEffectFree(op) || isa<memref::LoadOp>(op)))
     return {};
   for (Value operand : op->getOperands())
     if (!recompute(b, operand, loop, mapping))

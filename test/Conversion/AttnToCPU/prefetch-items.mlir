@@ -47,18 +47,34 @@ func.func private @f.kernel(%q: memref<?x6x?x4xf32>, %k: memref<?x6x?x4xf32>, %o
 // -----
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 
-// An item that saves its state has the operands of one that has a result. Keys
-// whose place stands in memory, and memory that is not part of a tensor, are
-// left alone.
+// An item that saves its state has the operands of one that has a result. Where
+// keys begin may stand in memory, but is not searched for.
 // CHECK-LABEL: func.func private @saved.kernel(
-// CHECK: %[[QUERY:.*]] = memref.subview %{{.*}}
-// CHECK: %[[TWICE:.*]] = memref.subview %{{.*}}
-// CHECK: attn.online {{.*}} ahead %[[A:.*]], %[[B:.*]] : memref<?x4xf32, strided<[4, 1], offset: ?>>, memref<?x4xf32, strided<[4, 1], offset: ?>> {
+// CHECK: attn.init_state
+// CHECK: %[[NEXT:.*]] = arith.minsi
+// CHECK: %[[QUERY:.*]] = memref.subview %{{.*}}[%[[NEXT]], 0, 0]
+// CHECK: %[[BEGIN:.*]] = memref.load %{{.*}}[%[[NEXT]]]
+// CHECK: %[[KEYS:.*]] = memref.subview %{{.*}}[%[[BEGIN]], 0]
+// CHECK: attn.online {{.*}} ahead %[[QUERY]], %[[KEYS]], %[[QUERY]] :
+// CHECK: attn.save_state
+// CHECK: attn.init_state
+// CHECK: attn.online {{.*}} ahead %[[ONLY:[^,]*]], %[[ONLY]] : memref<?x4xf32, strided<[4, 1], offset: ?>>, memref<?x4xf32, strided<[4, 1], offset: ?>> {
 // CHECK: attn.save_state
 func.func private @saved.kernel(%q: memref<?x?x4xf32>, %k: memref<?x4xf32>, %begins: memref<?xindex>, %part: memref<?x6xf32>, %batches: index, %n: index, %workspace: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
   %c0 = arith.constant 0 : index
   scf.forall (%b) in (%batches) {
     %begin = memref.load %begins[%b] : memref<?xindex>
+    %query = memref.subview %q[%b, 0, 0] [1, %n, 4] [1, 1, 1] : memref<?x?x4xf32> to memref<?x4xf32, strided<[4, 1], offset: ?>>
+    %keys = memref.subview %k[%begin, 0] [%n, 4] [1, 1] : memref<?x4xf32> to memref<?x4xf32, strided<[4, 1], offset: ?>>
+    %s0 = attn.init_state %query scale 0.5 {schedule = #s} : memref<?x4xf32, strided<[4, 1], offset: ?>> -> <8 x 4 x 4, f32>
+    %s1 = attn.online %s0, %keys, %keys rows %c0 to %n keys from %c0 lengths %n, %n mode full {schedule = #s} : <8 x 4 x 4, f32>, memref<?x4xf32, strided<[4, 1], offset: ?>>, memref<?x4xf32, strided<[4, 1], offset: ?>>
+    attn.save_state %s1 outs(%part : memref<?x6xf32>) {schedule = #s} : <8 x 4 x 4, f32>
+  }
+  scf.forall (%b) in (%batches) {
+    %begin = scf.for %i = %c0 to %b step %n iter_args(%sum = %c0) -> (index) {
+      %next = arith.addi %sum, %i : index
+      scf.yield %next : index
+    }
     %query = memref.subview %q[%b, 0, 0] [1, %n, 4] [1, 1, 1] : memref<?x?x4xf32> to memref<?x4xf32, strided<[4, 1], offset: ?>>
     %keys = memref.subview %k[%begin, 0] [%n, 4] [1, 1] : memref<?x4xf32> to memref<?x4xf32, strided<[4, 1], offset: ?>>
     %s0 = attn.init_state %query scale 0.5 {schedule = #s} : memref<?x4xf32, strided<[4, 1], offset: ?>> -> <8 x 4 x 4, f32>

@@ -309,6 +309,11 @@ static LogicalResult verifySchedules(SdpaOp op) {
   return success();
 }
 
+bool SdpaOp::seesLeadingKeys() {
+  return isa_and_nonnull<KeyLengthAttr>(getMaskAttr()) && !getWeights() &&
+         !getScores();
+}
+
 StringRef SdpaOp::whyKeysStayTogether() {
   if (getWeights() || getScores())
     return "weights and scores need the sum over all keys";

@@ -22,7 +22,8 @@
 // thirds of that cache together with a panel's scores. All of this was
 // measured; docs/performance.md says on what.
 //
-// Without a mask, sdpa takes all of 16 registers, and eight turns:
+// Without a mask, or with lengths alone, which bound the loops, sdpa takes all
+// of 16 registers, and eight turns:
 //   16 registers             4 x 3   (16 used, 0.58 loads per FMA)
 // That is 1.6 instructions per FMA instead of 1.8. On an idle core it gains
 // half a point, but where another thread shares the core's front end and load
@@ -238,7 +239,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     ScheduleAttr chosen;
     if (inTiles)
       chosen = tileSchedule(queries, dim);
-    else if (!op.getMaskAttr())
+    else if (!op.getMaskAttr() || op.seesLeadingKeys())
       chosen = fullRegisters(queries, dim, isF64);
     if (!chosen)
       chosen = schedule(queries, dim, isF64, /*turns=*/4,

@@ -102,8 +102,20 @@ static StateType stateTypeOf(SdpaOp op) {
                         Kind::Prefill, op.getNormalization());
 }
 
-OnlineOp AttentionItem::attend(const ItemMask &mask, Value first, Value count) {
+OnlineOp AttentionItem::attend(ItemMask mask, Value first, Value count) {
   OpBuilder &b = builder;
+  Value keyLength = this->keyLength;
+  if (op.seesLeadingKeys()) {
+    // The same keys for all rows: they bound the loops, no pair is tested.
+    Value length = mask.operands[cast<KeyLengthAttr>(mask.mask).getOperand()];
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    length = arith::MaxSIOp::create(b, loc, length, zero);
+    keyLength = arith::MinSIOp::create(b, loc, length, keyLength);
+    Value begin = arith::MinSIOp::create(b, loc, first, keyLength);
+    Value left = arith::SubIOp::create(b, loc, keyLength, begin);
+    count = arith::MinSIOp::create(b, loc, count, left);
+    mask = {};
+  }
   ScheduleAttr schedule = op.getScheduleAttr();
   StateType stateType = stateTypeOf(op);
   auto queriesOf = [&](Value ofHeads) -> Value {

@@ -44,7 +44,7 @@ struct AttentionItem {
   ItemMask mask();
   /// A state of kind prefill of the item's rows that has seen `count` keys from
   /// `first` on, and one of the second map if there is one.
-  OnlineOp attend(const ItemMask &mask, Value first, Value count);
+  OnlineOp attend(ItemMask mask, Value first, Value count);
   /// Operands of the score function of a tile op, and the function itself.
   llvm::SmallVector<Value> captures();
   void copyScoreFunction(mlir::Operation *to);

@@ -12,6 +12,8 @@
 //            scf.forall.in_parallel { tensor.parallel_insert_slice %r .. }
 //          }
 //
+// Lengths of keys that are all of the mask bound the keys of an item.
+//
 // Where rows see their own document only, an item goes through its documents
 // one after the other (DocumentRows.cpp).
 //

@@ -7,9 +7,9 @@
 // CHECK: scf.forall (%[[N:.*]], %{{.*}}, %{{.*}}) in
 // CHECK: %[[X:.*]] = tensor.extract %arg2[%[[N]]] : tensor<?xi32>
 // CHECK: %[[LEN:.*]] = arith.index_cast %[[X]] : i32 to index
-// CHECK: attn.online {{.*}} where key_length(%[[LEN]] : index) mode edge
+// CHECK: attn.online {{.*}} where causal(top_left) and key_length(%[[LEN]] : index) mode edge
 func.func @per_batch(%q: tensor<?x8x?x4xf32>, %k: tensor<?x8x?x4xf32>, %n: tensor<?xi32>) -> tensor<?x8x?x4xf32> {
-  %o = attn.sdpa %q, %k, %k scale 0.5 where key_length(%n : tensor<?xi32>) {schedule = #s} : (tensor<?x8x?x4xf32>, tensor<?x8x?x4xf32>, tensor<?x8x?x4xf32>) -> tensor<?x8x?x4xf32>
+  %o = attn.sdpa %q, %k, %k scale 0.5 where causal(top_left) and key_length(%n : tensor<?xi32>) {schedule = #s} : (tensor<?x8x?x4xf32>, tensor<?x8x?x4xf32>, tensor<?x8x?x4xf32>) -> tensor<?x8x?x4xf32>
   return %o : tensor<?x8x?x4xf32>
 }
 

@@ -309,6 +309,9 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     bool isSigmoid() { return getNormalization() == ::attn::Normalization::Sigmoid; }
     /// Whether the weights are the difference of two maps.
     bool isDifferential() { return static_cast<bool>(getSecondQuery()); }
+    /// Whether lengths are all of the mask: they bound loops over keys. Weights
+    /// and scores show the keys behind them.
+    bool seesLeadingKeys();
     /// Why no kernel of kind prefill splits the keys; empty if one may.
     ::llvm::StringRef whyKeysStayTogether();
   }];
