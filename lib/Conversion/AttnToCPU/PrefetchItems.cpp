@@ -89,26 +89,31 @@ static SmallVector<Value> nextItem(OpBuilder &b, scf::ForallOp loop,
   return indices;
 }
 
-/// Where the only item of the loop writes its rows; null if it saves its state.
+/// The first op of a kind in a loop, or null.
+template <typename Op> static Op firstOf(scf::ForallOp loop) {
+  Op found;
+  loop.walk([&](Op op) {
+    found = op;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+/// Where the items of the loop write their rows; null if they save a state.
 static Value resultOf(scf::ForallOp loop) {
-  for (Operation &op : *loop.getBody()) {
-    if (auto finalize = dyn_cast<FinalizeOp>(op))
-      return finalize.getOut();
-    if (auto finalize = dyn_cast<FinalizeDifferenceOp>(op))
-      return finalize.getOut();
-  }
+  if (auto finalize = firstOf<FinalizeOp>(loop))
+    return finalize.getOut();
+  if (auto finalize = firstOf<FinalizeDifferenceOp>(loop))
+    return finalize.getOut();
   return {};
 }
 
-/// The keys of the head that the item's tiles are cut from, or null.
-static Value keysOf(scf::ForallOp loop) {
-  Value keys;
-  loop.walk([&](OnlineOp op) {
-    keys = op.getKey();
-    return WalkResult::interrupt();
-  });
+/// The keys that tiles are cut from, where the state begins; or null.
+static Value keysOf(scf::ForallOp loop, InitStateOp init) {
+  auto online = firstOf<OnlineOp>(loop);
+  Value keys = online ? online.getKey() : Value();
   while (keys && !loop.isDefinedOutsideOfLoop(keys) &&
-         keys.getParentBlock() != loop.getBody()) {
+         keys.getParentBlock() != init->getBlock()) {
     auto view = keys.getDefiningOp<memref::SubViewOp>();
     keys = view ? view.getSource() : Value();
   }
@@ -116,10 +121,9 @@ static Value keysOf(scf::ForallOp loop) {
 }
 
 static void prefetchItems(scf::ForallOp loop, Value threads) {
-  auto inits = loop.getBody()->getOps<InitStateOp>();
-  if (inits.empty() || (*inits.begin()).getType().getKind() != Kind::Prefill)
+  auto init = firstOf<InitStateOp>(loop);
+  if (!init || init.getType().getKind() != Kind::Prefill)
     return;
-  InitStateOp init = *inits.begin();
   OpBuilder b(loop.getContext());
   b.setInsertionPointAfter(init);
   IRMapping next, same;
@@ -135,7 +139,7 @@ static void prefetchItems(scf::ForallOp loop, Value threads) {
         ahead.push_back(view);
   };
   add(init.getQuery(), next);
-  add(keysOf(loop), next);
+  add(keysOf(loop, init), next);
   // An item that saves its state names the queries twice, so that it shares
   // kernels with those that have a result.
   if (Value result = resultOf(loop))
