@@ -417,11 +417,20 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
     prefetchRows(k, options.value, row, perBlock);
   int64_t queries = panels * k.panel, blocks = panels * layout.keyTile / k.rows;
   int64_t perTurn = (queries + blocks - 1) / blocks;
-  for (Value matrix : options.ahead) {
-    Value keys = k.add(k.mul(tile.keyBegin, panels), k.mul(p, layout.keyTile));
-    Value first = k.mul(k.div(k.add(keys, block), k.rows), perTurn);
-    Value count = memref::DimOp::create(k.builder, k.loc, matrix, 0);
-    k.when(k.less(first, count),
-           [&] { prefetchRows(k, matrix, first, perTurn); });
-  }
+  if (options.ahead.empty())
+    return;
+  Value keys = k.add(k.mul(tile.keyBegin, panels), k.mul(p, layout.keyTile));
+  Value first = k.mul(k.div(k.add(keys, block), k.rows), perTurn);
+  // A long item waits for a hundredth of its time or less, and needs the room
+  // in the cache itself.
+  constexpr int64_t manyKeys = 1024;
+  Value isShort = k.less(tile.keyLength, k.index(manyKeys + 1));
+  Value rows = k.select(isShort, k.index(queries), k.index(0));
+  k.when(k.less(first, rows), [&] {
+    for (Value matrix : options.ahead) {
+      Value count = memref::DimOp::create(k.builder, k.loc, matrix, 0);
+      k.when(k.less(first, count),
+             [&] { prefetchRows(k, matrix, first, perTurn); });
+    }
+  });
 }
