@@ -11,17 +11,19 @@
 // After:   scf.forall (%b, %h, %t) in (%B, 96, %tiles) {
 //            %q = memref.subview %query[%b, %h, %t ..]
 //            %s = attn.init_state %q
-//            %next = memref.subview %query[%b1, %h1, %t1 ..]
+//            %q1 = memref.subview %query[%b1, %h1, %t1 ..]
+//            %k1 = memref.subview %key[%b1, %h1, 0 ..]
 //            %o1 = memref.subview %out[%b, %h, %t ..]
-//            scf.for .. { attn.online .. mode full ahead %next, %o1 }
+//            scf.for .. { attn.online .. mode full ahead %q1, %k1, %o1 }
 //            ..
 //
-// Keys and values of the next tile are prefetched anyway; queries are read and
-// results written only once, so a short item waits for them: with 128 queries
-// and as many keys, 96 heads, for 6 % of its time. %b1, %h1 and %t1 are
-// the item that has this one's number plus the number of threads, which is
-// about what the same thread has next. Results of another item are not touched:
-// its thread may be writing them.
+// A kernel prefetches values while it computes a tile's scores, and the keys of
+// the tile behind it. Queries are read and results written only once, and in
+// front of the first keys there is no tile; so a short item waits for them:
+// with 128 queries and as many keys, 96 heads, for 6 % of its time. %b1, %h1
+// and %t1 are the item that has this one's number plus the number of threads,
+// which is about what the same thread has next. Results of another item are not
+// touched: its thread may be writing them.
 //
 // Before: tile ops on buffers, in a kernel with a number of threads
 // (attn-lower-signature). After: the same.

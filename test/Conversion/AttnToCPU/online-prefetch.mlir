@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A schedule with prefetch touches the next tile; one without does not.
-// RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
+// A schedule with prefetch touches the values of this tile and the keys behind
+// it, spread over blocks of all 2 panels; one without does not.
+// RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 #p = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 
 // CHECK-LABEL: func.func private @f.online_full(
-// CHECK: memref.prefetch %arg1[{{.*}}], read, locality<2>, data : memref<?x4xf32>
-// CHECK: memref.prefetch %arg2[{{.*}}], read, locality<2>, data : memref<?x6xf32>
+// CHECK: %[[KEYS:.*]] = memref.dim %arg1, %c0
+// CHECK: scf.for %[[PANEL:.*]] = %c0
+// CHECK: scf.for %[[BLOCK:.*]] = %c0
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[PANEL]], %[[KEYS]]
+// CHECK: %[[ALL:.*]] = arith.addi %[[BEFORE]], %[[BLOCK]]
+// CHECK: %[[ROW:.*]] = arith.divui %[[ALL]], %c2
+// CHECK: %[[BEHIND:.*]] = arith.addi %[[ROW]], %[[KEYS]]
+// CHECK: memref.prefetch %arg1[%[[BEHIND]], %c0], read, locality<2>, data : memref<?x4xf32>
+// CHECK: memref.prefetch %arg2[%[[ROW]], %c0], read, locality<2>, data : memref<?x6xf32>
 // CHECK-LABEL: func.func private @f.online_full_1(
 // CHECK-NOT: memref.prefetch
 func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index) {
