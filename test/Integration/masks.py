@@ -87,6 +87,8 @@ TERMS = {
     "window_left": ("window(left = 20)", {}, lambda a, b, h, q, k, n: k >= q - 20),
     "window_bottom": ("window(left = 40, right = 0, bottom_right)", {},
                       lambda a, b, h, q, k, n: (k >= q + n.keys - n.queries - 40) & (k <= q + n.keys - n.queries)),
+    # Fewer than none, and more than there are: lengths alone bound loops.
+    "lengths": ("key_length(%len : tensor<?xi32>)", {"len": numbers(-40, 200)}, lambda a, b, h, q, k, n: k < a["len"][b]),
     "window_live": ("key_length(%len : tensor<?xi32>) and window(left = 9, bottom_right)", {"len": numbers(0, 90)},
                     lambda a, b, h, q, k, n: (k < a["len"][b]) & (k >= q + a["len"][b] - n.queries - 9)),
     "window_operands": ("window(left = %l : tensor<?xi32>, right = %r : tensor<?xi32>, offset = %o : tensor<?xi32>)",

@@ -165,6 +165,7 @@ TYPED = [Case(f"{q}_{v}_{name}", dk, types=(q, v), **options) for q, v in NARROW
     ("one", 1, dict(dv=1)), ("padding", 40, dict(dv=24, mask=PADDED, bias="bhqk"))]]
 # Panels of a tile may have two widths: all numbers of queries in a few of them, and around whole tiles.
 PANELS = [Case("panels", 8), Case("panels_bias", 8, bias="bhqk"), Case("panels_column", 3, bias="q1"),
+          Case("panels_padded", 8, mask=PADDED),
           Case("panels_gqa_f16", 9, dv=3, group=2, types=("f16", "f16")), Case("panels_f64", 8, types=("f64", "f64"))]
 PANEL_LENGTHS = [*((1, sq, 9) for sq in range(16, 52)), *((1, sq, 97) for sq in range(125, 170, 3)), (2, 300, 7)]
 LENGTHS = [(1, 1, 1), (1, 1, 130), (2, 7, 3), (1, 16, 16), (3, 17, 31), (1, 33, 97), (2, 65, 64), (1, 130, 129)]
