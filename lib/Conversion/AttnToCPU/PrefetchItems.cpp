@@ -23,7 +23,8 @@
 // with 128 queries and as many keys, 96 heads, for 6 % of its time. %b1, %h1
 // and %t1 are the item that has this one's number plus the number of threads,
 // which is about what the same thread has next. Results of another item are not
-// touched: its thread may be writing them.
+// touched: its thread may be writing them. With more than 1024 keys the views
+// have no rows.
 //
 // Before: tile ops on buffers, in a kernel with a number of threads
 // (attn-lower-signature). After: the same.
@@ -122,6 +123,24 @@ static Value keysOf(scf::ForallOp loop, InitStateOp init) {
   return keys;
 }
 
+/// All rows of a matrix, or none where there are many keys: a long item waits
+/// for a hundredth of its time or less, and needs the room in the cache itself.
+static Value rowsIfFew(OpBuilder &b, Value matrix, Value keys) {
+  constexpr int64_t manyKeys = 1024;
+  Location loc = matrix.getLoc();
+  Value most = arith::ConstantIndexOp::create(b, loc, manyKeys);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value count = memref::DimOp::create(b, loc, keys, 0);
+  Value few =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, count, most);
+  Value all = memref::DimOp::create(b, loc, matrix, 0);
+  Value rows = arith::SelectOp::create(b, loc, few, all, zero);
+  int64_t columns = cast<MemRefType>(matrix.getType()).getDimSize(1);
+  SmallVector<OpFoldResult> offsets(2, b.getIndexAttr(0)),
+      sizes{rows, b.getIndexAttr(columns)}, strides(2, b.getIndexAttr(1));
+  return memref::SubViewOp::create(b, loc, matrix, offsets, sizes, strides);
+}
+
 static void prefetchItems(scf::ForallOp loop, Value threads) {
   auto init = firstOf<InitStateOp>(loop);
   if (!init || init.getType().getKind() != Kind::Prefill)
@@ -134,14 +153,18 @@ static void prefetchItems(scf::ForallOp loop, Value threads) {
     next.map(index, value);
     same.map(index, index);
   }
+  Value keys = keysOf(loop, init);
+  Value nextKeys = keys ? recompute(b, keys, loop, next) : Value();
   SmallVector<Value> ahead;
   auto add = [&](Value matrix, IRMapping &mapping) {
-    if (matrix && !cast<ShapedType>(matrix.getType()).isDynamicDim(1))
-      if (Value view = recompute(b, matrix, loop, mapping))
-        ahead.push_back(view);
+    if (cast<ShapedType>(matrix.getType()).isDynamicDim(1))
+      return;
+    if (Value view = recompute(b, matrix, loop, mapping))
+      ahead.push_back(nextKeys ? rowsIfFew(b, view, nextKeys) : view);
   };
   add(init.getQuery(), next);
-  add(keysOf(loop, init), next);
+  if (nextKeys)
+    add(keys, next);
   // An item that saves its state names the queries twice, so that it shares
   // kernels with those that have a result.
   if (Value result = resultOf(loop))

@@ -421,12 +421,7 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
     return;
   Value keys = k.add(k.mul(tile.keyBegin, panels), k.mul(p, layout.keyTile));
   Value first = k.mul(k.div(k.add(keys, block), k.rows), perTurn);
-  // A long item waits for a hundredth of its time or less, and needs the room
-  // in the cache itself.
-  constexpr int64_t manyKeys = 1024;
-  Value isShort = k.less(tile.keyLength, k.index(manyKeys + 1));
-  Value rows = k.select(isShort, k.index(queries), k.index(0));
-  k.when(k.less(first, rows), [&] {
+  k.when(k.less(first, k.index(queries)), [&] {
     for (Value matrix : options.ahead) {
       Value count = memref::DimOp::create(k.builder, k.loc, matrix, 0);
       k.when(k.less(first, count),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: attn-opt %s --pass-pipeline='builtin.module(func.func(attn-prefetch-items))' --split-input-file | FileCheck %s
+// RUN: attn-opt %s --pass-pipeline='builtin.module(func.func(attn-prefetch-items,cse))' --split-input-file | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 
 // Queries and keys of the item that is as many items later as there are threads,
@@ -17,10 +17,18 @@
 // CHECK: %[[NEXT:.*]] = arith.minsi %[[LATER]], %[[LAST]]
 // CHECK: %[[NEXT_H:.*]] = arith.remui %[[NEXT]], %[[SIX]]
 // CHECK: %[[NEXT_B:.*]] = arith.divui %[[NEXT]], %[[SIX]]
-// CHECK: %[[QUERY:.*]] = memref.subview %[[Q]][%[[NEXT_B]], %[[NEXT_H]], 0, 0]
 // CHECK: %[[GROUP:.*]] = arith.divui %[[NEXT_H]], %c2
-// CHECK: %[[KEY:.*]] = memref.subview %[[K]][%[[NEXT_B]], %[[GROUP]], 0, 0]
-// CHECK: %[[RESULT:.*]] = memref.subview %[[OUT]][%[[B]], %[[H]], 0, 0]
+// CHECK: %[[ALL_KEYS:.*]] = memref.subview %[[K]][%[[NEXT_B]], %[[GROUP]], 0, 0]
+// CHECK: %[[ALL_QUERIES:.*]] = memref.subview %[[Q]][%[[NEXT_B]], %[[NEXT_H]], 0, 0]
+// With many keys, no rows of them.
+// CHECK: %[[KEYS:.*]] = memref.dim %[[ALL_KEYS]], %c0
+// CHECK: %[[FEW:.*]] = arith.cmpi sle, %[[KEYS]], %c1024
+// CHECK: %[[QUERIES:.*]] = memref.dim %[[ALL_QUERIES]], %c0
+// CHECK: %[[ROWS:.*]] = arith.select %[[FEW]], %[[QUERIES]], %c0
+// CHECK: %[[QUERY:.*]] = memref.subview %[[ALL_QUERIES]][0, 0] [%[[ROWS]], 4] [1, 1]
+// CHECK: %[[KEY:.*]] = memref.subview %[[ALL_KEYS]][0, 0] [%{{.*}}, 4] [1, 1]
+// CHECK: %[[ALL_RESULTS:.*]] = memref.subview %[[OUT]][%[[B]], %[[H]], 0, 0]
+// CHECK: %[[RESULT:.*]] = memref.subview %[[ALL_RESULTS]][0, 0] [%{{.*}}, 4] [1, 1]
 // CHECK: scf.for
 // CHECK: attn.online {{.*}} ahead %[[QUERY]], %[[KEY]], %[[RESULT]] :
 func.func private @f.kernel(%q: memref<?x6x?x4xf32>, %k: memref<?x6x?x4xf32>, %out: memref<?x6x?x4xf32>, %batches: index, %n: index, %workspace: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
@@ -52,9 +60,11 @@ func.func private @f.kernel(%q: memref<?x6x?x4xf32>, %k: memref<?x6x?x4xf32>, %o
 // CHECK-LABEL: func.func private @saved.kernel(
 // CHECK: attn.init_state
 // CHECK: %[[NEXT:.*]] = arith.minsi
-// CHECK: %[[QUERY:.*]] = memref.subview %{{.*}}[%[[NEXT]], 0, 0]
 // CHECK: %[[BEGIN:.*]] = memref.load %{{.*}}[%[[NEXT]]]
-// CHECK: %[[KEYS:.*]] = memref.subview %{{.*}}[%[[BEGIN]], 0]
+// CHECK: %[[ALL_KEYS:.*]] = memref.subview %{{.*}}[%[[BEGIN]], 0]
+// CHECK: %[[ALL_QUERIES:.*]] = memref.subview %{{.*}}[%[[NEXT]], 0, 0]
+// CHECK: %[[QUERY:.*]] = memref.subview %[[ALL_QUERIES]][0, 0]
+// CHECK: %[[KEYS:.*]] = memref.subview %[[ALL_KEYS]][0, 0]
 // CHECK: attn.online {{.*}} ahead %[[QUERY]], %[[KEYS]], %[[QUERY]] :
 // CHECK: attn.save_state
 // CHECK: attn.init_state
