@@ -58,6 +58,10 @@ template <typename Op> TileOperands tileOperands(Op op, ValueRange arguments) {
     tile.maskOperands.push_back(arguments[first + i]);
   auto [firstCapture, captures] = op.getODSOperandIndexAndLength(next + 7);
   tile.captures = arguments.slice(firstCapture, captures);
+  if constexpr (online) {
+    auto [firstAhead, aheads] = op.getODSOperandIndexAndLength(next + 8);
+    tile.ahead = arguments.slice(firstAhead, aheads);
+  }
   tile.function = scoreFunctionOf(op);
   return tile;
 }
@@ -112,8 +116,6 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = edge ? op.getMaskAttr() : Attribute();
-          auto [firstAhead, aheads] = op.getODSOperandIndexAndLength(11);
-          tile.ahead = a.slice(firstAhead, aheads);
           bool strict = edge || op.getBias() || tile.function;
           if (isDecode)
             return emitDecodeOnline(k, decode, tile, a[2], type, op.getHeads(),

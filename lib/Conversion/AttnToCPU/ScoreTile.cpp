@@ -415,10 +415,10 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
   prefetchRows(k, options.nextKey, k.add(row, keyCount), perBlock);
   if (options.value)
     prefetchRows(k, options.value, row, perBlock);
-  int64_t queries = panels * k.panel, blocks = panels * layout.keyTile / k.rows;
-  int64_t perTurn = (queries + blocks - 1) / blocks;
   if (options.ahead.empty())
     return;
+  int64_t queries = panels * k.panel, blocks = panels * layout.keyTile / k.rows;
+  int64_t perTurn = (queries + blocks - 1) / blocks;
   Value keys = k.add(k.mul(tile.keyBegin, panels), k.mul(p, layout.keyTile));
   Value first = k.mul(k.div(k.add(keys, block), k.rows), perTurn);
   k.when(k.less(first, k.index(queries)), [&] {
