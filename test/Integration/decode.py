@@ -151,6 +151,7 @@ def sweep(case, number, target, flags, worst, sizes_of=lengths):
     count, failures = 0, []
     with tempfile.TemporaryDirectory() as folder:
         kernel = load_kernel(case.text(), folder, target, flags)
+        case.error_scale = kernel.error_scale
         for i, sizes in enumerate(sizes_of(case, number, *tile_and_part(kernel.source, target, flags))):
             for poison in (False, True) if case.mask and case.mask[0][0] != "allowed" else (False,):
                 try:

@@ -207,6 +207,7 @@ def main():
             case.of(options.element)
         with tempfile.TemporaryDirectory() as folder:
             kernel = load_kernel(case.text(), folder, options.target, flags)
+            case.error_scale = kernel.error_scale
             for i, sizes in enumerate([case.sizes] if case.sizes else LENGTHS):
                 for poison in (False, True) if case.mask and i % 2 else (False,):
                     try:

@@ -29,6 +29,17 @@ def attn_opt():
     return os.environ.get("ATTN_OPT", "attn-opt")
 
 
+def error_scale(source, target, flags):
+    """The scale that `elements.tolerance` takes for kernels of a specification: those that multiply pairs or tiles of bf16
+    round weights to it."""
+    with open(source) as f:
+        if "bf16" not in f.read():
+            return 0.0
+    scheduled = subprocess.run([attn_opt(), source, "--compile-to=scheduled", "--target=" + target, *flags],
+                               check=True, capture_output=True, text=True).stdout
+    return elements.TYPICAL if "products = " in scheduled else 0.0
+
+
 class Kernel:
     """A compiled function. Arrays go in and out in the order of the specification."""
 
@@ -64,10 +75,13 @@ class Kernel:
 
 
 def load_kernel(text, folder, target="native", flags=()):
-    """The kernel, if need be in an emulator."""
+    """The kernel, if need be in an emulator, and its `error_scale`."""
     if is_foreign(target):
-        return ForeignKernel(text, folder, attn_opt(), target=target, flags=flags)
-    return Kernel(text, folder, target=target, flags=flags)
+        kernel = ForeignKernel(text, folder, attn_opt(), target=target, flags=flags)
+    else:
+        kernel = Kernel(text, folder, target=target, flags=flags)
+    kernel.error_scale = error_scale(kernel.source, target, flags)
+    return kernel
 
 
 def reference(source, inputs, count, folder):

@@ -68,7 +68,7 @@ def check(kernel, case, sizes, seed, threads, folder):
         got.append(reference(kernel.source, inputs, 2, folder))
     for who, (o, l) in zip(("", " (Reference)"), got):
         wide = elements.statistics(case.element)
-        allowed = elements.tolerance(case.element, out)
+        allowed = elements.tolerance(case.element, out, kernel.error_scale)
         # A score is a sum of up to 576 products. In f32 that alone, with all else exact, errs by 4e-6 in scores and by
         # 2.4e-6 in out; errors grow with the square root of the features.
         allowed["atol"] = allowed["atol"] + (case.element == "f32") * 2e-6

@@ -32,20 +32,23 @@ def means(kernel, values, element):
     return out.reshape(-1)
 
 
-def check(what, got, want):
-    """A zero may lose its sign, since it is added to one; a NaN may be any NaN."""
+def check(what, got, want, flushed):
+    """A zero may lose its sign, since it is added to one; a NaN may be any NaN; what comes of subnormal numbers may be 0
+    where the processor's instructions take them so."""
     got_bits, want_bits = got.view(np.uint16), want.view(np.uint16)
     x, y = elements.numbers(got), elements.numbers(want)
     same = (got_bits == want_bits) | ((x == 0) & (y == 0)) | (np.isnan(x) & np.isnan(y))
+    if flushed:
+        same |= (x == 0) & (np.abs(y) <= 2.0**-126)
     if same.all():
         return []
     i = int(np.argmin(same))
     return [f"{what}: {np.sum(~same)} of {same.size} differ, first {want_bits[i]:#06x} came as {got_bits[i]:#06x}"]
 
 
-def compare_all(kernel, element):
+def compare_all(kernel, element, flushed=False):
     every = np.arange(1 << 16, dtype=np.uint16).view(elements.STORED[element])
-    yield from check(f"{element} itself", means(kernel, [every], element), every)
+    yield from check(f"{element} itself", means(kernel, [every], element), every, flushed)
     following = (every.view(np.uint16) + np.uint16(1)).view(every.dtype)
     exact = elements.numbers(every), elements.numbers(following)
     # The sum of four must be a number of f32, in which kernels add.
@@ -54,7 +57,7 @@ def compare_all(kernel, element):
     for successors in (1, 2, 3):
         got = means(kernel, [every] * (4 - successors) + [following] * successors, element)
         mean = (exact[0] * (4 - successors) + exact[1] * successors) / 4
-        yield from check(f"{element} {successors}/4", got[pairs], elements.store(mean[pairs], element))
+        yield from check(f"{element} {successors}/4", got[pairs], elements.store(mean[pairs], element), flushed)
 
 
 def main():
@@ -64,7 +67,9 @@ def main():
     failures = []
     for element in ("f16", "bf16"):
         with tempfile.TemporaryDirectory() as folder:
-            failures += compare_all(load_kernel(specification(element), folder, options.target, flags), element)
+            kernel = load_kernel(specification(element), folder, options.target, flags)
+            # Dot products of bf16 pairs take subnormal numbers as 0.
+            failures += compare_all(kernel, element, flushed=element == "bf16" and kernel.error_scale > 0)
     for failure in failures:
         print("FAILED", failure)
     print(f"{8 - len(failures)} passed, {len(failures)} failed")

@@ -12,7 +12,7 @@ import tempfile
 import numpy as np
 
 import elements
-from kernels import Kernel, attention, compare
+from kernels import attention, compare, load_kernel
 
 BATCH, HEADS, DIM, VALUE_DIM, SCALE = 2, 2, 16, 8, 0.25
 TYPES = ["f32", "f16", "bf16", "f64"]
@@ -308,7 +308,7 @@ def check(kernel, number, element, sizes):
     want = () if not a.defined else attention(*arrays[:3], SCALE, seen, elements.numbers(arrays[3]),
                      sinks=elements.numbers(arrays[6]) if with_sinks else None)[:2]
     for name, got, expected, of in zip(("out", "lse"), (out, lse), want, (element, elements.statistics(element))):
-        compare(name, got, expected, **elements.tolerance(of, expected))
+        compare(name, got, expected, **elements.tolerance(of, expected, kernel.error_scale))
     clean = usual_inputs(change, element, sizes)
     usual = [*run(kernel, clean, element, with_sinks), elements.numbers(elements.store(a.v, element))]
     if not says(out, lse, usual):
@@ -333,7 +333,7 @@ def main():
     for element in TYPES:
         for with_sinks in (False, True):
             with tempfile.TemporaryDirectory() as folder:
-                kernel = Kernel(specification(element, with_sinks), folder, target=options.target)
+                kernel = load_kernel(specification(element, with_sinks), folder, options.target)
                 for number in (n for n, (_, s) in LINES.items() if s == with_sinks):
                     for sizes in SIZES if not options.only or options.only == number else ():
                         count += 1

@@ -7,7 +7,7 @@ import tempfile
 
 import numpy as np
 
-from kernels import Kernel, attention, compare, finish
+from kernels import Kernel, attention, compare, finish, load_kernel
 from values import BOTTOM, PADDED, Case
 
 
@@ -127,7 +127,8 @@ def main():
         if options.only not in case.name:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            kernel = Kernel(case.text(), folder)
+            kernel = load_kernel(case.text(), folder)
+            case.error_scale = kernel.error_scale
             try:
                 for i, sizes in enumerate([case.sizes] if case.sizes else LENGTHS):
                     count += check(kernel, case, sizes, 10 * number + i, 1 + (number + i) % 3)

@@ -41,12 +41,12 @@ class Case:
         self.scale = dk**-0.5 if scale is None else scale
         self.query_type, self.value_type = types
         self.wide_type = elements.statistics(self.query_type)
-        self.error_scale = 0.0
+        self.error_scale = 0.0  # of the kernel, once there is one
 
     def of(self, element):
-        """The same in an element type whose products take rounded weights."""
+        """The same in another element type."""
         self.query_type = self.value_type = element
-        self.wide_type, self.error_scale = elements.statistics(element), elements.TYPICAL
+        self.wide_type = elements.statistics(element)
         return self
 
     def dims(self, which, sizes):
@@ -222,6 +222,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder:
             kernel = load_kernel(case.text(), folder, options.target, flags)
+            case.error_scale = kernel.error_scale
             tried, failed = sweep(case, number, kernel, not options.no_reference, folder, worst)
             count, failures = count + tried, failures + failed
     largest = "; ".join(f"{t} {e:.2g} ({u:.2f} ulp)" for t, (e, u) in sorted(worst.items()))

@@ -75,11 +75,12 @@ struct ConvertInitState : ConvertTileOp<InitStateOp> {
     StateLayout layout(type, op.getSchedule(), library.extras);
     DecodeLayout decode(type, op.getSchedule());
     bool isDecode = type.getKind() == Kind::Decode;
-    Value state = memref::AllocOp::create(rewriter, op.getLoc(),
-                                          isDecode ? decode.memrefType()
-                                                   : layout.memrefType(),
+    auto buffer = cast<MemRefType>(getTypeConverter()->convertType(type));
+    Value state = memref::AllocOp::create(rewriter, op.getLoc(), buffer,
                                           rewriter.getI64IntegerAttr(64));
-    SmallVector<Value> operands{state, adaptor.getQuery()};
+    Value view = viewBuffer(rewriter, op.getLoc(), state,
+                            library.bufferOf(type, op.getSchedule()));
+    SmallVector<Value> operands{view, adaptor.getQuery()};
     return replaceByCall(
         op, rewriter, isDecode ? "decode_init_state" : "init_state", operands,
         [&](KernelBuilder &k, ValueRange a) {
@@ -319,11 +320,20 @@ LogicalResult refuseTensors(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-/// The buffer that holds the state of `op`.
-MemRefType bufferOf(InitStateOp op, int64_t extras) {
-  return op.getType().getKind() == Kind::Decode
-             ? DecodeLayout(op.getType(), op.getSchedule()).memrefType()
-             : StateLayout(op.getType(), op.getSchedule(), extras).memrefType();
+/// The buffers of all states by their types. Where schedules lay states of one
+/// type out in several ways, it is as large as the largest of them.
+DenseMap<Type, MemRefType> findBuffers(ModuleOp module,
+                                       const KernelLibrary &library) {
+  DenseMap<Type, MemRefType> buffers;
+  module.walk([&](InitStateOp op) {
+    MemRefType buffer = library.bufferOf(op.getType(), op.getSchedule());
+    MemRefType &known = buffers.try_emplace(op.getType(), buffer).first->second;
+    if (known != buffer)
+      known = MemRefType::get(
+          {std::max(known.getNumElements(), buffer.getNumElements())},
+          buffer.getElementType());
+  });
+  return buffers;
 }
 
 struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
@@ -335,19 +345,7 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
     KernelLibrary library;
     module.walk([&](OnlineOp op) { countExtras(library, op); });
     module.walk([&](WeighOp op) { countExtras(library, op); });
-    // A state has one buffer, whichever of the schedules an op has.
-    DenseMap<Type, MemRefType> buffers;
-    WalkResult unique = module.walk([&](InitStateOp op) {
-      MemRefType buffer = bufferOf(op, library.extras);
-      auto [known, isNew] = buffers.try_emplace(op.getType(), buffer);
-      if (isNew || known->second == buffer)
-        return WalkResult::advance();
-      op.emitOpError("has a schedule with another layout than a state of the "
-                     "same type, which the CPU kernels do not handle");
-      return WalkResult::interrupt();
-    });
-    if (unique.wasInterrupted())
-      return signalPassFailure();
+    DenseMap<Type, MemRefType> buffers = findBuffers(module, library);
     TypeConverter types;
     types.addConversion([](Type type) { return type; });
     types.addConversion(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelLibrary.h"
+#include "DecodeLayout.h"
 
 using namespace mlir;
 using namespace attn;
@@ -43,4 +44,20 @@ KernelLibrary::get(Operation *op, StringRef name, ValueRange operands,
   builder.setInsertionPointToEnd(entry);
   func::ReturnOp::create(builder, op->getLoc());
   return kernel;
+}
+
+MemRefType KernelLibrary::bufferOf(StateType type,
+                                   ScheduleAttr schedule) const {
+  return type.getKind() == Kind::Decode
+             ? DecodeLayout(type, schedule).memrefType()
+             : StateLayout(type, schedule, extras).memrefType();
+}
+
+Value cpu::viewBuffer(OpBuilder &builder, Location loc, Value buffer,
+                      MemRefType type) {
+  if (buffer.getType() == type)
+    return buffer;
+  return memref::ReinterpretCastOp::create(builder, loc, type, buffer,
+                                           /*offset=*/0, type.getShape(),
+                                           type.getStridesAndOffset().first);
 }

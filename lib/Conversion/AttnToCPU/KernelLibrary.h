@@ -22,10 +22,17 @@ public:
       llvm::function_ref<void(KernelBuilder &, mlir::ValueRange)> emit,
       ScheduleAttr schedule, mlir::Type element);
 
+  /// The buffer of a state as kernels of the schedule see it.
+  mlir::MemRefType bufferOf(StateType type, ScheduleAttr schedule) const;
+
 private:
   llvm::DenseMap<mlir::Attribute, mlir::func::FuncOp> kernels;
   std::map<std::string, unsigned> names;
 };
+
+/// `buffer`, which is large enough, as `type`.
+mlir::Value viewBuffer(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value buffer, mlir::MemRefType type);
 
 template <typename Op> struct ConvertTileOp : mlir::OpConversionPattern<Op> {
   KernelLibrary &library;
@@ -39,9 +46,14 @@ template <typename Op> struct ConvertTileOp : mlir::OpConversionPattern<Op> {
       mlir::ValueRange operands,
       llvm::function_ref<void(KernelBuilder &, mlir::ValueRange)> body,
       mlir::Type element, mlir::ValueRange results = {}) const {
+    llvm::SmallVector<Value> arguments(operands);
+    for (auto [argument, operand] : llvm::zip(arguments, op->getOperands()))
+      if (auto state = llvm::dyn_cast<StateType>(operand.getType()))
+        argument = viewBuffer(rewriter, op.getLoc(), argument,
+                              library.bufferOf(state, op.getSchedule()));
     mlir::func::FuncOp kernel =
-        library.get(op, name, operands, body, op.getSchedule(), element);
-    mlir::func::CallOp::create(rewriter, op.getLoc(), kernel, operands);
+        library.get(op, name, arguments, body, op.getSchedule(), element);
+    mlir::func::CallOp::create(rewriter, op.getLoc(), kernel, arguments);
     rewriter.replaceOp(op, results);
     return mlir::success();
   }
