@@ -55,6 +55,15 @@ createMachine(const llvm::Triple &triple, StringRef cpu, StringRef features) {
       llvm::CodeGenOptLevel::Aggressive));
 }
 
+/// Whether the processor starts one multiply-add of 512 bits per cycle, half as
+/// many as others with AVX-512: it has one pipe of that width, or two of 256
+/// bits. LLVM's own models say so of too many.
+static bool startsOneFmaPerCycle(StringRef cpu) {
+  return llvm::is_contained(
+      {"znver4", "cannonlake", "icelake-client", "tigerlake", "rocketlake"},
+      cpu);
+}
+
 /// Numbers of include/attn/Target/CodeGen.h, as docs/performance.md measured
 /// or derived them.
 static void describeVectors(Processor &processor) {
@@ -72,11 +81,13 @@ static void describeVectors(Processor &processor) {
   bool avx2 = info.checkFeatures("+avx2") && info.checkFeatures("+fma");
   processor.lanes = avx512 ? 16 : avx2 ? 8 : 4;
   processor.registers = avx512 ? 32 : 16;
-  processor.chains = 8;
+  bool oneFma =
+      avx512 && startsOneFmaPerCycle(processor.machine->getTargetCPU());
+  processor.chains = oneFma ? 4 : 8; // latency 4
   processor.scalef = avx512;
   processor.f16 = info.checkFeatures("+f16c");
   processor.bf16 = avx512 && info.checkFeatures("+avx512bf16,+avx512vl");
-  processor.pairChains = processor.bf16 ? 12 : 0; // latency 6, two pipes
+  processor.pairChains = !processor.bf16 ? 0 : oneFma ? 6 : 12; // latency 6
   processor.amx = processor.bf16 && info.checkFeatures("+amx-bf16,+amx-tile");
   if (processor.amx)
     processor.l1Bytes = 49152; // all processors that have them

@@ -33,6 +33,10 @@ Values cpu::packedMasks(Attribute mask, ValueRange operands) {
   return packed;
 }
 
+/// The fixed point of numbers over the number of panels: a division in every
+/// block would take as long as several products.
+static constexpr int64_t onePanel = 1 << 20;
+
 ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
                      const TileOperands &operands)
     : k(builder), layout(layout), tile(operands),
@@ -44,13 +48,21 @@ ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
   llvm::append_range(packed, packedMasks(tile.mask, tile.maskOperands));
   if (layout.pairs)
     factor = k.load(tile.state, k.index(layout.factor()), k.index(0));
+  if (layout.panels == 1 || layout.tiles)
+    return;
+  Value count = k.max(panels.count, k.index(1));
+  auto divided = [&](Value x) -> Value {
+    return arith::DivUIOp::create(k.builder, k.loc, x, count);
+  };
+  perPanel = k.add(divided(k.index(onePanel)), 1);
+  rowsPerBlock = divided(k.add(count, k.rows - 1));
 }
 
 ScoreTile::ScoreTile(KernelBuilder &narrower, const ScoreTile &other)
     : k(narrower), layout(other.layout), tile(other.tile), panels(other.panels),
-      keyCount(other.keyCount), factor(other.factor),
-      maskContext(other.maskContext), formula(other.formula),
-      packed(other.packed) {}
+      keyCount(other.keyCount), factor(other.factor), perPanel(other.perPanel),
+      rowsPerBlock(other.rowsPerBlock), maskContext(other.maskContext),
+      formula(other.formula), packed(other.packed) {}
 
 PanelKeys ScoreTile::allKeys() {
   Value zero = k.index(0);
@@ -410,11 +422,24 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
   if (!k.schedule.getPrefetch())
     return;
   int64_t panels = layout.panels, perBlock = (k.rows + panels - 1) / panels;
-  Value keysOfPanels = arith::MulIOp::create(k.builder, k.loc, p, keyCount);
-  Value row = k.div(k.add(keysOfPanels, block), panels);
-  prefetchRows(k, options.nextKey, k.add(row, keyCount), perBlock);
-  if (options.value)
-    prefetchRows(k, options.value, row, perBlock);
+  auto touch = [&](Value row, int64_t count) {
+    prefetchRows(k, options.nextKey, k.add(row, keyCount), count);
+    if (options.value)
+      prefetchRows(k, options.value, row, count);
+  };
+  auto times = [&](Value x, Value y) -> Value {
+    return arith::MulIOp::create(k.builder, k.loc, x, y);
+  };
+  // Block b of panel p begins at row (p * keys + b) / number of panels.
+  Value turn = k.add(times(p, keyCount), block);
+  if (!rowsPerBlock) {
+    touch(k.div(turn, panels), perBlock);
+  } else {
+    Value row = k.div(times(turn, perPanel), onePanel);
+    touch(row, perBlock);
+    k.loop(k.index(perBlock), rowsPerBlock, 1,
+           [&](Value r) { touch(k.add(row, r), 1); });
+  }
   if (options.ahead.empty())
     return;
   int64_t queries = panels * k.panel, blocks = panels * layout.keyTile / k.rows;

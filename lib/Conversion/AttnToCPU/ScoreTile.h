@@ -97,6 +97,10 @@ private:
   Value variableValue(int variable, Value query, Value key);
   void prefetchNext(Value p, Value block, const Options &options);
 
+  /// For prefetches, where tiles may have fewer panels than there is room for:
+  /// 2^20 over their number, rounded up, and rows per block. Null for products
+  /// of tiles, whose loops have no register left.
+  Value perPanel, rowsPerBlock;
   MaskContext maskContext;
   Formula formula;
   /// Matrices that are transposed per panel, by number of extra.

@@ -11,16 +11,25 @@
 // vectors) + 1 registers, one is kept to spare, and enough independent chains
 // to hide the latency of an FMA:
 //   16 registers             6 x 2   (15 used, 0.67 loads per FMA)
-//   32 registers,  8 chains  4 x 4   (21 used, 0.50)
+//   32 registers,  8 chains  4 x 4   (21 used, 0.50), with a mask
+//                            8 x 2   (19 used, 0.63)
 //   32 registers, 16 chains  4 x 5   (25 used, 0.45; LLVM spills 4 x 6)
-// A quarter more chains than hide the latency are wanted. Where query, key and
-// value are bf16 and the target has dot products of pairs, they are used; of
-// latency 6, they want 12 chains, for which 4 x 4 is enough. Fewer vectors are
-// preferred: a ragged query tile wastes fewer lanes. A query tile holds as many
-// panels as give about 128 queries. A key tile takes three quarters of the
-// level-1 cache, but between 48 and 96 keys; of bf16 pairs, what takes two
-// thirds of that cache together with a panel's scores. All of this was
-// measured; docs/performance.md says on what.
+//   32 registers,  4 chains  8 x 1   (10 used, 1.13)
+// A quarter more chains than hide the latency are wanted. Fewer vectors are
+// preferred: a ragged query tile wastes fewer lanes, and the edge of a mask
+// fewer pairs. Of latency 4, 4 chains are one FMA per cycle, which leaves two
+// loads for each. A query tile holds as many panels as give about 128 queries.
+// A key tile takes three quarters of the level-1 cache, but between 48 and 96
+// keys; at one FMA per cycle four times as much, but at most 128, for then the
+// level-2 cache is fast enough.
+//
+// Where query, key and value are bf16 and the target has dot products of pairs,
+// they are used. Of latency 6, they want 12 chains, for which the tiles of 8
+// are enough; 8 x 1 would want the scalar of a product read by its
+// instruction, which LLVM does not do for pairs. A key tile is what takes two
+// thirds of the cache together with a panel's scores, with the same limits, but
+// with a mask at most 96 keys. All of this was measured; docs/performance.md
+// says on what.
 //
 // Without a mask, or with lengths alone, which bound the loops, sdpa takes all
 // of 16 registers, and eight turns:
@@ -29,10 +38,10 @@
 // half a point, but where another thread shares the core's front end and load
 // ports, 2 to 4 points. A mask wants the smaller blocks of 6 x 2 on its edges:
 // causal attention of 512 queries would lose a point. A known number of queries
-// below 144, a tile of 4 x 3, keeps 6 x 2 too (fullRegisters says why). Panels
-// of three vectors do not divide most lengths, so that some hold two (Panels.h
-// in AttnToCPU). A key tile has 128 keys where the cache holds them at all:
-// 128 keys in one step instead of 96 and 32 gain 1.5 points, 512 half a point.
+// below 144, a tile of 4 x 3, keeps 6 x 2 too. Panels of three vectors do not
+// divide most lengths, so that some hold two (Panels.h in AttnToCPU). A key
+// tile has 128 keys where the cache holds them at all: 128 keys in one step
+// instead of 96 and 32 gain 1.5 points, 512 half a point.
 //
 // Where the processor multiplies tiles of bf16 in registers of their own (8 of
 // 16 x 16 f32), those take the place of pairs:
@@ -99,9 +108,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
   }
 
-  /// The schedule without a mask on 16 registers with FMA; elsewhere null. A
-  /// state type belongs to one layout, so that no tile may have as many queries
-  /// as one of `schedule`: the number is the same always.
+  /// The schedule without a mask on 16 registers with FMA, for tiles of that
+  /// many queries; elsewhere null.
   ScheduleAttr fullRegisters(int64_t queries, int64_t dim, bool isF64) {
     constexpr int64_t rows = 4, vectors = 3, turns = 8, queryTile = 144,
                       wholeKeyTile = 128;
@@ -119,24 +127,49 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                              Products::Single);
   }
 
+  /// Rows and vectors of a register tile.
+  struct RegisterTile {
+    int64_t rows, vectors;
+  };
+
+  /// Whether the processor starts one multiply-add per cycle.
+  bool oneAtATime() const { return registers >= 32 && chains <= 4; }
+
+  RegisterTile registerTile(bool pairs, bool masked) const {
+    if (registers < 32)
+      return {6, 2};
+    if (oneAtATime() && !pairs)
+      return {8, 1};
+    int64_t wanted = (pairs ? pairChains : chains) * 5 / 4;
+    if (masked && wanted <= 16)
+      return {8, 2};
+    return {4, std::max<int64_t>(4, (wanted + 3) / 4)};
+  }
+
+  /// Keys of a tile for panels of so many queries.
+  int64_t keysOfTile(int64_t dim, int64_t bytes, int64_t panel, bool pairs,
+                     bool masked) const {
+    int64_t cache = oneAtATime() ? 4 * l1Bytes : l1Bytes;
+    int64_t most = oneAtATime() && !(pairs && masked) ? 128 : 96;
+    int64_t fits = pairs ? cache * 2 / 3 / (4 * panel + 2 * dim)
+                         : cache * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
+    return std::clamp<int64_t>(fits, 48, most);
+  }
+
   /// The schedule for `queries` rows (or unknown) and features of size `dim`,
   /// computed in f64 or f32, or, of bf16, in `pairs`. 16 registers leave room
   /// for the addresses of `turns` turns.
   ScheduleAttr schedule(int64_t queries, int64_t dim, bool isF64, int64_t turns,
-                        bool pairs = false) {
+                        bool pairs = false, bool masked = false) {
     int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
     bool manyRegisters = registers >= 32;
-    int64_t rows = manyRegisters ? 4 : 6;
-    int64_t wanted = (pairs ? pairChains : chains) * 5 / 4;
-    int64_t vectors =
-        manyRegisters ? std::max<int64_t>(4, (wanted + rows - 1) / rows) : 2;
+    auto [rows, vectors] = registerTile(pairs, masked);
     int64_t panel = lanes * vectors;
     // Without FMA a product needs a register of its own: no room to unroll.
     bool fused = manyRegisters || this->lanes > 4;
     int64_t unroll = manyRegisters ? 4 : fused ? turns : 1;
-    int64_t fits = pairs ? l1Bytes * 2 / 3 / (4 * panel + 2 * dim)
-                         : cachedRows(dim, bytes);
-    int64_t keyTile = std::clamp<int64_t>(fits, 48, 96) / rows * rows;
+    int64_t keyTile =
+        keysOfTile(dim, bytes, panel, pairs, masked) / rows * rows;
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors,
                              queryTile(queries, panel, 128), keyTile, unroll,
                              /*prefetch=*/2, Kind::Prefill,
@@ -236,14 +269,15 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                 v.getElementType().isBF16();
     bool inTiles =
         bf16 && tiles && fillsTiles(q.getShape().back(), v.getShape().back());
+    bool masked = op.getMaskAttr() && !op.seesLeadingKeys();
     ScheduleAttr chosen;
     if (inTiles)
       chosen = tileSchedule(queries, dim);
-    else if (!op.getMaskAttr() || op.seesLeadingKeys())
+    else if (!masked)
       chosen = fullRegisters(queries, dim, isF64);
     if (!chosen)
       chosen = schedule(queries, dim, isF64, /*turns=*/4,
-                        /*pairs=*/bf16 && pairChains > 0);
+                        /*pairs=*/bf16 && pairChains > 0, masked);
     op.setScheduleAttr(withSplitKeys(op, chosen));
   }
 

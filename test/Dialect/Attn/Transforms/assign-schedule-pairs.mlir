@@ -5,6 +5,7 @@
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 pair-chains=12 split-keys=0" | FileCheck %s --check-prefixes=CHECK,PAIRS
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 pair-chains=12 l1-bytes=49152 split-keys=0" | FileCheck %s --check-prefixes=CHECK,LARGE
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 pair-chains=16 split-keys=0" | FileCheck %s --check-prefixes=CHECK,DEEP
+// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=4 pair-chains=6 split-keys=0" | FileCheck %s --check-prefixes=CHECK,ONE
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 split-keys=0" | FileCheck %s --check-prefixes=CHECK,NONE
 #pinned = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2>
 
@@ -13,6 +14,7 @@
 // PAIRS-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 56, unroll = 4, prefetch = 2, products = pairs>
 // LARGE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 84, unroll = 4, prefetch = 2, products = pairs>
 // DEEP-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 80, key_tile = 48, unroll = 4, prefetch = 2, products = pairs>
+// ONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 128, unroll = 4, prefetch = 2, products = pairs>
 // NONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2>
 func.func @bf16(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x64xbf16>
@@ -25,6 +27,15 @@ func.func @bf16(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64xbf1
 func.func @wide(%q: tensor<200x128xbf16>, %k: tensor<?x128xbf16>) -> tensor<200x128xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<200x128xbf16>, tensor<?x128xbf16>, tensor<?x128xbf16>) -> tensor<200x128xbf16>
   return %o : tensor<200x128xbf16>
+}
+
+// Edges of a mask are finer.
+// CHECK-LABEL: @masked
+// PAIRS: schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 80, unroll = 4, prefetch = 2, products = pairs>
+// ONE: schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2, products = pairs>
+func.func @masked(%q: tensor<200x64xbf16>) -> tensor<200x64xbf16> {
+  %o = attn.sdpa %q, %q, %q scale 0.125 where causal(top_left) : (tensor<200x64xbf16>, tensor<200x64xbf16>, tensor<200x64xbf16>) -> tensor<200x64xbf16>
+  return %o : tensor<200x64xbf16>
 }
 
 // CHECK-LABEL: @few
