@@ -41,19 +41,22 @@ def specification(cell):
 """
 
 
-def compile_cell(compiler, cell, folder):
-    """The library and the seconds it took, or why there is none in one line."""
+def compile_cell(compiler, target, cell, folder):
+    """The library, the seconds it took and whether it multiplies pairs of bf16, or why there is none in one line."""
     base = os.path.join(folder, cell.name.replace("/", "-"))
     with open(base + ".mlir", "w") as file:
         file.write(specification(cell))
     start = time.monotonic()
     try:
-        done = subprocess.run([compiler, base + ".mlir", "--emit=lib", "-o", base + ".so"], text=True, capture_output=True,
+        done = subprocess.run([compiler, base + ".mlir", "--emit=lib", "-o", base + ".so", "--target=" + target], text=True, capture_output=True,
                               timeout=120)
     except subprocess.TimeoutExpired:
         return {"library": None, "why": "no end after 120 s"}
     if done.returncode == 0:
-        return {"library": base + ".so", "seconds": time.monotonic() - start}
+        seconds = time.monotonic() - start
+        scheduled = subprocess.run([compiler, base + ".mlir", "--compile-to=scheduled", "--target=" + target], text=True,
+                                   capture_output=True, check=True).stdout
+        return {"library": base + ".so", "seconds": seconds, "pairs": "products = " in scheduled}
     lines = [line for line in done.stderr.splitlines() if "error:" in line] or [f"exit status {done.returncode}"]
     return {"library": None, "why": lines[0].split("error:")[-1].strip()}
 
@@ -87,7 +90,7 @@ class Kernel:
     packages = ("numpy",)
 
     def __init__(self, threads):
-        self.threads, self.machine, self.samples = threads, None, {}
+        self.threads, self.machine, self.samples, self.pairs = threads, None, {}, False
 
     def open(self, library):
         self.dll = ctypes.CDLL(library)
@@ -129,10 +132,10 @@ class Kernel:
         self.args.call.workspace, self.args.call.workspace_size = begin, size
 
     def burst_kind(self):
-        return BF16_DOT if self.cell.dtype == "bf16" else F32_FMA
+        return BF16_DOT if self.pairs else F32_FMA
 
     def sample(self, seconds, bench):
-        """One measurement."""
+        """One measurement; `pairs` says what the bursts multiply."""
         self.machine = self.machine or Machine(bench)
         kind = self.burst_kind()
         items, probes, rests, bursts, f32_bursts = self.items(seconds, kind)

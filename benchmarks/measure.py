@@ -73,7 +73,7 @@ def measure(cell, compiled, workers, machine, threads, seconds, bench, earlier):
            "megabytes": 2e-6 * cell.key_bytes, "compile_s": compiled.get("seconds"), "load_average": os.getloadavg()[0]}
     results = row["results"] = prepare(cell, compiled, workers)
     if Kernel.name in ok(results):
-        ours = workers[Kernel.name].ask("measure", seconds=seconds, bench=bench)
+        ours = workers[Kernel.name].ask("measure", seconds=seconds, bench=bench, pairs=compiled["pairs"])
         results[Kernel.name] = results[Kernel.name] | ours if ours["status"] == "ok" else ours
     row |= rotate(workers, results, machine, threads, seconds, earlier)
     timed = {name: results[name]["ms"] for name in ok(results) if name != Kernel.name}

@@ -44,7 +44,9 @@ def conditions(result):
     c = result["conditions"]
     where = "a virtual machine" if c["virtual_machine"] else "a machine of its own"
     model = f" ({c['model']})" if c["model"] else ""
-    return f"{result['date']}, {c['processors']} processors of {result['cpu']}{model} in {where}, {result['isa']}, " \
+    target = result.get("target", "native")
+    made = f", kernels for {target}" if target != "native" else ""
+    return f"{result['date']}, {c['processors']} processors of {result['cpu']}{model} in {where}, {result['isa']}{made}, " \
            f"load average {c['load_average'][0]}"
 
 

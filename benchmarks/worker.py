@@ -60,9 +60,9 @@ class Worker:
             milliseconds.append(1e3 * (time.perf_counter() - start))
         return {"ms": milliseconds[warm:]}
 
-    def measure(self, seconds, bench):
-        """Again while something else takes the processor, which the bursts show; the calmest of three counts."""
-        samples = []
+    def measure(self, seconds, bench, pairs):
+        """Of our kernel, again while something else takes the processor, which the bursts show; the calmest of three counts."""
+        samples, self.peer.pairs = [], pairs
         while len(samples) < 3:
             samples.append(self.peer.sample(seconds, bench))
             if spread(samples[-1].bursts) < 0.05:

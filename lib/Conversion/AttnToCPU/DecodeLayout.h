@@ -15,6 +15,15 @@
 // one before, and the queries are 0 where it does. Statistics are in units of
 // log2. With a single row, scores are those of key after key instead; behind
 // them lie lanes x lanes products that are not added yet.
+//
+// Where the schedule multiplies pairs, an element of these parts is not one
+// number but two of bf16:
+//
+//   queries    key_dim / 2 per row    query[2 d] and [2 d + 1], negative where
+//                                     the scale is
+//   scores     (the first half)       weights of keys 2 r and 2 r + 1 for a
+//                                     query, once known
+//   factor     lanes                  |scale| * log2(e), behind all others
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_DECODELAYOUT_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_DECODELAYOUT_H
 
@@ -27,6 +36,7 @@ constexpr int64_t decodeBlock = 4;
 
 struct DecodeLayout {
   int64_t lanes, capacity, keyDim, valueDim, keyTile;
+  bool pairs;
   mlir::Type element;
 
   DecodeLayout(StateType type, ScheduleAttr schedule)
@@ -34,7 +44,8 @@ struct DecodeLayout {
         capacity((type.getRows() + decodeBlock - 1) / decodeBlock *
                  decodeBlock),
         keyDim(type.getKeyDim()), valueDim(type.getValueDim()),
-        keyTile(schedule.getKeyTile()), element(type.getElement()) {}
+        keyTile(schedule.getKeyTile()), pairs(schedule.usesPairs()),
+        element(type.getElement()) {}
 
   /// That of saved states: states x rows x (value_dim + 2).
   static DecodeLayout ofParts(mlir::ShapedType parts, ScheduleAttr schedule) {
@@ -51,7 +62,8 @@ struct DecodeLayout {
   int64_t column(int64_t i, int64_t dim) const {
     return dim < lanes ? 0 : std::min(i * lanes, dim - lanes);
   }
-  int64_t keyWidth() const { return vectorsOf(keyDim) * lanes; }
+  int64_t keyVectors() const { return vectorsOf(pairs ? keyDim / 2 : keyDim); }
+  int64_t keyWidth() const { return keyVectors() * lanes; }
   int64_t valueWidth() const { return vectorsOf(valueDim) * lanes; }
   int64_t scoresWidth() const {
     return std::max((keyTile + lanes) * decodeBlock,
@@ -67,7 +79,10 @@ struct DecodeLayout {
   int64_t statisticsBegin() const {
     return scoresBegin() + capacity / decodeBlock * scoresWidth();
   }
-  int64_t total() const { return statisticsBegin() + 3 * statisticsWidth(); }
+  int64_t factorBegin() const {
+    return statisticsBegin() + 3 * statisticsWidth();
+  }
+  int64_t total() const { return factorBegin() + (pairs ? lanes : 0); }
 
   mlir::MemRefType memrefType() const {
     return mlir::MemRefType::get({total()}, element);
@@ -90,6 +105,9 @@ struct DecodeLayout {
   }
   Value statistics(KernelBuilder &k, Value state) const {
     return view(k, state, statisticsBegin(), 3, statisticsWidth());
+  }
+  Value factor(KernelBuilder &k, Value state) const {
+    return view(k, state, factorBegin(), 1, lanes);
   }
 };
 

@@ -5,7 +5,8 @@
 //   1. scores: dot products, whose lanes are added by a transpose
 //   2. softmax of a block of 4 queries, [key][query] without gaps
 //   3. context[query][d] += weight * V[key][d]
-// A single query takes `lanes` keys at a time instead of 4 queries.
+// A single query takes `lanes` keys at a time instead of 4 queries. Pairs of
+// bf16 are multiplied as they lie in keys; of values, two rows are interleaved.
 //
 // Memory sets the pace, and it is fast only if lines are asked for in the order
 // of their addresses and evenly. A single query reads key after key and value
@@ -13,6 +14,7 @@
 // read several rows at once; the values of a tile are prefetched while its
 // scores are computed, the next keys while values are summed, line after line.
 #include "DecodeKernels.h"
+#include "Pairs.h"
 
 using namespace mlir;
 using namespace attn;
@@ -111,7 +113,12 @@ private:
   void contextBlock(Value block);
   void strictContextBlock(Value block);
   Value shareOf(Value block);
+  Value loadKey(Value key, Value vector);
   Value loadValue(Value key, Value vector);
+  Value loadValuePairs(Value pair, Value odd, Value first, int64_t v);
+  RegisterTile addLastPair(Value i, const RegisterTile &acc,
+                           function_ref<Value(int64_t, Value)> weight);
+  void storeWeights(Value weights, Value block, Value at);
   Value tiled(Value few);
 
   KernelBuilder &k;
@@ -134,10 +141,18 @@ Value DecodeTile::shareOf(Value block) {
              : block;
 }
 
+/// Vector number `vector` of a key's features, or of their pairs.
+Value DecodeTile::loadKey(Value key, Value vector) {
+  return layout.pairs
+             ? loadPairs(k, tile.key, key, k.mul(vector, 2 * k.lanes), Value())
+             : k.load(tile.key, key, k.mul(vector, k.lanes));
+}
+
 /// Scores of some keys from `first` with the queries of a block. The last step
 /// repeats the last key; what it writes for keys behind it is not read.
 void DecodeTile::scoreKeys(Value block, Value first) {
-  int64_t keys = k.rows, dim = layout.keyDim, whole = dim / k.lanes;
+  int64_t keys = k.rows, dim = layout.keyDim;
+  int64_t whole = layout.pairs ? layout.keyVectors() : dim / k.lanes;
   Values keyRows;
   Value last = k.sub(count, k.index(1));
   for (int64_t r = 0; r < keys; ++r)
@@ -148,9 +163,7 @@ void DecodeTile::scoreKeys(Value block, Value first) {
   if (whole > 0)
     acc = k.multiply(
         k.index(0), k.index(whole), acc,
-        [&](int64_t r, Value i) {
-          return k.load(tile.key, keyRows[r], k.mul(i, k.lanes));
-        },
+        [&](int64_t r, Value i) { return loadKey(keyRows[r], i); },
         [&](Value i, int64_t q) {
           return k.load(queries, query(q), k.mul(i, k.lanes));
         });
@@ -163,10 +176,17 @@ void DecodeTile::scoreKeys(Value block, Value first) {
             k.fma(features, k.load(queries, query(q), k.index(whole * k.lanes)),
                   acc[r][q]);
     }
-  for (int64_t r = 0; r < keys; ++r)
-    vector::StoreOp::create(k.builder, k.loc, sumLanes(k, std::move(acc[r])),
-                            scores,
-                            ValueRange{block, position(k.add(first, r))});
+  // As many sums as there are lanes are added up with fewer shuffles.
+  int64_t together = keys * size == k.lanes ? keys : 1;
+  KernelBuilder store = k.withLanes(together * size);
+  Value zero = k.index(0), factor;
+  if (layout.pairs)
+    factor = store.load(layout.factor(k, tile.state), zero, zero);
+  for (int64_t r = 0; r < keys; r += together) {
+    Value sums = sumLanes(k, flatten(ArrayRef(acc).slice(r, together)));
+    store.store(factor ? k.mulf(sums, factor) : sums, scores, block,
+                position(k.add(first, r)));
+  }
 }
 
 /// The products of a key's features with those of the first query, not added.
@@ -231,6 +251,25 @@ Value DecodeTile::tiled(Value few) {
   return shuffle(k, few, few, mask);
 }
 
+/// Weights of some keys, [key][query], at `at` of a block's or, in pairs of
+/// keys, at half of that, where the scores were read before.
+void DecodeTile::storeWeights(Value weights, Value block, Value at) {
+  if (!layout.pairs)
+    return k.store(weights, scores, block, at);
+  OpBuilder &b = k.builder;
+  Value numbers = arith::TruncFOp::create(
+      b, k.loc, VectorType::get(k.lanes, b.getBF16Type()), weights);
+  SmallVector<int64_t> keysOfPair;
+  for (int64_t lane = 0; lane < k.lanes; ++lane)
+    keysOfPair.push_back(lane / (2 * size) * (2 * size) + lane % 2 * size +
+                         lane % (2 * size) / 2);
+  Value pairs = vector::BitCastOp::create(
+      b, k.loc, VectorType::get(k.lanes / 2, k.element),
+      shuffle(k, numbers, numbers, keysOfPair));
+  vector::StoreOp::create(b, k.loc, pairs, scores,
+                          ValueRange{block, k.div(at, 2)});
+}
+
 /// Scores become weights; m, l and a are updated.
 void DecodeTile::softmaxBlock(Value block) {
   Value zero = k.index(0), end = position(count), row = firstRow(block);
@@ -250,8 +289,8 @@ void DecodeTile::softmaxBlock(Value block) {
   Value sum = k.loop(
       zero, end, k.lanes, k.splat(0.0), [&](Value at, ValueRange carried) {
         Value difference = k.subf(k.load(scores, block, at), reference);
-        Value weight = k.exp2({difference})[0];
-        k.store(weight, scores, block, at);
+        Value weight = k.exp2({difference}, /*rough=*/layout.pairs)[0];
+        storeWeights(weight, block, at);
         return Values{k.addf(carried[0], weight)};
       })[0];
   sum = fold(k, sum, size, [&](Value a, Value b) { return k.addf(a, b); });
@@ -274,6 +313,39 @@ Value DecodeTile::loadValue(Value key, Value vector) {
   return k.load(value, key, column);
 }
 
+/// Vector number first + v, where `first` is even, of the features of two
+/// values, those of a pair's first key and those of key `odd`.
+Value DecodeTile::loadValuePairs(Value pair, Value odd, Value first,
+                                 int64_t v) {
+  OpBuilder &b = k.builder;
+  KernelBuilder wide = k.withLanes(2 * k.lanes);
+  Value column = k.mul(k.add(first, v / 2 * 2), k.lanes);
+  Value ofEven = loadBF16(wide, value, k.mul(pair, 2), column, Value());
+  Value ofOdd = loadBF16(wide, value, odd, column, Value());
+  Value both = vector::InterleaveOp::create(b, k.loc, ofEven, ofOdd);
+  Value half = vector::ExtractStridedSliceOp::create(
+      b, k.loc, both, ArrayRef<int64_t>{v % 2 * 2 * k.lanes},
+      ArrayRef<int64_t>{2 * k.lanes}, ArrayRef<int64_t>{1});
+  return vector::BitCastOp::create(b, k.loc, k.vectorType, half);
+}
+
+/// Adds the last of an odd number of keys; the other of its pair has no weight.
+RegisterTile
+DecodeTile::addLastPair(Value i, const RegisterTile &acc,
+                        function_ref<Value(int64_t, Value)> weight) {
+  Values sums =
+      k.loop(k.div(count, 2), pairCount(k, count), 1, flatten(acc),
+             [&](Value pair, ValueRange carried) {
+               RegisterTile next =
+                   unflatten(Values(carried), acc.front().size());
+               k.multiplyStep(pair, next, weight, [&](Value, int64_t v) {
+                 return loadValuePairs(pair, k.mul(pair, 2), i, v);
+               });
+               return flatten(next);
+             });
+  return unflatten(sums, acc.front().size());
+}
+
 /// Keys of a turn that fetches whole rows of the next keys, or 1/2, 1/4, .. of
 /// one, in `passes` passes. About 8 of 32 bits; of narrower ones 16, because
 /// there is more to compute per byte.
@@ -292,16 +364,25 @@ RegisterTile DecodeTile::sumValues(Value block, Value i, RegisterTile acc,
                                    Value pass, int64_t passes) {
   int64_t keysPerTurn = keysOfTurn(tile.key, passes);
   size_t vectors = acc.front().size();
+  auto weight = [&](int64_t q, Value row) {
+    return k.loadBroadcast(scores, block, k.add(position(row), q));
+  };
   auto multiply = [&](Value begin, Value end, const RegisterTile &sums) {
-    return k.multiply(
-        begin, end, sums,
-        [&](int64_t q, Value key) {
-          return k.loadBroadcast(scores, block, k.add(position(key), q));
-        },
-        [&](Value key, int64_t v) { return loadValue(key, k.add(i, v)); });
+    if (layout.pairs)
+      return k.multiply(k.div(begin, 2), k.div(end, 2), sums, weight,
+                        [&](Value pair, int64_t v) {
+                          Value odd = k.add(k.mul(pair, 2), 1);
+                          return loadValuePairs(pair, odd, i, v);
+                        });
+    return k.multiply(begin, end, sums, weight, [&](Value key, int64_t v) {
+      return loadValue(key, k.add(i, v));
+    });
+  };
+  auto withLast = [&](const RegisterTile &sums) {
+    return layout.pairs ? addLastPair(i, sums, weight) : sums;
   };
   if (single || !k.schedule.getPrefetch())
-    return multiply(k.index(0), count, acc);
+    return withLast(multiply(k.index(0), count, acc));
   Value turns = k.div(k.add(count, keysPerTurn - 1), keysPerTurn);
   Value earlier = arith::MulIOp::create(k.builder, k.loc, pass, turns);
   Values sums = k.loop(
@@ -312,15 +393,18 @@ RegisterTile DecodeTile::sumValues(Value block, Value i, RegisterTile acc,
         return flatten(multiply(key, k.min(k.add(key, keysPerTurn), count),
                                 unflatten(Values(carried), vectors)));
       });
-  return unflatten(sums, vectors);
+  return withLast(unflatten(sums, vectors));
 }
 
 void DecodeTile::contextBlock(Value block) {
   int64_t vectors = layout.vectorsOf(layout.valueDim);
   int64_t most = single ? k.vectors * decodeBlock : k.vectors;
   int64_t passes = (vectors + most - 1) / most;
+  int64_t together = layout.pairs ? 2 : 1;
   Value earlier = k.mul(shareOf(block), passes);
-  for (RowBlocks group : balancedBlocks(vectors, most)) {
+  for (RowBlocks group : balancedBlocks(vectors / together, most / together)) {
+    group = {group.begin * together, group.end * together,
+             group.size * together};
     int64_t groups = (group.end - group.begin) / group.size;
     k.loop(k.index(0), k.index(groups), 1, [&](Value number) {
       Value i = k.add(k.mul(number, group.size), group.begin);
@@ -352,14 +436,23 @@ void DecodeTile::strictContextBlock(Value block) {
     Value rescale =
         k.loadBroadcast(statistics, k.index(DecodeLayout::Rescale), row);
     k.loop(k.index(0), k.index(vectors), 1, [&](Value i) {
-      Value sum = k.loop(
-          k.index(0), count, 1, zero, [&](Value key, ValueRange carried) {
+      auto add = [&](Value acc, Value weight, Value key) {
+        Value next = k.fma(weight, loadValue(key, i), acc);
+        Value none = arith::CmpFOp::create(
+            k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
+        return k.select(none, acc, next);
+      };
+      Value rows = layout.pairs ? pairCount(k, count) : count;
+      Value sum =
+          k.loop(k.index(0), rows, 1, zero, [&](Value r, ValueRange acc) {
             Value weight =
-                k.loadBroadcast(scores, block, k.add(position(key), q));
-            Value next = k.fma(weight, loadValue(key, i), carried[0]);
-            Value none = arith::CmpFOp::create(
-                k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
-            return Values{k.select(none, carried[0], next)};
+                k.loadBroadcast(scores, block, k.add(position(r), q));
+            if (!layout.pairs)
+              return Values{add(acc[0], weight, r)};
+            Value even = k.mul(r, 2);
+            Value odd = k.min(k.add(even, 1), k.sub(count, k.index(1)));
+            Value next = add(acc[0], unpackPairs(k, weight, false), even);
+            return Values{add(next, unpackPairs(k, weight, true), odd)};
           })[0];
       Value column = k.mul(i, k.lanes);
       Value old = k.load(context, row, column);

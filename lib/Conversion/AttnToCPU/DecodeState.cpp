@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a state of kind decode begins and ends: the queries come in, the parts of
 // the sequence go out, and are combined. The lanes hold features.
+#include "Pairs.h"
 #include "StateRows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <limits>
 
 using namespace mlir;
 using namespace attn;
@@ -51,20 +53,37 @@ static void storeFeatures(KernelBuilder &k, const DecodeLayout &layout,
   k.storeRow(vector, matrix, row, k.index(layout.column(i, dim)), mask);
 }
 
+/// Vector i of a query's scaled features, or, in pairs, of the features as they
+/// are but for the sign.
+static Value loadQuery(KernelBuilder &k, const DecodeLayout &layout,
+                       Value query, Value row, int64_t i, double scale) {
+  if (layout.pairs) {
+    Value pairs =
+        loadPairs(k, query, row, k.index(i * 2 * k.lanes), /*mask=*/Value());
+    return scale < 0 ? negatePairs(k, pairs) : pairs;
+  }
+  Value loaded =
+      loadFeatures(k, layout, query, row, i, layout.keyDim, /*once=*/true);
+  return k.mulf(loaded, k.splat(scale * log2OfE));
+}
+
 void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
                               Value state, Value query, double scale) {
   Value queries = layout.queries(k, state), context = layout.context(k, state);
   Value statistics = layout.statistics(k, state);
   Value count = memref::DimOp::create(k.builder, k.loc, query, 0);
   Value rows = blockRows(k, count);
-  Value factor = k.splat(scale * 1.4426950408889634), zero = k.splat(0.0);
-  int64_t keyVectors = layout.vectorsOf(layout.keyDim);
+  Value zero = k.splat(0.0);
+  int64_t keyVectors = layout.keyVectors();
+  if (layout.pairs) { // a factor of 0 would make no number of -inf
+    constexpr double least = std::numeric_limits<float>::min();
+    k.store(k.splat(std::max(std::abs(scale) * log2OfE, least)),
+            layout.factor(k, state), k.index(0), k.index(0));
+  }
   k.loop(k.index(0), count, 1, [&](Value row) {
-    for (int64_t i = 0; i < keyVectors; ++i) {
-      Value loaded = loadFeatures(k, layout, query, row, i, layout.keyDim,
-                                  /*once=*/true);
-      k.store(k.mulf(loaded, factor), queries, row, k.index(i * k.lanes));
-    }
+    for (int64_t i = 0; i < keyVectors; ++i)
+      k.store(loadQuery(k, layout, query, row, i, scale), queries, row,
+              k.index(i * k.lanes));
   });
   k.loop(count, rows, 1, [&](Value row) {
     for (int64_t i = 0; i < keyVectors; ++i)

@@ -12,8 +12,6 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-static constexpr double log2e = 1.4426950408889634;
-
 /// Some queries of a panel: their rows in memory, where the next group's begin,
 /// and where they go, column `lane` of the state's rows from `rows` on.
 struct QueryGroup {
@@ -40,7 +38,7 @@ static void storeTransposed(KernelBuilder &k, const StateLayout &layout,
 
 static void packNumbers(KernelBuilder &k, const StateLayout &layout,
                         const QueryGroup &group, double scale) {
-  Value factor = k.splat(scale * log2e);
+  Value factor = k.splat(scale * log2OfE);
   k.columnGroups(k.index(layout.keyDim), [&](Value d, Value mask) {
     prefetchNext(k, group, d, layout.keyDim);
     Values lines;
@@ -89,7 +87,7 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
   Value last = k.sub(count, k.index(1));
   if (layout.pairs) { // a factor of 0 would make no number of -inf
     constexpr double least = std::numeric_limits<float>::min();
-    k.store(k.splat(std::max(std::abs(scale) * log2e, least)), state,
+    k.store(k.splat(std::max(std::abs(scale) * log2OfE, least)), state,
             k.index(layout.factor()), k.index(0));
   }
   Value lowest = k.infinity();

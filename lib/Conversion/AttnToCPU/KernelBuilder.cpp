@@ -232,7 +232,7 @@ void KernelBuilder::choose(Value condition, function_ref<void()> then,
 
 // --- register tiles ---
 
-Values cpu::flatten(const RegisterTile &tile) {
+Values cpu::flatten(ArrayRef<Values> tile) {
   Values flat;
   for (const Values &row : tile)
     llvm::append_range(flat, row);

@@ -23,8 +23,11 @@ using Values = llvm::SmallVector<Value>;
 
 /// Values of a register tile: element [row][vector].
 using RegisterTile = llvm::SmallVector<Values>;
-Values flatten(const RegisterTile &tile);
+Values flatten(llvm::ArrayRef<Values> tile);
 RegisterTile unflatten(llvm::ArrayRef<Value> flat, size_t vectors);
+
+/// Scores are in units of log2.
+constexpr double log2OfE = 1.4426950408889634;
 
 class KernelBuilder {
 public:

@@ -142,7 +142,7 @@ void ScoreTile::computeScores(Value p, const PanelKeys &keys,
 // --- bias and boolean masks ---
 
 Value cpu::biasInLog2(KernelBuilder &k, Value bias) {
-  Value scaled = k.mulf(bias, k.splat(1.4426950408889634));
+  Value scaled = k.mulf(bias, k.splat(log2OfE));
   Value infinite = arith::CmpFOp::create(
       k.builder, k.loc, arith::CmpFPredicate::OEQ, bias, k.infinity());
   return k.select(infinite, bias, k.maxf(k.lowest(), scaled));

@@ -70,9 +70,11 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (keyTile < 1 || (!decode && keyTile % rows)) // C4
     return emitError() << "expects key_tile to be a multiple of " << rows
                        << " (rows), but got " << keyTile;
-  if (products == Products::Pairs && (decode || rows % 2)) // C6
-    return emitError() << "expects products of pairs to have kind prefill and "
-                          "an even number of rows";
+  if (products == Products::Pairs &&
+      (rows % 2 || (decode && (vectors % 2 || keyTile % 2 || lanes < 8)))) // C6
+    return emitError() << "expects products of pairs to have an even number of "
+                          "rows and, in kind decode, of vectors and keys, and "
+                          "at least 8 lanes";
   if (products == Products::Tiles && (decode || lanes != 16 || rows % 32)) // C7
     return emitError() << "expects products of tiles to have kind prefill, 16 "
                           "lanes and a multiple of 32 rows";

@@ -344,15 +344,22 @@ static LogicalResult verifyState(SdpaOp op, ArrayRef<int64_t> rows) {
 }
 
 static LogicalResult verifyPairs(SdpaOp op) {
-  if (!op.getSchedule() || !op.getSchedule()->usesPairs())
-    return success();
-  if (op.isSigmoid())
-    return op.emitOpError()
-           << "expects no products of "
-           << stringifyProducts(op.getSchedule()->getProducts())
-           << " with normalization sigmoid";
-  return expectPairs(op, *op.getSchedule(),
-                     {op.getQuery(), op.getKey(), op.getValue()});
+  for (std::optional<ScheduleAttr> schedule :
+       {op.getSchedule(), op.getDecodeSchedule()}) {
+    if (!schedule || !schedule->usesPairs())
+      continue;
+    if (op.isSigmoid())
+      return op.emitOpError() << "expects no products of "
+                              << stringifyProducts(schedule->getProducts())
+                              << " with normalization sigmoid";
+    if (failed(expectPairs(op, *schedule,
+                           {op.getQuery(), op.getKey(), op.getValue()})) ||
+        failed(expectWholePairs(op, *schedule,
+                                op.getKey().getType().getShape().back(),
+                                op.getValue().getType().getShape().back())))
+      return failure();
+  }
+  return success();
 }
 
 LogicalResult attn::refuseParts(Operation *op,

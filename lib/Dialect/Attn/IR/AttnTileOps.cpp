@@ -78,6 +78,9 @@ static LogicalResult expectPairsOf(Operation *op, StateType state,
                                 "products of "
                              << stringifyProducts(schedule.getProducts())
                              << ", but got " << state;
+  if (failed(expectWholePairs(op, schedule, state.getKeyDim(),
+                              state.getValueDim())))
+    return failure();
   return expectPairs(op, schedule, tiles);
 }
 

@@ -59,6 +59,20 @@ inline llvm::LogicalResult expectPairs(mlir::Operation *op,
   return mlir::success();
 }
 
+/// Products of pairs in kind decode read whole vectors of them.
+inline llvm::LogicalResult expectWholePairs(mlir::Operation *op,
+                                            ScheduleAttr schedule,
+                                            int64_t keyDim, int64_t valueDim) {
+  int64_t numbers = 2 * schedule.getLanes();
+  if (!schedule.usesPairs() || schedule.getKind() != Kind::Decode ||
+      (keyDim % numbers == 0 && valueDim % numbers == 0))
+    return mlir::success();
+  return op->emitOpError() << "expects head dimensions to be multiples of "
+                           << numbers
+                           << " for products of pairs in kind decode, but got "
+                           << keyDim << " and " << valueDim;
+}
+
 /// Type of the scores of queries of type `element`: f64 stays, all else is f32.
 inline mlir::Type scoresElement(mlir::Type element) {
   return element.isF64() ? element

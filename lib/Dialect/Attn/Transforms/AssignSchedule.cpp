@@ -57,7 +57,8 @@
 // keys, as they lie there, takes three quarters of the level-1 cache if several
 // queries share it, and otherwise four times as much: nothing is read again,
 // and every change between keys and values ends a stream that the processor
-// prefetches.
+// prefetches. Several heads that share keys of bf16 multiply pairs as well,
+// where no head dimension leaves a vector of them incomplete.
 //
 // An item of kind prefill sees all keys, unless a head has few tiles of queries
 // and many keys: then it sees 4096 of them. That is work for a millisecond,
@@ -224,7 +225,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
 
   /// The schedule for at most `rows` queries of a group of heads; a row of keys
   /// or values has `rowBytes` in memory.
-  ScheduleAttr decodeSchedule(int64_t rows, int64_t rowBytes, bool isF64) {
+  ScheduleAttr decodeSchedule(int64_t rows, int64_t rowBytes, bool isF64,
+                              bool pairs) {
     int64_t lanes = this->lanes / (isF64 ? 2 : 1);
     int64_t tile = registers >= 32 ? 4 : 3;
     int64_t row = std::max<int64_t>(rowBytes, 1);
@@ -232,11 +234,13 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
         rows == 1
             ? std::clamp<int64_t>(l1Bytes * 4 / row, 48, splitKeys) / 16 * 16
             : std::clamp<int64_t>(l1Bytes * 3 / 4 / row, 48, 96);
-    return ScheduleAttr::get(&getContext(), lanes, tile, tile, rows, keyTile,
-                             /*unroll=*/registers >= 32 ? 4 : 2,
-                             /*prefetch=*/2, Kind::Decode,
-                             splitKeys / keyTile * keyTile,
-                             /*split_queries=*/0, Products::Single);
+    if (pairs)
+      keyTile -= keyTile % 2;
+    return ScheduleAttr::get(
+        &getContext(), lanes, tile, tile, rows, keyTile,
+        /*unroll=*/registers >= 32 && !pairs ? 4 : 2,
+        /*prefetch=*/2, Kind::Decode, splitKeys / keyTile * keyTile,
+        /*split_queries=*/0, pairs ? Products::Pairs : Products::Single);
   }
 
   static int64_t rowBytes(SdpaOp op) {
@@ -260,13 +264,17 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     bool few = known && queries <= most;
     bool decode = group > 0 && most > 0 && lanes * (isF64 ? 2 : 4) >= 16 &&
                   (!known || few || countsDocuments(op));
-    if (decode)
-      op.setDecodeScheduleAttr(
-          decodeSchedule(group * (few ? queries : most), rowBytes(op), isF64));
-    if (decode && few)
-      return;
     bool bf16 = !op.isSigmoid() && q.getElementType().isBF16() &&
                 v.getElementType().isBF16();
+    if (decode) {
+      bool whole = q.getShape().back() % (2 * lanes) == 0 &&
+                   v.getShape().back() % (2 * lanes) == 0;
+      bool pairs = bf16 && pairChains > 0 && group > 1 && whole;
+      op.setDecodeScheduleAttr(decodeSchedule(group * (few ? queries : most),
+                                              rowBytes(op), isF64, pairs));
+    }
+    if (decode && few)
+      return;
     bool inTiles =
         bf16 && tiles && fillsTiles(q.getShape().back(), v.getShape().back());
     bool masked = op.getMaskAttr() && !op.seesLeadingKeys();

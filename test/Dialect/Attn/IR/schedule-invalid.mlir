@@ -114,16 +114,32 @@ func.func @schedule_c5_negative_split() {
 
 // -----
 
-func.func @schedule_c6_pairs_of_decode() {
-  // expected-error@+1 {{expects products of pairs to have kind prefill and an even number of rows}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>} 0 : i32
+func.func @schedule_c6_pairs_of_three_vectors() {
+  // expected-error@+1 {{expects products of pairs to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c6_pairs_of_odd_key_tile() {
+  // expected-error@+1 {{expects products of pairs to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 5, key_tile = 9, unroll = 1, prefetch = 0, kind = decode, split_keys = 63, products = pairs>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c6_pairs_of_four_lanes() {
+  // expected-error@+1 {{expects products of pairs to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>} 0 : i32
   return
 }
 
 // -----
 
 func.func @schedule_c6_pairs_of_three_rows() {
-  // expected-error@+1 {{expects products of pairs to have kind prefill and an even number of rows}}
+  // expected-error@+1 {{expects products of pairs to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = pairs>} 0 : i32
   return
 }

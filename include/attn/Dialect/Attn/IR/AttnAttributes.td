@@ -325,7 +325,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     In kind `prefill`, `split_keys` cuts keys into such items as well, where a
     head has at most `split_queries` queries and keys for two parts; 0 never.
 
-    `products` is `single`, one FMA per number, or, for prefill of bf16, `pairs`:
+    `products` is `single`, one FMA per number, or, of bf16, `pairs`:
     both products add up dot products of two numbers; or `tiles`: they multiply
     matrices of 16 x 32 with 32 x 16 numbers, and a register of a register tile
     holds 16 x 16 sums, of which it has `rows / 16` times `vectors`.
