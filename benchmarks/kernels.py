@@ -90,7 +90,7 @@ class Kernel:
     packages = ("numpy",)
 
     def __init__(self, threads):
-        self.threads, self.machine, self.samples, self.pairs = threads, None, {}, False
+        self.threads, self.machine, self.samples, self.multiplies_pairs = threads, None, {}, False
 
     def open(self, library):
         self.dll = ctypes.CDLL(library)
@@ -132,10 +132,10 @@ class Kernel:
         self.args.call.workspace, self.args.call.workspace_size = begin, size
 
     def burst_kind(self):
-        return BF16_DOT if self.pairs else F32_FMA
+        return BF16_DOT if self.multiplies_pairs else F32_FMA
 
     def sample(self, seconds, bench):
-        """One measurement; `pairs` says what the bursts multiply."""
+        """One measurement; `multiplies_pairs` says what the bursts count."""
         self.machine = self.machine or Machine(bench)
         kind = self.burst_kind()
         items, probes, rests, bursts, f32_bursts = self.items(seconds, kind)

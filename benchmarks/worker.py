@@ -62,7 +62,7 @@ class Worker:
 
     def measure(self, seconds, bench, pairs):
         """Of our kernel, again while something else takes the processor, which the bursts show; the calmest of three counts."""
-        samples, self.peer.pairs = [], pairs
+        samples, self.peer.multiplies_pairs = [], pairs
         while len(samples) < 3:
             samples.append(self.peer.sample(seconds, bench))
             if spread(samples[-1].bursts) < 0.05:
