@@ -444,13 +444,25 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
     return;
   int64_t queries = panels * k.panel, blocks = panels * layout.keyTile / k.rows;
   int64_t perTurn = (queries + blocks - 1) / blocks;
-  Value keys = k.add(k.mul(tile.keyBegin, panels), k.mul(p, layout.keyTile));
-  Value first = k.mul(k.div(k.add(keys, block), k.rows), perTurn);
+  Value before = k.mul(tile.keyBegin, panels), first, fewer;
+  if (k.vectors == 1) { // a tile of fewer keys has fewer blocks
+    fewer = k.less(keyCount, k.index(layout.keyTile));
+    Value rows = k.select(fewer, k.index(2 * perTurn), k.index(perTurn));
+    first = times(k.div(k.add(before, turn), k.rows), rows);
+  } else { // whose loops leave no register for that
+    Value keys = k.add(before, k.mul(p, layout.keyTile));
+    first = k.mul(k.div(k.add(keys, block), k.rows), perTurn);
+  }
   k.when(k.less(first, k.index(queries)), [&] {
     for (Value matrix : options.ahead) {
       Value count = memref::DimOp::create(k.builder, k.loc, matrix, 0);
-      k.when(k.less(first, count),
-             [&] { prefetchRows(k, matrix, first, perTurn); });
+      k.when(k.less(first, count), [&] {
+        prefetchRows(k, matrix, first, perTurn);
+        if (fewer)
+          k.when(fewer, [&] {
+            prefetchRows(k, matrix, k.add(first, perTurn), perTurn);
+          });
+      });
     }
   });
 }

@@ -6,12 +6,16 @@
 #p = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 #n = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
-// 2 panels x 2 blocks are 4 turns for 8 queries: two rows in each.
+// 2 panels x 2 blocks are 4 turns for 8 queries: two rows in each, or, in a tile
+// of fewer than 4 keys, four.
 // CHECK-LABEL: func.func private @f.online_full(
 // CHECK-SAME: %[[BEGIN:arg[0-9]+]]: index, %{{arg[0-9]+}}: index, %{{arg[0-9]+}}: index, %[[AHEAD:arg[0-9]+]]: memref<?x20xf32>)
 // CHECK: memref.prefetch %arg1[{{.*}}], read, locality<2>, data : memref<?x4xf32>
 // CHECK: memref.prefetch %arg2[{{.*}}], read, locality<2>, data : memref<?x6xf32>
-// CHECK: %[[FIRST:.*]] = arith.cmpi slt, %[[ROW:.*]], %c8
+// CHECK: %[[FEWER:.*]] = arith.cmpi slt, %{{.*}}, %c4
+// CHECK: %[[PER_TURN:.*]] = arith.select %[[FEWER]], %c4, %c2
+// CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %[[PER_TURN]]
+// CHECK: %[[FIRST:.*]] = arith.cmpi slt, %[[ROW]], %c8
 // CHECK: scf.if %[[FIRST]] {
 // CHECK: %[[ROWS:.*]] = memref.dim %[[AHEAD]], %c0
 // CHECK: %[[EXISTS:.*]] = arith.cmpi slt, %[[ROW]], %[[ROWS]]
@@ -21,6 +25,13 @@
 // CHECK-NEXT: %[[SECOND:.*]] = arith.addi %[[ROW]], %c1
 // CHECK-NEXT: memref.prefetch %[[AHEAD]][%[[SECOND]], %c0]
 // CHECK-NEXT: memref.prefetch %[[AHEAD]][%[[SECOND]], %c16]
+// CHECK-NEXT: scf.if %[[FEWER]] {
+// CHECK-NEXT: %[[THIRD:.*]] = arith.addi %[[ROW]], %c2
+// CHECK-NEXT: memref.prefetch %[[AHEAD]][%[[THIRD]], %c0]
+// CHECK-NEXT: memref.prefetch %[[AHEAD]][%[[THIRD]], %c16]
+// CHECK-NEXT: %[[FOURTH:.*]] = arith.addi %[[ROW]], %c3
+// CHECK-NEXT: memref.prefetch %[[AHEAD]][%[[FOURTH]], %c0]
+// CHECK-NEXT: memref.prefetch %[[AHEAD]][%[[FOURTH]], %c16]
 // CHECK-NEXT: }
 // CHECK-NOT: memref.prefetch %[[AHEAD]][
 func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index, %next: memref<?x20xf32>) {
@@ -31,7 +42,7 @@ func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref
 }
 
 // CHECK-LABEL: func.func private @maps.differential_online_full(
-// CHECK-COUNT-4: memref.prefetch %{{.*}} : memref<?x20xf32>
+// CHECK-COUNT-8: memref.prefetch %{{.*}} : memref<?x20xf32>
 // CHECK-NOT: : memref<?x20xf32>{{$}}
 func.func private @maps.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index, %next: memref<?x20xf32>) {
   %c0 = arith.constant 0 : index
