@@ -519,6 +519,8 @@ void cpu::emitDecodeOnline(KernelBuilder &k, const DecodeLayout &layout,
     DecodeTile(k, layout, tile, value, rows, heads, single)
         .run(type, k.schedule, strict);
   };
+  if (layout.pairs) // of blocks alone
+    return run(/*single=*/false);
   if (type.getRows() == 1 || heads > 1)
     return run(/*single=*/type.getRows() == 1);
   Value isSingle = arith::CmpIOp::create(
