@@ -76,7 +76,8 @@ def in_memory(case, arrays):
 
 
 GROUPS = [Case(f"group{g}", d, heads=h, group=g, mask=m)
-          for g, h, d, m in [(2, 4, 64, ()), (3, 6, 40, BOTTOM), (4, 4, 72, ()), (8, 8, 64, PADDED), (8, 16, 128, ())]]
+          for g, h, d, m in [(2, 4, 64, ()), (3, 6, 40, BOTTOM), (4, 4, 72, ()), (8, 8, 64, PADDED), (8, 16, 128, ()), (6, 6, 33, BOTTOM),
+                             (16, 16, 96, ()), (12, 12, 48, PADDED)]]
 CASES = [
     *(Case(f"dim{d}", d) for d in (1, 3, 8, 17, 40, 64, 72, 80, 96, 128)), *GROUPS,
     Case("wider", 40, dv=72, heads=4, group=2), Case("narrower", 72, dv=17), Case("one", 64, dv=1),
@@ -105,6 +106,7 @@ CASES = [
     Modified("sinks_f16", 96, sinks=1, heads=8, group=8, mask=PADDED, types=("f16", "f16")),
     Modified("function", 64, function=True), Modified("function_group", 40, function=True, heads=6, group=3, mask=BOTTOM),
     Modified("function_sinks", 32, function=True, sinks=1, heads=4, group=4, mask=PADDED, bias="hqk"),
+    Modified("function_eight", 48, function=True, sinks=1, heads=8, group=8, mask=BOTTOM, bias="hqk"),
     Modified("function_bf16", 72, function=True, heads=8, group=4, mask=CAUSAL, types=("bf16", "bf16")),
     Case("static_one", 64, sizes=(2, 1, 3000)),
     Case("static_group", 128, heads=8, group=8, sizes=(1, 1, 130), mask=PADDED),
@@ -117,7 +119,7 @@ def tile_and_part(source, target, flags):
     """Keys of a tile and of a part, as the compiler chose them."""
     scheduled = subprocess.run([attn_opt(), source, "--compile-to=scheduled", "--target=" + target, *flags],
                                check=True, capture_output=True, text=True).stdout
-    decode = re.search(r"decode_schedule = #attn.schedule<[^>]*key_tile = (\d+),[^>]*split_keys = (\d+)>", scheduled)
+    decode = re.search(r"decode_schedule = #attn.schedule<[^>]*key_tile = (\d+),[^>]*split_keys = (\d+)[,>]", scheduled)
     # Two lanes of f64 are too few for the kind; such a kernel is swept all the same.
     return (int(decode.group(1)), int(decode.group(2))) if decode else (96, 960)
 
@@ -167,7 +169,7 @@ def main(cases=CASES, sizes_of=lengths, description=__doc__):
     parser = argparse.ArgumentParser(description=description, epilog="Other options go to attn-opt.")
     parser.add_argument("--target", default="native")
     parser.add_argument("--part", default="0/1", help="I/N: every N-th kernel, from the I-th on")
-    parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--only", default="", help="kernels whose name contains one of these, with commas")
     parser.add_argument("--element", help="all kernels in this type, for targets that round weights to it")
     options, flags = parser.parse_known_args()
     first, step = map(int, options.part.split("/"))
@@ -175,7 +177,7 @@ def main(cases=CASES, sizes_of=lengths, description=__doc__):
         cases = [case.of(options.element) for case in cases]
     count, failures, worst = 0, [], {}
     for number, case in list(enumerate(cases))[first::step]:
-        if options.only in case.name:
+        if any(name in case.name for name in options.only.split(",")):
             more, failed = sweep(case, number, options.target, flags, worst, sizes_of)
             count, failures = count + more, failures + failed
     for element, (error, units) in sorted(worst.items()):

@@ -14,9 +14,10 @@ namespace attn::cpu {
 Value loadFeatures(KernelBuilder &k, const DecodeLayout &layout, Value matrix,
                    Value row, int64_t i, int64_t dim, bool once);
 
-/// `count` rows, made a multiple of a block's.
-inline Value blockRows(KernelBuilder &k, Value count) {
-  return k.mul(k.div(k.add(count, decodeBlock - 1), decodeBlock), decodeBlock);
+/// The blocks that `count` rows fill, the last in part.
+inline Value blocksOf(KernelBuilder &k, const DecodeLayout &layout,
+                      Value count) {
+  return k.div(k.add(count, layout.block - 1), layout.block);
 }
 
 void emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,

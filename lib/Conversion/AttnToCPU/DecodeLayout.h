@@ -6,10 +6,10 @@
 //   queries    capacity x key_vectors * lanes     scale * log2(e) * query
 //   context    capacity x value_vectors * lanes   acc
 //   scores     blocks x scores_width              of key and query of a block,
-//                                                 (key_tile + lanes) * 4
+//                                                 (key_tile + lanes) * block
 //   statistics 3 x (capacity + lanes)             m, l, a (= exp2(m - m'))
 //
-// `capacity` is the number of rows, made a multiple of the 4 of a block; rows
+// `capacity` is the number of rows, made a multiple of `block`; rows
 // that there are not have queries of 0. Where the number of features is no
 // multiple of `lanes`, the last vector begins at `dim - lanes`: it overlaps the
 // one before, and the queries are 0 where it does. Statistics are in units of
@@ -31,18 +31,14 @@
 
 namespace attn::cpu {
 
-/// Queries of a block.
-constexpr int64_t decodeBlock = 4;
-
 struct DecodeLayout {
-  int64_t lanes, capacity, keyDim, valueDim, keyTile;
+  int64_t lanes, block, capacity, keyDim, valueDim, keyTile;
   bool pairs;
   mlir::Type element;
 
   DecodeLayout(StateType type, ScheduleAttr schedule)
-      : lanes(schedule.getLanes()),
-        capacity((type.getRows() + decodeBlock - 1) / decodeBlock *
-                 decodeBlock),
+      : lanes(schedule.getLanes()), block(schedule.getBlock()),
+        capacity((type.getRows() + block - 1) / block * block),
         keyDim(type.getKeyDim()), valueDim(type.getValueDim()),
         keyTile(schedule.getKeyTile()), pairs(schedule.usesPairs()),
         element(type.getElement()) {}
@@ -66,9 +62,8 @@ struct DecodeLayout {
   int64_t keyWidth() const { return keyVectors() * lanes; }
   int64_t valueWidth() const { return vectorsOf(valueDim) * lanes; }
   int64_t scoresWidth() const {
-    return std::max((keyTile + lanes) * decodeBlock,
-                    capacity == decodeBlock ? keyTile + lanes + lanes * lanes
-                                            : 0);
+    return std::max((keyTile + lanes) * block,
+                    capacity == block ? keyTile + lanes + lanes * lanes : 0);
   }
   int64_t statisticsWidth() const { return capacity + lanes; }
 
@@ -77,7 +72,7 @@ struct DecodeLayout {
     return contextBegin() + capacity * valueWidth();
   }
   int64_t statisticsBegin() const {
-    return scoresBegin() + capacity / decodeBlock * scoresWidth();
+    return scoresBegin() + capacity / block * scoresWidth();
   }
   int64_t factorBegin() const {
     return statisticsBegin() + 3 * statisticsWidth();
@@ -97,7 +92,7 @@ struct DecodeLayout {
     return view(k, state, contextBegin(), capacity, valueWidth());
   }
   Value scores(KernelBuilder &k, Value state) const {
-    return view(k, state, scoresBegin(), capacity / decodeBlock, scoresWidth());
+    return view(k, state, scoresBegin(), capacity / block, scoresWidth());
   }
   /// Of a single query. Behind them is the next block, if there is one.
   Value products(KernelBuilder &k, Value state) const {

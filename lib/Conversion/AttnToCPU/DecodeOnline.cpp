@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One step of online softmax for few queries. Both products have features in
 // their lanes, so that keys and values are read as vectors where they lie, in
-// any type, each one time for 4 queries:
+// any type, each one time for a block of 4 or 8 queries:
 //   1. scores: dot products, whose lanes are added by a transpose
-//   2. softmax of a block of 4 queries, [key][query] without gaps
+//   2. softmax of a block, [key][query] without gaps
 //   3. context[query][d] += weight * V[key][d]
-// A single query takes `lanes` keys at a time instead of 4 queries. Pairs of
-// bf16 are multiplied as they lie in keys; of values, two rows are interleaved.
+// A single query takes `lanes` keys at a time instead of a block. Pairs of bf16
+// are multiplied as they lie in keys; of values, two rows are interleaved.
 //
 // Memory sets the pace, and it is fast only if lines are asked for in the order
 // of their addresses and evenly. A single query reads key after key and value
 // after value, which the processor's own prefetchers follow. Blocks of queries
-// read several rows at once; the values of a tile are prefetched while its
-// scores are computed, the next keys while values are summed, line after line.
+// read several rows at once: keys prefetch those of the next tile, and so do
+// values, line after line.
 #include "DecodeKernels.h"
 #include "Pairs.h"
 
@@ -87,10 +87,11 @@ public:
   DecodeTile(KernelBuilder &k, const DecodeLayout &layout,
              const TileOperands &tile, Value value, Value rows, int64_t heads,
              bool single)
-      : k(k), small(k.withLanes(single ? 1 : decodeBlock)), layout(layout),
-        tile(tile), value(value), rows(rows), single(single),
-        size(single ? 1 : decodeBlock),
-        shares((heads + decodeBlock - 1) / decodeBlock),
+      : k(k), small(k.withLanes(single ? 1 : layout.block)), layout(layout),
+        tile(tile), value(value), single(single),
+        size(single ? 1 : layout.block),
+        shares((heads + layout.block - 1) / layout.block),
+        blocks(single ? k.index(1) : blocksOf(k, layout, rows)), rows(rows),
         queries(layout.queries(k, tile.state)),
         context(layout.context(k, tile.state)),
         scores(layout.scores(k, tile.state)),
@@ -125,10 +126,11 @@ private:
   KernelBuilder small; ///< whose lanes are the queries of a block
   const DecodeLayout &layout;
   const TileOperands &tile;
-  Value value, rows;
+  Value value;
   bool single;
   int64_t size;   ///< queries of a block
   int64_t shares; ///< blocks that share the prefetches of a tile
+  Value blocks, rows;
   Value queries, context, scores, statistics, count;
 };
 } // namespace
@@ -136,7 +138,7 @@ private:
 /// Which share of a tile's prefetches a block makes. More blocks than a single
 /// query has repeat the last share.
 Value DecodeTile::shareOf(Value block) {
-  return layout.capacity / decodeBlock > shares
+  return layout.capacity / layout.block > shares
              ? k.min(block, k.index(shares - 1))
              : block;
 }
@@ -159,7 +161,7 @@ void DecodeTile::scoreKeys(Value block, Value first) {
     keyRows.push_back(k.min(k.add(first, r), last));
   RegisterTile acc(keys, Values(size, k.splat(0.0)));
   auto query = [&](int64_t q) { return k.add(firstRow(block), q); };
-  k.prefetchTurn(value, first, shareOf(block), keys, shares);
+  k.prefetchTurn(tile.key, k.add(first, count), shareOf(block), keys, shares);
   if (whole > 0)
     acc = k.multiply(
         k.index(0), k.index(whole), acc,
@@ -177,7 +179,8 @@ void DecodeTile::scoreKeys(Value block, Value first) {
                   acc[r][q]);
     }
   // As many sums as there are lanes are added up with fewer shuffles.
-  int64_t together = keys * size == k.lanes ? keys : 1;
+  int64_t perSum = std::max<int64_t>(k.lanes / size, 1);
+  int64_t together = keys % perSum == 0 ? perSum : 1;
   KernelBuilder store = k.withLanes(together * size);
   Value zero = k.index(0), factor;
   if (layout.pairs)
@@ -346,11 +349,11 @@ DecodeTile::addLastPair(Value i, const RegisterTile &acc,
   return unflatten(sums, acc.front().size());
 }
 
-/// Keys of a turn that fetches whole rows of the next keys, or 1/2, 1/4, .. of
-/// one, in `passes` passes. About 8 of 32 bits; of narrower ones 16, because
+/// Keys of a turn that fetches whole rows of the next values, or 1/2, 1/4, ..
+/// of one, in `passes` passes. About 8 of 32 bits; of narrower ones 16, because
 /// there is more to compute per byte.
-static int64_t keysOfTurn(Value key, int64_t passes) {
-  int64_t bits = getElementTypeOrSelf(key.getType()).getIntOrFloatBitWidth();
+static int64_t keysOfTurn(Value value, int64_t passes) {
+  int64_t bits = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
   int64_t most = bits < 32 ? 16 : 8, keys = passes;
   while (keys > most)
     keys = (keys + 1) / 2;
@@ -358,11 +361,11 @@ static int64_t keysOfTurn(Value key, int64_t passes) {
 }
 
 /// acc[q][v] += weights * values of the vectors from number i on. Pass number
-/// `pass` of `passes` over the tile's values, which together fetch the next
-/// keys.
+/// `pass` of `passes` over the tile's values, which together fetch those of
+/// the next tile.
 RegisterTile DecodeTile::sumValues(Value block, Value i, RegisterTile acc,
                                    Value pass, int64_t passes) {
-  int64_t keysPerTurn = keysOfTurn(tile.key, passes);
+  int64_t keysPerTurn = keysOfTurn(value, passes);
   size_t vectors = acc.front().size();
   auto weight = [&](int64_t q, Value row) {
     return k.loadBroadcast(scores, block, k.add(position(row), q));
@@ -388,8 +391,7 @@ RegisterTile DecodeTile::sumValues(Value block, Value i, RegisterTile acc,
   Values sums = k.loop(
       k.index(0), turns, 1, flatten(acc), [&](Value turn, ValueRange carried) {
         Value key = k.mul(turn, keysPerTurn);
-        k.prefetchTurn(tile.key, count, k.add(earlier, turn), keysPerTurn,
-                       passes);
+        k.prefetchTurn(value, count, k.add(earlier, turn), keysPerTurn, passes);
         return flatten(multiply(key, k.min(k.add(key, keysPerTurn), count),
                                 unflatten(Values(carried), vectors)));
       });
@@ -398,7 +400,7 @@ RegisterTile DecodeTile::sumValues(Value block, Value i, RegisterTile acc,
 
 void DecodeTile::contextBlock(Value block) {
   int64_t vectors = layout.vectorsOf(layout.valueDim);
-  int64_t most = single ? k.vectors * decodeBlock : k.vectors;
+  int64_t most = single ? k.vectors * layout.block : k.vectors;
   int64_t passes = (vectors + most - 1) / most;
   int64_t together = layout.pairs ? 2 : 1;
   Value earlier = k.mul(shareOf(block), passes);
@@ -487,17 +489,14 @@ static void adjustScores(KernelBuilder &k, StateType type,
 }
 
 void DecodeTile::eachBlock(function_ref<void(Value)> body) {
-  Value blocks = single ? k.index(1) : k.div(blockRows(k, rows), decodeBlock);
   k.loop(k.index(0), blocks, 1, body);
 }
 
 void DecodeTile::run(StateType type, ScheduleAttr schedule, bool strict) {
   scoreTile();
-  if (tile.function) {
-    Value blocks = single ? k.index(1) : k.div(blockRows(k, rows), decodeBlock);
+  if (tile.function)
     emitDecodeFunction(k, tile, scores, blocks, count,
                        k.sub(tile.queryEnd, tile.queryBegin), size);
-  }
   if (tile.mask || tile.bias)
     adjustScores(k, type, schedule, tile, scores, rows, count, size);
   eachBlock([&](Value block) { softmaxBlock(block); });

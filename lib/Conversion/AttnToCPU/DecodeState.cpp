@@ -72,7 +72,7 @@ void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
   Value queries = layout.queries(k, state), context = layout.context(k, state);
   Value statistics = layout.statistics(k, state);
   Value count = memref::DimOp::create(k.builder, k.loc, query, 0);
-  Value rows = blockRows(k, count);
+  Value rows = k.mul(blocksOf(k, layout, count), layout.block);
   Value zero = k.splat(0.0);
   int64_t keyVectors = layout.keyVectors();
   if (layout.pairs) { // a factor of 0 would make no number of -inf

@@ -45,7 +45,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t queryTile, int64_t keyTile,
                                    int64_t unroll, int64_t prefetch, Kind kind,
                                    int64_t splitKeys, int64_t splitQueries,
-                                   Products products) {
+                                   Products products, int64_t block) {
   if (lanes < 1 || (lanes & (lanes - 1))) // C1
     return emitError() << "expects lanes to be a power of two, but got "
                        << lanes;
@@ -78,6 +78,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (products == Products::Tiles && (decode || lanes != 16 || rows % 32)) // C7
     return emitError() << "expects products of tiles to have kind prefill, 16 "
                           "lanes and a multiple of 32 rows";
+  bool largeBlock = decode && block == 8 && lanes >= 8 && rows * 8 % lanes == 0;
+  if (block != 4 && !largeBlock) // C9
+    return emitError() << "expects block to be 4 or, in kind decode with at "
+                          "least 8 lanes and 8 * rows a multiple of them, 8";
   return success();
 }
 

@@ -53,12 +53,22 @@
 // dim) and 16 (value dim): tiles are used where that does not double them. None
 // of this was measured, only counted.
 //
-// Few queries (kind decode) read keys and values from memory once. A tile of
-// keys, as they lie there, takes three quarters of the level-1 cache if several
-// queries share it, and otherwise four times as much: nothing is read again,
+// Few queries (kind decode) read keys and values from memory once. For a single
+// one a tile of keys takes four times the level-1 cache: nothing is read again,
 // and every change between keys and values ends a stream that the processor
-// prefetches. Several heads that share keys of bf16 multiply pairs as well,
-// where no head dimension leaves a vector of them incomplete.
+// prefetches. For more, a tile is what the next one is prefetched behind:
+//   queries of a group   32 registers               16
+//   2 to 4               1 key x 4, 16 keys         3 x 4, in 3/4 of the cache
+//   5 to 8, 13 to 16 ..  2 keys x 8, 48 to 128      the same
+//   others, bf16 pairs   4 keys x 4, in 3/4 of it   the same
+// 2 to 4 queries wait for memory, which is read fastest in its own order: row
+// after row, not 4 rows abreast (rows of 1024 bytes: 50 % of a plain read, and
+// 75 so). For 8 queries each number is loaded, and each of f16 converted, once
+// instead of twice. Then 8 chains hide the latency of one multiply-add per
+// cycle, and a broadcast that only one of them needs is part of it (8 x 1); of
+// 16-bit values 3 vectors per query would leave 16 registers no room. Several
+// heads that share keys of bf16 multiply pairs as well, where no head dimension
+// leaves a vector of them incomplete.
 //
 // An item of kind prefill sees all keys, unless a head has few tiles of queries
 // and many keys: then it sees 4096 of them. That is work for a millisecond,
@@ -86,6 +96,9 @@ using namespace attn;
 /// The most queries per head for which lanes hold features, and the most rows
 /// of a group of heads; keys of one parallel item.
 static constexpr int64_t fewQueries = 15, maxDecodeRows = 128, splitKeys = 1024;
+
+/// Queries of a block in kind decode, unless there are enough for a large one.
+static constexpr int64_t usualBlock = 4, largeBlock = 8;
 
 /// The most queries per head for which kind prefill splits keys.
 static constexpr int64_t prefillSplitQueries = 1024;
@@ -125,7 +138,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
                              keyTile, turns, /*prefetch=*/2, Kind::Prefill,
                              /*split_keys=*/0, /*split_queries=*/0,
-                             Products::Single);
+                             Products::Single, usualBlock);
   }
 
   /// Rows and vectors of a register tile.
@@ -175,7 +188,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                              queryTile(queries, panel, 128), keyTile, unroll,
                              /*prefetch=*/2, Kind::Prefill,
                              /*split_keys=*/0, /*split_queries=*/0,
-                             pairs ? Products::Pairs : Products::Single);
+                             pairs ? Products::Pairs : Products::Single,
+                             usualBlock);
   }
 
   /// The same for bf16 in tiles.
@@ -188,7 +202,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                              queryTile(queries, panel, 256), keyTile,
                              /*unroll=*/1, /*prefetch=*/2, Kind::Prefill,
                              /*split_keys=*/0, /*split_queries=*/0,
-                             Products::Tiles);
+                             Products::Tiles, usualBlock);
   }
 
   /// Whether padding less than doubles the products of tiles.
@@ -210,7 +224,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
         &getContext(), single.getLanes(), single.getRows(), single.getVectors(),
         single.getQueryTile(), keyTile, single.getUnroll(),
         single.getPrefetch(), Kind::Prefill, tiles * keyTile,
-        prefillSplitQueries, single.getProducts());
+        prefillSplitQueries, single.getProducts(), single.getBlock());
     if (splitsKeys(op, split) == false)
       return single;
     StringRef why = op.whyKeysStayTogether();
@@ -223,24 +237,59 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return single;
   }
 
-  /// The schedule for at most `rows` queries of a group of heads; a row of keys
-  /// or values has `rowBytes` in memory.
-  ScheduleAttr decodeSchedule(int64_t rows, int64_t rowBytes, bool isF64,
-                              bool pairs) {
-    int64_t lanes = this->lanes / (isF64 ? 2 : 1);
-    int64_t tile = registers >= 32 ? 4 : 3;
-    int64_t row = std::max<int64_t>(rowBytes, 1);
-    int64_t keyTile =
-        rows == 1
-            ? std::clamp<int64_t>(l1Bytes * 4 / row, 48, splitKeys) / 16 * 16
-            : std::clamp<int64_t>(l1Bytes * 3 / 4 / row, 48, 96);
-    if (pairs)
-      keyTile -= keyTile % 2;
+  /// Queries of a group of heads: the most that a state of kind decode can
+  /// hold, and, where their number is unknown, those of one query per head.
+  struct StateRows {
+    int64_t most, usual;
+  };
+
+  /// Sizes of a kernel of kind decode.
+  struct DecodeTile {
+    RegisterTile registers;
+    int64_t keys, unroll, block;
+  };
+
+  /// For rows of keys or values of `rowBytes` in memory, and values of
+  /// `valueBits`. The head of this file says why.
+  DecodeTile decodeTile(const StateRows &rows, int64_t rowBytes,
+                        int64_t valueBits, bool pairs) const {
+    bool manyRegisters = registers >= 32;
+    bool oneBlock = rows.usual > 1 && rows.usual <= usualBlock;
+    // No more rows that are no queries than in blocks of 4.
+    bool evenBlocks = (rows.usual + usualBlock - 1) / usualBlock % 2 == 0;
+    bool waits = oneBlock && valueBits >= 32; // for memory, whatever it does
+    auto cached = [&](int64_t bytes, int64_t least, int64_t most) {
+      int64_t keys = bytes / std::max<int64_t>(rowBytes, 1);
+      return std::clamp<int64_t>(keys, least, most) / 2 * 2;
+    };
+    if (rows.most == 1) {
+      int64_t keys = cached(l1Bytes * 4, 48, splitKeys) / 16 * 16;
+      RegisterTile tile{manyRegisters ? 4 : 3, manyRegisters ? 4 : 3};
+      return {tile, keys, manyRegisters && !pairs ? 4 : 2, usualBlock};
+    }
+    if (manyRegisters && lanes == 16 && !pairs && evenBlocks)
+      return {{2, oneAtATime() ? 1 : 2},
+              cached(l1Bytes * 4, 48, 128),
+              /*unroll=*/2,
+              largeBlock};
+    if (manyRegisters && lanes == 16 && waits)
+      return {{1, 1}, /*keys=*/16, /*unroll=*/4, usualBlock};
+    int64_t keys = cached(l1Bytes * 3 / 4, 48, pairs ? 64 : 96);
+    if (manyRegisters)
+      return {{4, 4}, keys, pairs ? 2 : 4, usualBlock};
+    if (lanes == 8 && waits && rowBytes >= 1024)
+      return {{2, 2}, keys, /*unroll=*/2, usualBlock};
+    return {{3, valueBits < 32 ? 2 : 3}, keys, /*unroll=*/2, usualBlock};
+  }
+
+  ScheduleAttr decodeSchedule(const StateRows &rows, const DecodeTile &tile,
+                              bool isF64, bool pairs) {
     return ScheduleAttr::get(
-        &getContext(), lanes, tile, tile, rows, keyTile,
-        /*unroll=*/registers >= 32 && !pairs ? 4 : 2,
-        /*prefetch=*/2, Kind::Decode, splitKeys / keyTile * keyTile,
-        /*split_queries=*/0, pairs ? Products::Pairs : Products::Single);
+        &getContext(), lanes / (isF64 ? 2 : 1), tile.registers.rows,
+        tile.registers.vectors, rows.most, tile.keys, tile.unroll,
+        /*prefetch=*/2, Kind::Decode, splitKeys / tile.keys * tile.keys,
+        /*split_queries=*/0, pairs ? Products::Pairs : Products::Single,
+        tile.block);
   }
 
   static int64_t rowBytes(SdpaOp op) {
@@ -270,8 +319,11 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       bool whole = q.getShape().back() % (2 * lanes) == 0 &&
                    v.getShape().back() % (2 * lanes) == 0;
       bool pairs = bf16 && pairChains > 0 && group > 1 && whole;
-      op.setDecodeScheduleAttr(decodeSchedule(group * (few ? queries : most),
-                                              rowBytes(op), isF64, pairs));
+      StateRows rows{group * (few ? queries : most),
+                     group * (few ? queries : 1)};
+      DecodeTile tile =
+          decodeTile(rows, rowBytes(op), v.getElementTypeBitWidth(), pairs);
+      op.setDecodeScheduleAttr(decodeSchedule(rows, tile, isF64, pairs));
     }
     if (decode && few)
       return;

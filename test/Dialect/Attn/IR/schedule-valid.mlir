@@ -66,3 +66,13 @@ func.func @schedule_c8_split_of_two_tiles() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 12, key_tile = 9, unroll = 1, prefetch = 0, split_keys = 18, split_queries = 1>} 0 : i32
   return
 }
+
+func.func @schedule_c9_large_block() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 2, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8>} 0 : i32
+  return
+}
+
+func.func @schedule_c9_large_block_of_8_lanes() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 1, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8>} 0 : i32
+  return
+}

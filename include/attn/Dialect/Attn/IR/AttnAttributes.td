@@ -317,10 +317,11 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     inner loops. `prefetch` is the locality of software prefetches, 0 for none.
 
     In kind `decode`, for few queries, lanes hold features instead: a register
-    tile of the scores has `rows` keys times 4 queries, one of the context 4
-    queries times `vectors` vectors of features. A query tile holds all queries
-    of a group of heads, at most `query_tile`, and an item has `split_keys` keys
-    (a multiple of `key_tile`); the parts of a sequence are merged.
+    tile of the scores has `rows` keys times `block` queries (4 or 8), one of the
+    context `block` queries times `vectors` vectors of features. A query tile
+    holds all queries of a group of heads, at most `query_tile`, and an item has
+    `split_keys` keys (a multiple of `key_tile`); the parts of a sequence are
+    merged.
 
     In kind `prefill`, `split_keys` cuts keys into such items as well, where a
     head has at most `split_queries` queries and keys for two parts; 0 never.
@@ -337,7 +338,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                         Attn_KindParameter:$kind,
                         DefaultValuedParameter<"int64_t", "0">:$split_keys,
                         DefaultValuedParameter<"int64_t", "0">:$split_queries,
-                        Attn_ProductsParameter:$products);
+                        Attn_ProductsParameter:$products,
+                        DefaultValuedParameter<"int64_t", "4">:$block);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     /// Queries in one panel.
