@@ -5,9 +5,9 @@
 #include "mlir/Pass/Pass.h"
 
 namespace attn {
-/// Turns `memref.copy` into linalg, which becomes loops: between strided
-/// buffers it would become a call of a function that only MLIR's own runtime
-/// has.
+/// Turns `memref.copy` into loops over vectors, or into linalg, which becomes
+/// loops: between strided buffers it would become a call of a function that
+/// only MLIR's own runtime has.
 std::unique_ptr<mlir::Pass> createLowerCopies();
 } // namespace attn
 
