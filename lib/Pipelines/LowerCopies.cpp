@@ -51,7 +51,7 @@ static void copyRows(OpBuilder &b, memref::CopyOp copy, int64_t length) {
   SmallVector<Value> lower, upper, steps;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     lower.push_back(index(0));
-    upper.push_back(memref::DimOp::create(b, loc, source, dim));
+    upper.push_back(b.createOrFold<memref::DimOp>(loc, source, dim));
     steps.push_back(index(dim + 1 < type.getRank() ? 1 : length));
   }
   Value last = index(type.getShape().back() - length);
@@ -60,7 +60,8 @@ static void copyRows(OpBuilder &b, memref::CopyOp copy, int64_t length) {
       b, loc, lower, upper, steps,
       [&](OpBuilder &inner, Location, ValueRange position) {
         SmallVector<Value> at(position);
-        at.back() = arith::MinUIOp::create(inner, loc, at.back(), last);
+        if (type.getShape().back() % length)
+          at.back() = arith::MinUIOp::create(inner, loc, at.back(), last);
         Value loaded = vector::LoadOp::create(inner, loc, vector, source, at);
         vector::StoreOp::create(inner, loc, loaded, target, at);
       });

@@ -97,8 +97,7 @@ static void addVectors(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createPrefetchItems());
   pm.addPass(createConvertAttnToCPU());
   pm.addPass(createApproximateMath());
-  // Copies and fills that are no part of a kernel.
-  pm.addPass(createLowerCopies());
+  // Fills that are no part of a kernel.
   addOnFunctions(pm, {"linalg", true, [](OpPassManager &functions) {
                         functions.addPass(createConvertLinalgToLoopsPass());
                       }});
@@ -116,6 +115,10 @@ static void addParallel(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createOutlineParallel());
   pm.addPass(createAssignWorkspace());
   addOnFunctions(pm, {"vector", false, addCleanup});
+  pm.addPass(createLowerCopies());
+  addOnFunctions(pm, {"linalg", true, [](OpPassManager &functions) {
+                        functions.addPass(createConvertLinalgToLoopsPass());
+                      }});
 }
 
 static void addEntry(OpPassManager &pm, const PipelineOptions &options) {

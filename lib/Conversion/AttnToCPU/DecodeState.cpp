@@ -4,7 +4,6 @@
 #include "Pairs.h"
 #include "StateRows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include <limits>
 
 using namespace mlir;
 using namespace attn;
@@ -75,11 +74,9 @@ void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
   Value rows = k.mul(blocksOf(k, layout, count), layout.block);
   Value zero = k.splat(0.0);
   int64_t keyVectors = layout.keyVectors();
-  if (layout.pairs) { // a factor of 0 would make no number of -inf
-    constexpr double least = std::numeric_limits<float>::min();
-    k.store(k.splat(std::max(std::abs(scale) * log2OfE, least)),
-            layout.factor(k, state), k.index(0), k.index(0));
-  }
+  if (layout.pairs)
+    k.store(k.splat(pairFactor(scale)), layout.factor(k, state), k.index(0),
+            k.index(0));
   k.loop(k.index(0), count, 1, [&](Value row) {
     for (int64_t i = 0; i < keyVectors; ++i)
       k.store(loadQuery(k, layout, query, row, i, scale), queries, row,

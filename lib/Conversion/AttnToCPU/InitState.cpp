@@ -6,7 +6,6 @@
 #include "Kernels.h"
 #include "Pairs.h"
 #include "Panels.h"
-#include <limits>
 
 using namespace mlir;
 using namespace attn;
@@ -85,11 +84,9 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value query, double scale) {
   Value count = memref::DimOp::create(k.builder, k.loc, query, 0);
   Value last = k.sub(count, k.index(1));
-  if (layout.pairs) { // a factor of 0 would make no number of -inf
-    constexpr double least = std::numeric_limits<float>::min();
-    k.store(k.splat(std::max(std::abs(scale) * log2OfE, least)), state,
-            k.index(layout.factor()), k.index(0));
-  }
+  if (layout.pairs)
+    k.store(k.splat(pairFactor(scale)), state, k.index(layout.factor()),
+            k.index(0));
   Value lowest = k.infinity();
   Value zero = k.splat(0.0);
   Panels panels(k, count);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Pairs.h"
+#include <limits>
 
 using namespace mlir;
 using namespace attn;
@@ -88,6 +89,11 @@ Value cpu::unpackPairs(KernelBuilder &k, Value pairs, bool second) {
   else
     bits = arith::ShLIOp::create(b, k.loc, bits, splatBits(k, 16));
   return arith::BitcastOp::create(b, k.loc, k.vectorType, bits);
+}
+
+double cpu::pairFactor(double scale) {
+  constexpr double least = std::numeric_limits<float>::min();
+  return std::max(std::abs(scale) * log2OfE, least);
 }
 
 Value cpu::negatePairs(KernelBuilder &k, Value pairs) {

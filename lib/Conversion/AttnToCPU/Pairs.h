@@ -32,6 +32,9 @@ Value pairProduct(mlir::OpBuilder &b, mlir::Location loc, Value x, Value y,
 Value packPairs(KernelBuilder &k, Value first, Value second);
 /// One number of each pair as f32.
 Value unpackPairs(KernelBuilder &k, Value pairs, bool second);
+/// What turns dot products of queries, which then have the scale's sign, into
+/// scores in log2. Never 0, because 0 would make no number of -inf.
+double pairFactor(double scale);
 /// The pairs with both signs changed.
 Value negatePairs(KernelBuilder &k, Value pairs);
 
