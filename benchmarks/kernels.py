@@ -35,7 +35,7 @@ def specification(cell):
         names = ("query", "key", "value", "out")
         layouts = "{" + ", ".join(f"{name}_layout = #attn<layout {cell.layout}>" for name in names) + "} "
     return f"""func.func @kernel(%q: {q}, %k: {kv}, %v: {kv}{lengths}) -> {q} {{
-  %out = attn.sdpa %q, %k, %v scale {cell.scale:.9e} {where}{layouts}: ({q}, {kv}, {kv}) -> {q}
+  %out = attn.sdpa %q, %k, %v scale {cell.scale:.17e} {where}{layouts}: ({q}, {kv}, {kv}) -> {q}
   return %out : {q}
 }}
 """
