@@ -78,10 +78,14 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (products == Products::Tiles && (decode || lanes != 16 || rows % 32)) // C7
     return emitError() << "expects products of tiles to have kind prefill, 16 "
                           "lanes and a multiple of 32 rows";
-  bool largeBlock = decode && block == 8 && lanes >= 8 && rows * 8 % lanes == 0;
+  // A vector of weights holds whole pairs of keys.
+  int64_t leastLanes = products == Products::Pairs ? 16 : 8;
+  bool largeBlock =
+      decode && block == 8 && lanes >= leastLanes && rows * 8 % lanes == 0;
   if (block != 4 && !largeBlock) // C9
     return emitError() << "expects block to be 4 or, in kind decode with at "
-                          "least 8 lanes and 8 * rows a multiple of them, 8";
+                          "least 8 lanes (16 for pairs) and 8 * rows a "
+                          "multiple of them, 8";
   return success();
 }
 

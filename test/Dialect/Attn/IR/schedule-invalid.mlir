@@ -203,7 +203,7 @@ func.func @schedule_c8_negative_queries() {
 // -----
 
 func.func @schedule_c9_a_block_of_6() {
-  // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes and 8 * rows a multiple of them, 8}}
+  // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes (16 for pairs) and 8 * rows a multiple of them, 8}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 6>} 0 : i32
   return
 }
@@ -211,7 +211,7 @@ func.func @schedule_c9_a_block_of_6() {
 // -----
 
 func.func @schedule_c9_a_large_block_of_4_lanes() {
-  // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes and 8 * rows a multiple of them, 8}}
+  // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes (16 for pairs) and 8 * rows a multiple of them, 8}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8>} 0 : i32
   return
 }
@@ -219,7 +219,7 @@ func.func @schedule_c9_a_large_block_of_4_lanes() {
 // -----
 
 func.func @schedule_c9_a_large_block_and_one_row() {
-  // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes and 8 * rows a multiple of them, 8}}
+  // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes (16 for pairs) and 8 * rows a multiple of them, 8}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 1, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8>} 0 : i32
   return
 }
@@ -227,7 +227,15 @@ func.func @schedule_c9_a_large_block_and_one_row() {
 // -----
 
 func.func @schedule_c9_a_large_block_of_prefill() {
-  // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes and 8 * rows a multiple of them, 8}}
+  // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes (16 for pairs) and 8 * rows a multiple of them, 8}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, block = 8>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c9_a_large_block_of_pairs_in_8_lanes() {
+  // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes (16 for pairs) and 8 * rows a multiple of them, 8}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs, block = 8>} 0 : i32
   return
 }
