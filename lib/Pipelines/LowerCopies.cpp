@@ -27,13 +27,13 @@ using namespace mlir;
 /// Bytes of the largest vector register. Smaller ones take several.
 static constexpr int64_t registerBytes = 64;
 
-/// Elements of a vector for rows of these buffers, or 0 if there is none.
+/// Elements of a vector for rows of these buffers; 0 or 1 if there is none.
 static int64_t vectorLength(MemRefType source, MemRefType target) {
   if (source.getRank() == 0 || !source.getElementType().isIntOrFloat())
     return 0;
   int64_t row = source.getShape().back();
   int64_t bytes = source.getElementTypeBitWidth() / 8;
-  if (ShapedType::isDynamic(row) || row < 2 || bytes == 0 ||
+  if (ShapedType::isDynamic(row) || bytes == 0 ||
       !source.areTrailingDimsContiguous(1) ||
       !target.areTrailingDimsContiguous(1))
     return 0;

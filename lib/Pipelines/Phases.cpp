@@ -92,15 +92,19 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   addCleanup(pm);
 }
 
+static void addLinalgLoops(OpPassManager &pm) {
+  addOnFunctions(pm, {"linalg", true, [](OpPassManager &functions) {
+                        functions.addPass(createConvertLinalgToLoopsPass());
+                      }});
+}
+
 static void addVectors(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createCompactRows());
   pm.addNestedPass<func::FuncOp>(createPrefetchItems());
   pm.addPass(createConvertAttnToCPU());
   pm.addPass(createApproximateMath());
   // Fills that are no part of a kernel.
-  addOnFunctions(pm, {"linalg", true, [](OpPassManager &functions) {
-                        functions.addPass(createConvertLinalgToLoopsPass());
-                      }});
+  addLinalgLoops(pm);
   addKernelCleanup(pm);
 }
 
@@ -116,9 +120,7 @@ static void addParallel(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createAssignWorkspace());
   addOnFunctions(pm, {"vector", false, addCleanup});
   pm.addPass(createLowerCopies());
-  addOnFunctions(pm, {"linalg", true, [](OpPassManager &functions) {
-                        functions.addPass(createConvertLinalgToLoopsPass());
-                      }});
+  addLinalgLoops(pm);
 }
 
 static void addEntry(OpPassManager &pm, const PipelineOptions &options) {

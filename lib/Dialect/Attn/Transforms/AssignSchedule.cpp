@@ -244,15 +244,15 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   };
 
   /// Sizes of a kernel of kind decode.
-  struct DecodeTile {
+  struct DecodeSizes {
     RegisterTile registers;
     int64_t keys, unroll, block;
   };
 
   /// For rows of keys or values of `rowBytes` in memory, and values of
   /// `valueBits`. The head of this file says why.
-  DecodeTile decodeTile(const StateRows &rows, int64_t rowBytes,
-                        int64_t valueBits, bool pairs) const {
+  DecodeSizes decodeSizes(const StateRows &rows, int64_t rowBytes,
+                          int64_t valueBits, bool pairs) const {
     bool manyRegisters = registers >= 32;
     bool oneBlock = rows.usual > 1 && rows.usual <= usualBlock;
     // No more rows that are no queries than in blocks of 4.
@@ -282,7 +282,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return {{3, valueBits < 32 ? 2 : 3}, keys, /*unroll=*/2, usualBlock};
   }
 
-  ScheduleAttr decodeSchedule(const StateRows &rows, const DecodeTile &tile,
+  ScheduleAttr decodeSchedule(const StateRows &rows, const DecodeSizes &tile,
                               bool isF64, bool pairs) {
     return ScheduleAttr::get(
         &getContext(), lanes / (isF64 ? 2 : 1), tile.registers.rows,
@@ -321,8 +321,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       bool pairs = bf16 && pairChains > 0 && group > 1 && whole;
       StateRows rows{group * (few ? queries : most),
                      group * (few ? queries : 1)};
-      DecodeTile tile =
-          decodeTile(rows, rowBytes(op), v.getElementTypeBitWidth(), pairs);
+      DecodeSizes tile =
+          decodeSizes(rows, rowBytes(op), v.getElementTypeBitWidth(), pairs);
       op.setDecodeScheduleAttr(decodeSchedule(rows, tile, isF64, pairs));
     }
     if (decode && few)
