@@ -11,7 +11,7 @@ using namespace attn::cpu;
 Value DecodeTile::loadValue(Value key, Value vector) {
   int64_t dim = layout.valueDim;
   if (dim < k.lanes)
-    return loadFeatures(k, layout, value, key, 0, dim, /*once=*/false);
+    return loadFeatures(k, value, key, 0, dim, /*once=*/false);
   Value column = k.mul(vector, k.lanes);
   if (dim % k.lanes)
     column = k.min(column, k.index(dim - k.lanes));
@@ -19,7 +19,9 @@ Value DecodeTile::loadValue(Value key, Value vector) {
 }
 
 /// Vector number first + v, where `first` is even, of the features of two
-/// values, those of a pair's first key and those of key `odd`.
+/// values, those of a pair's first key and those of key `odd`. Groups of 128
+/// bits are interleaved each on its own: one instruction, and no register that
+/// says how. It leaves features in the order of DecodeLayout::pairedFeature.
 Value DecodeTile::loadValuePairs(Value pair, Value odd, Value first,
                                  int64_t v) {
   OpBuilder &b = k.builder;
@@ -27,11 +29,13 @@ Value DecodeTile::loadValuePairs(Value pair, Value odd, Value first,
   Value column = k.mul(k.add(first, v / 2 * 2), k.lanes);
   Value ofEven = loadBF16(wide, value, k.mul(pair, 2), column, Value());
   Value ofOdd = loadBF16(wide, value, odd, column, Value());
-  Value both = vector::InterleaveOp::create(b, k.loc, ofEven, ofOdd);
-  Value half = vector::ExtractStridedSliceOp::create(
-      b, k.loc, both, ArrayRef<int64_t>{v % 2 * 2 * k.lanes},
-      ArrayRef<int64_t>{2 * k.lanes}, ArrayRef<int64_t>{1});
-  return vector::BitCastOp::create(b, k.loc, k.vectorType, half);
+  SmallVector<int64_t> mask;
+  for (int64_t lane = 0; lane < k.lanes; ++lane) {
+    int64_t feature = DecodeLayout::pairedFeature(v % 2, lane);
+    mask.append({feature, feature + wide.lanes});
+  }
+  return vector::BitCastOp::create(b, k.loc, k.vectorType,
+                                   shuffle(k, ofEven, ofOdd, mask));
 }
 
 /// Adds the last of an odd number of keys; the other of its pair has no weight.
@@ -135,32 +139,38 @@ void DecodeTile::contextBlock(Value block) {
 void DecodeTile::strictContextBlock(Value block) {
   Value zero = k.splat(0.0);
   int64_t vectors = layout.vectorsOf(layout.valueDim);
-  k.loop(k.index(0), k.index(size), 1, [&](Value q) {
-    Value row = k.add(firstRow(block), q);
+  auto add = [&](Value acc, Value weight, Value features) {
+    Value none = arith::CmpFOp::create(k.builder, k.loc,
+                                       arith::CmpFPredicate::OEQ, weight, zero);
+    return k.select(none, acc, k.fma(weight, features, acc));
+  };
+  auto addPair = [&](Value pair, Value i, int64_t v, Value acc, Value weights) {
+    Value last = k.sub(count, k.index(1));
+    Value odd = k.min(k.add(k.mul(pair, 2), 1), last);
+    Value features = loadValuePairs(pair, odd, i, v);
+    for (bool second : {false, true})
+      acc = add(acc, unpackPairs(k, weights, second),
+                unpackPairs(k, features, second));
+    return acc;
+  };
+  int64_t together = layout.pairs ? 2 : 1;
+  auto addVector = [&](Value q, Value i, int64_t v) {
+    Value rows = layout.pairs ? pairCount(k, count) : count;
+    Value row = k.add(firstRow(block), q), column = k.mul(k.add(i, v), k.lanes);
+    Value sum = k.loop(k.index(0), rows, 1, zero, [&](Value r, ValueRange acc) {
+      Value weight = k.loadBroadcast(scores, block, k.add(position(r), q));
+      return Values{layout.pairs ? addPair(r, i, v, acc[0], weight)
+                                 : add(acc[0], weight, loadValue(r, i))};
+    })[0];
     Value rescale =
         k.loadBroadcast(statistics, k.index(DecodeLayout::Rescale), row);
-    k.loop(k.index(0), k.index(vectors), 1, [&](Value i) {
-      auto add = [&](Value acc, Value weight, Value key) {
-        Value next = k.fma(weight, loadValue(key, i), acc);
-        Value none = arith::CmpFOp::create(
-            k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
-        return k.select(none, acc, next);
-      };
-      Value rows = layout.pairs ? pairCount(k, count) : count;
-      Value sum =
-          k.loop(k.index(0), rows, 1, zero, [&](Value r, ValueRange acc) {
-            Value weight =
-                k.loadBroadcast(scores, block, k.add(position(r), q));
-            if (!layout.pairs)
-              return Values{add(acc[0], weight, r)};
-            Value even = k.mul(r, 2);
-            Value odd = k.min(k.add(even, 1), k.sub(count, k.index(1)));
-            Value next = add(acc[0], unpackPairs(k, weight, false), even);
-            return Values{add(next, unpackPairs(k, weight, true), odd)};
-          })[0];
-      Value column = k.mul(i, k.lanes);
-      Value old = k.load(context, row, column);
-      k.store(k.fma(old, rescale, sum), context, row, column);
+    Value old = k.load(context, row, column);
+    k.store(k.fma(old, rescale, sum), context, row, column);
+  };
+  k.loop(k.index(0), k.index(size), 1, [&](Value q) {
+    k.loop(k.index(0), k.index(vectors), together, [&](Value i) {
+      for (int64_t v = 0; v < together; ++v)
+        addVector(q, i, v);
     });
   });
 }

@@ -11,8 +11,8 @@ namespace attn::cpu {
 
 /// Vector i of the `dim` features of a row. `once`: 0 where it overlaps the
 /// vector before.
-Value loadFeatures(KernelBuilder &k, const DecodeLayout &layout, Value matrix,
-                   Value row, int64_t i, int64_t dim, bool once);
+Value loadFeatures(KernelBuilder &k, Value matrix, Value row, int64_t i,
+                   int64_t dim, bool once);
 
 /// The blocks that `count` rows fill, the last in part.
 inline Value blocksOf(KernelBuilder &k, const DecodeLayout &layout,

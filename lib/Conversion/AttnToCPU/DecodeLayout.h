@@ -3,16 +3,18 @@
 // queries and its lanes hold features. A state is one vector of f32 or f64:
 //
 //   part       shape                              content
-//   queries    capacity x key_vectors * lanes     scale * log2(e) * query
+//   queries    blocks x key_parts x block x part  scale * log2(e) * query
 //   context    capacity x value_vectors * lanes   acc
 //   scores     blocks x scores_width              of key and query of a block,
 //                                                 (key_tile + lanes) * block
 //   statistics 3 x (capacity + lanes)             m, l, a (= exp2(m - m'))
 //
 // `capacity` is the number of rows, made a multiple of `block`; rows
-// that there are not have queries of 0. Where the number of features is no
-// multiple of `lanes`, the last vector begins at `dim - lanes`: it overlaps the
-// one before, and the queries are 0 where it does. Statistics are in units of
+// that there are not have queries of 0. A part of a query's features is what
+// vectors hold of it beside those of other queries, `lanes / interleave` of
+// them. Where the number of features is no multiple, the last part or vector
+// begins that much before the end: it overlaps the one before, and the queries
+// are 0 where it does. Statistics are in units of
 // log2. With a single row, scores are those of key after key instead; behind
 // them lie lanes x lanes products that are not added yet.
 //
@@ -23,6 +25,8 @@
 //                                     the scale is
 //   scores     (the first half)       weights of keys 2 r and 2 r + 1 for a
 //                                     query, once known
+//   context    (numbers as before)    two vectors of features in the order of
+//                                     pairedFeature
 //   factor     lanes                  |scale| * log2(e), behind all others
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_DECODELAYOUT_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_DECODELAYOUT_H
@@ -32,12 +36,13 @@
 namespace attn::cpu {
 
 struct DecodeLayout {
-  int64_t lanes, block, capacity, keyDim, valueDim, keyTile;
+  int64_t lanes, block, interleave, part, capacity, keyDim, valueDim, keyTile;
   bool pairs;
   mlir::Type element;
 
   DecodeLayout(StateType type, ScheduleAttr schedule)
       : lanes(schedule.getLanes()), block(schedule.getBlock()),
+        interleave(schedule.getInterleave()), part(lanes / interleave),
         capacity((type.getRows() + block - 1) / block * block),
         keyDim(type.getKeyDim()), valueDim(type.getValueDim()),
         keyTile(schedule.getKeyTile()), pairs(schedule.usesPairs()),
@@ -54,12 +59,14 @@ struct DecodeLayout {
   enum Statistic { Maximum, Sum, Rescale };
 
   int64_t vectorsOf(int64_t dim) const { return (dim + lanes - 1) / lanes; }
-  /// First column of vector i of `dim` features.
-  int64_t column(int64_t i, int64_t dim) const {
-    return dim < lanes ? 0 : std::min(i * lanes, dim - lanes);
+  /// Which feature of two vectors, as they lie in a value, lane `lane` of the
+  /// first or second of the context belongs to, where values are pairs.
+  static int64_t pairedFeature(int64_t second, int64_t lane) {
+    return lane / 4 * 8 + second * 4 + lane % 4;
   }
-  int64_t keyVectors() const { return vectorsOf(pairs ? keyDim / 2 : keyDim); }
-  int64_t keyWidth() const { return keyVectors() * lanes; }
+  /// Features, or pairs of them, of a key.
+  int64_t keyNumbers() const { return pairs ? keyDim / 2 : keyDim; }
+  int64_t keyParts() const { return (keyNumbers() + part - 1) / part; }
   int64_t valueWidth() const { return vectorsOf(valueDim) * lanes; }
   int64_t scoresWidth() const {
     return std::max((keyTile + lanes) * block,
@@ -67,7 +74,7 @@ struct DecodeLayout {
   }
   int64_t statisticsWidth() const { return capacity + lanes; }
 
-  int64_t contextBegin() const { return capacity * keyWidth(); }
+  int64_t contextBegin() const { return capacity * keyParts() * part; }
   int64_t scoresBegin() const {
     return contextBegin() + capacity * valueWidth();
   }
@@ -86,7 +93,7 @@ struct DecodeLayout {
   Value view(KernelBuilder &k, Value state, int64_t begin, int64_t rows,
              int64_t width) const;
   Value queries(KernelBuilder &k, Value state) const {
-    return view(k, state, 0, capacity, keyWidth());
+    return view(k, state, 0, capacity / block, keyParts() * part * block);
   }
   Value context(KernelBuilder &k, Value state) const {
     return view(k, state, contextBegin(), capacity, valueWidth());

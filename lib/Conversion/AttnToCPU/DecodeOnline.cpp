@@ -28,14 +28,6 @@ Value DecodeTile::shareOf(Value block) {
              : block;
 }
 
-/// One value per query of a block, in all lanes that belong to it.
-Value DecodeTile::tiled(Value few) {
-  SmallVector<int64_t> mask;
-  for (int64_t lane = 0; lane < k.lanes; ++lane)
-    mask.push_back(lane % size);
-  return shuffle(k, few, few, mask);
-}
-
 /// Weights of some keys, [key][query], at `at` of a block's or, in pairs of
 /// keys, at half of that, where the scores were read before.
 void DecodeTile::storeWeights(Value weights, Value block, Value at) {
@@ -70,7 +62,7 @@ void DecodeTile::softmaxBlock(Value block) {
   most =
       fold(k, most, size, [&](Value a, Value b) { return small.maxf(a, b); });
   Value next = small.maxf(most, old), safe = safeMaximum(small, next);
-  Value reference = tiled(safe);
+  Value reference = k.repeat(safe);
   Value sum = k.loop(
       zero, end, k.lanes, k.splat(0.0), [&](Value at, ValueRange carried) {
         Value difference = k.subf(k.load(scores, block, at), reference);
@@ -142,7 +134,7 @@ void cpu::emitDecodeOnline(KernelBuilder &k, const DecodeLayout &layout,
     DecodeTile(k, layout, tile, value, rows, heads, single)
         .run(type, k.schedule, strict);
   };
-  if (layout.pairs) // of blocks alone
+  if (layout.pairs || layout.interleave > 1) // of blocks alone
     return run(/*single=*/false);
   if (type.getRows() == 1 || heads > 1)
     return run(/*single=*/type.getRows() == 1);

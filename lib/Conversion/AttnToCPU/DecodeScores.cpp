@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The first product of kind decode: dot products of keys and queries, of which
-// a key's features are in the lanes, and sums of lanes by a transpose.
+// a key's features are in the lanes, and sums of lanes by a transpose. A vector
+// may hold features of several queries. Then those of a key are read into it
+// more than once, and fewer lanes are left to add up.
 #include "DecodeTile.h"
 #include "Pairs.h"
 
@@ -30,7 +32,9 @@ Value cpu::fold(KernelBuilder &k, Value vector, int64_t size,
 /// then the groups: every shuffle is one x86 instruction. Where a register is
 /// wider than 4 lanes, the halves of a group are added and not neighbours, for
 /// which LLVM would take vhaddps: one instruction that takes as long as four.
-static Value sumLanes(KernelBuilder &k, Values xs) {
+/// Where groups belong to `interleave` queries (of 4 vectors), those are not
+/// added: the result holds the groups' sums of vector after vector.
+static Value sumLanes(KernelBuilder &k, Values xs, int64_t interleave = 1) {
   size_t count = xs.size();
   bool neighbours = k.lanes == 4; // faddp on NEON
   for (int64_t level = 0; xs.size() > 1; ++level) {
@@ -58,44 +62,94 @@ static Value sumLanes(KernelBuilder &k, Values xs) {
     }
     xs = next;
   }
-  return fold(k, xs[0], count, [&](Value a, Value b) { return k.addf(a, b); });
+  if (interleave == 1)
+    return fold(k, xs[0], count,
+                [&](Value a, Value b) { return k.addf(a, b); });
+  SmallVector<int64_t> mask;
+  for (int64_t lane = 0; lane < k.lanes; ++lane)
+    mask.push_back(lane % interleave * 4 + lane / interleave);
+  return shuffle(k, xs[0], xs[0], mask);
 }
 
-/// Vector number `vector` of a key's features, or of their pairs.
-Value DecodeTile::loadKey(Value key, Value vector) {
-  return layout.pairs
-             ? loadPairs(k, tile.key, key, k.mul(vector, 2 * k.lanes), Value())
-             : k.load(tile.key, key, k.mul(vector, k.lanes));
+/// Part number `part` of a key's features, or of their pairs, once for each
+/// query of a vector.
+Value DecodeTile::loadKey(Value key, Value part) {
+  int64_t size = layout.part;
+  if (!layout.pairs)
+    return k.loadRepeated(tile.key, key, k.mul(part, size), size);
+  KernelBuilder numbers = k.withLanes(2 * k.lanes), few = k.withLanes(2 * size);
+  Value repeated = numbers.repeat(
+      loadBF16(few, tile.key, key, k.mul(part, 2 * size), Value()));
+  return vector::BitCastOp::create(k.builder, k.loc, k.vectorType, repeated);
 }
 
-/// Scores of some keys from `first` with the queries of a block. The last step
-/// repeats the last key; what it writes for keys behind it is not read.
-void DecodeTile::scoreKeys(Value block, Value first) {
-  int64_t keys = k.rows, dim = layout.keyDim;
-  int64_t whole = layout.pairs ? layout.keyVectors() : dim / k.lanes;
-  Values keyRows;
-  Value last = k.sub(count, k.index(1));
+/// The same part of a block's queries, vector number `vector`.
+Value DecodeTile::loadQuery(Value block, Value part, int64_t vector) {
+  Value column = k.mul(part, layout.block * layout.part);
+  return k.load(queries, block, k.add(column, vector * k.lanes));
+}
+
+static int64_t largestDivisor(int64_t number, int64_t most) {
+  while (number % most)
+    --most;
+  return most;
+}
+
+/// acc plus the products of some keys from `first` with the queries of a block.
+/// The last step repeats the last key. As many keys of the next tile are
+/// prefetched, all before where few keys are read; many, of which few features
+/// are read at a time, take long: there row after row in between.
+RegisterTile DecodeTile::multiplyKeys(Value block, Value first,
+                                      RegisterTile acc) {
+  constexpr int64_t mostSteps = 4; // of a turn without a loop
+  int64_t keys = k.rows, whole = layout.keyNumbers() / layout.part;
+  int64_t turns = layout.interleave > 1 ? largestDivisor(whole, keys) : 1;
+  int64_t parts = whole / turns;
+  size_t vectors = acc.front().size();
+  Value shared = k.mul(shareOf(block), turns), last = k.sub(count, k.index(1));
+  Values rows;
   for (int64_t r = 0; r < keys; ++r)
-    keyRows.push_back(k.min(k.add(first, r), last));
-  RegisterTile acc(keys, Values(size, k.splat(0.0)));
-  auto query = [&](int64_t q) { return k.add(firstRow(block), q); };
-  k.prefetchTurn(tile.key, k.add(first, count), shareOf(block), keys, shares);
-  if (whole > 0)
-    acc = k.multiply(
-        k.index(0), k.index(whole), acc,
-        [&](int64_t r, Value i) { return loadKey(keyRows[r], i); },
-        [&](Value i, int64_t q) {
-          return k.load(queries, query(q), k.mul(i, k.lanes));
-        });
-  if (dim % k.lanes)
-    for (int64_t r = 0; r < keys; ++r) {
-      Value features = loadFeatures(k, layout, tile.key, keyRows[r], whole, dim,
-                                    /*once=*/true);
-      for (int64_t q = 0; q < size; ++q)
-        acc[r][q] =
-            k.fma(features, k.load(queries, query(q), k.index(whole * k.lanes)),
-                  acc[r][q]);
-    }
+    rows.push_back(k.min(k.add(first, r), last));
+  auto query = [&](Value part, int64_t v) { return loadQuery(block, part, v); };
+  auto multiplyTurn = [&](Value turn, RegisterTile sums) {
+    Value begin = k.mul(turn, parts);
+    auto keyAt = [&](int64_t r, Value i) {
+      return loadKey(rows[r], k.add(begin, i));
+    };
+    auto queryAt = [&](Value i, int64_t v) {
+      return query(k.add(begin, i), v);
+    };
+    if (turns == 1 || parts > mostSteps)
+      return k.multiply(k.index(0), k.index(parts), sums, keyAt, queryAt);
+    for (int64_t i = 0; i < parts; ++i)
+      k.multiplyStep(k.index(i), sums, keyAt, queryAt);
+    return sums;
+  };
+  Values sums = k.loop(
+      k.index(0), k.index(turns), 1, flatten(acc),
+      [&](Value turn, ValueRange carried) {
+        k.prefetchTurn(tile.key, k.add(first, count), k.add(shared, turn), keys,
+                       shares * turns);
+        return flatten(multiplyTurn(turn, unflatten(Values(carried), vectors)));
+      });
+  acc = unflatten(sums, vectors);
+  if (layout.keyParts() == whole)
+    return acc;
+  KernelBuilder few = k.withLanes(layout.part);
+  auto lastFeatures = [&](int64_t r, Value) {
+    return k.repeat(loadFeatures(few, tile.key, rows[r], whole, layout.keyDim,
+                                 /*once=*/true));
+  };
+  k.multiplyStep(k.index(whole), acc, lastFeatures, query);
+  return acc;
+}
+
+/// Scores of some keys from `first` with the queries of a block. What is
+/// written for keys behind the last is not read.
+void DecodeTile::scoreKeys(Value block, Value first) {
+  int64_t keys = k.rows;
+  RegisterTile zeros(keys, Values(size / layout.interleave, k.splat(0.0)));
+  RegisterTile acc = multiplyKeys(block, first, std::move(zeros));
   // As many sums as there are lanes are added up with fewer shuffles.
   int64_t perSum = std::max<int64_t>(k.lanes / size, 1);
   int64_t together = keys % perSum == 0 ? perSum : 1;
@@ -104,7 +158,8 @@ void DecodeTile::scoreKeys(Value block, Value first) {
   if (layout.pairs)
     factor = store.load(layout.factor(k, tile.state), zero, zero);
   for (int64_t r = 0; r < keys; r += together) {
-    Value sums = sumLanes(k, flatten(ArrayRef(acc).slice(r, together)));
+    Value sums = sumLanes(k, flatten(ArrayRef(acc).slice(r, together)),
+                          layout.interleave);
     store.store(factor ? k.mulf(sums, factor) : sums, scores, block,
                 position(k.add(first, r)));
   }
@@ -117,9 +172,8 @@ Value DecodeTile::dotProduct(Value key) {
   int64_t looped = whole / turn * turn;
   Value zero = k.index(0);
   auto multiply = [&](Value i, Value sum) {
-    Value column = k.mul(i, k.lanes);
-    return k.fma(k.load(tile.key, key, column), k.load(queries, zero, column),
-                 sum);
+    return k.fma(k.load(tile.key, key, k.mul(i, k.lanes)),
+                 loadQuery(zero, i, 0), sum);
   };
   Values sums(chains, k.splat(0.0));
   if (looped)
@@ -134,8 +188,8 @@ Value DecodeTile::dotProduct(Value key) {
     sums[i % chains] = multiply(k.index(i), sums[i % chains]);
   if (dim % k.lanes)
     sums.back() =
-        k.fma(loadFeatures(k, layout, tile.key, key, whole, dim, /*once=*/true),
-              k.load(queries, zero, k.index(whole * k.lanes)), sums.back());
+        k.fma(loadFeatures(k, tile.key, key, whole, dim, /*once=*/true),
+              loadQuery(zero, k.index(whole), 0), sums.back());
   return k.addf(k.addf(sums[0], sums[1]), k.addf(sums[2], sums[3]));
 }
 

@@ -21,15 +21,19 @@ Value DecodeLayout::view(KernelBuilder &k, Value state, int64_t begin,
       b, k.loc, type, state, b.getIndexAttr(begin), sizes, strides);
 }
 
-Value cpu::loadFeatures(KernelBuilder &k, const DecodeLayout &layout,
-                        Value matrix, Value row, int64_t i, int64_t dim,
-                        bool once) {
+/// First column of vector i of `dim` features.
+static int64_t columnOf(const KernelBuilder &k, int64_t i, int64_t dim) {
+  return dim < k.lanes ? 0 : std::min(i * k.lanes, dim - k.lanes);
+}
+
+Value cpu::loadFeatures(KernelBuilder &k, Value matrix, Value row, int64_t i,
+                        int64_t dim, bool once) {
   if (dim < k.lanes) {
     Value mask = vector::CreateMaskOp::create(
         k.builder, k.loc, k.boolVectorType, ValueRange{k.index(dim)});
     return k.loadRow(matrix, row, k.index(0), mask);
   }
-  int64_t column = layout.column(i, dim), before = i * k.lanes - column;
+  int64_t column = columnOf(k, i, dim), before = i * k.lanes - column;
   Value loaded = k.load(matrix, row, k.index(column));
   if (!once || before == 0)
     return loaded;
@@ -42,17 +46,16 @@ Value cpu::loadFeatures(KernelBuilder &k, const DecodeLayout &layout,
   return k.select(isFresh, loaded, k.splat(0.0));
 }
 
-static void storeFeatures(KernelBuilder &k, const DecodeLayout &layout,
-                          Value vector, Value matrix, Value row, int64_t i,
-                          int64_t dim) {
+static void storeFeatures(KernelBuilder &k, Value vector, Value matrix,
+                          Value row, int64_t i, int64_t dim) {
   Value mask;
   if (dim < k.lanes)
     mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
                                         ValueRange{k.index(dim)});
-  k.storeRow(vector, matrix, row, k.index(layout.column(i, dim)), mask);
+  k.storeRow(vector, matrix, row, k.index(columnOf(k, i, dim)), mask);
 }
 
-/// Vector i of a query's scaled features, or, in pairs, of the features as they
+/// Part i of a query's scaled features, or, in pairs, of the features as they
 /// are but for the sign.
 static Value loadQuery(KernelBuilder &k, const DecodeLayout &layout,
                        Value query, Value row, int64_t i, double scale) {
@@ -61,8 +64,7 @@ static Value loadQuery(KernelBuilder &k, const DecodeLayout &layout,
         loadPairs(k, query, row, k.index(i * 2 * k.lanes), /*mask=*/Value());
     return scale < 0 ? negatePairs(k, pairs) : pairs;
   }
-  Value loaded =
-      loadFeatures(k, layout, query, row, i, layout.keyDim, /*once=*/true);
+  Value loaded = loadFeatures(k, query, row, i, layout.keyDim, /*once=*/true);
   return k.mulf(loaded, k.splat(scale * log2OfE));
 }
 
@@ -73,18 +75,24 @@ void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
   Value count = memref::DimOp::create(k.builder, k.loc, query, 0);
   Value rows = k.mul(blocksOf(k, layout, count), layout.block);
   Value zero = k.splat(0.0);
-  int64_t keyVectors = layout.keyVectors();
+  KernelBuilder part = k.withLanes(layout.part);
+  auto eachPart = [&](Value row, function_ref<Value(int64_t i)> content) {
+    Value block = k.div(row, layout.block);
+    Value within = k.sub(row, k.mul(block, layout.block));
+    for (int64_t i = 0; i < layout.keyParts(); ++i)
+      part.store(content(i), queries, block,
+                 k.mul(k.add(within, i * layout.block), layout.part));
+  };
   if (layout.pairs)
     k.store(k.splat(pairFactor(scale)), layout.factor(k, state), k.index(0),
             k.index(0));
   k.loop(k.index(0), count, 1, [&](Value row) {
-    for (int64_t i = 0; i < keyVectors; ++i)
-      k.store(loadQuery(k, layout, query, row, i, scale), queries, row,
-              k.index(i * k.lanes));
+    eachPart(row, [&](int64_t i) {
+      return loadQuery(part, layout, query, row, i, scale);
+    });
   });
   k.loop(count, rows, 1, [&](Value row) {
-    for (int64_t i = 0; i < keyVectors; ++i)
-      k.store(zero, queries, row, k.index(i * k.lanes));
+    eachPart(row, [&](int64_t) { return part.splat(0.0); });
   });
   k.loop(k.index(0), rows, 1, [&](Value row) {
     k.loop(k.index(0), k.index(layout.valueWidth()), k.lanes,
@@ -103,6 +111,24 @@ static Value loadScalar(KernelBuilder &k, Value matrix, Value row,
                                 ValueRange{row, column});
 }
 
+/// Vector i of a row's features in their order.
+static Value loadContext(KernelBuilder &k, const DecodeLayout &layout,
+                         Value context, Value row, int64_t i) {
+  if (!layout.pairs)
+    return k.load(context, row, k.index(i * k.lanes));
+  int64_t first = i / 2 * 2;
+  SmallVector<int64_t> mask(k.lanes);
+  for (int64_t from = 0; from < 2 * k.lanes; ++from) {
+    int64_t feature =
+        DecodeLayout::pairedFeature(from / k.lanes, from % k.lanes);
+    if (feature / k.lanes == i - first)
+      mask[feature % k.lanes] = from;
+  }
+  Value a = k.load(context, row, k.index(first * k.lanes));
+  Value b = k.load(context, row, k.index((first + 1) * k.lanes));
+  return vector::ShuffleOp::create(k.builder, k.loc, a, b, mask);
+}
+
 void cpu::emitDecodeSaveState(KernelBuilder &k, const DecodeLayout &layout,
                               Value state, Value part) {
   Value context = layout.context(k, state);
@@ -111,8 +137,8 @@ void cpu::emitDecodeSaveState(KernelBuilder &k, const DecodeLayout &layout,
   int64_t dim = layout.valueDim;
   k.loop(k.index(0), count, 1, [&](Value row) {
     for (int64_t i = 0; i < layout.vectorsOf(dim); ++i)
-      storeFeatures(k, layout, k.load(context, row, k.index(i * k.lanes)), part,
-                    row, i, dim);
+      storeFeatures(k, loadContext(k, layout, context, row, i), part, row, i,
+                    dim);
     for (auto which : {DecodeLayout::Maximum, DecodeLayout::Sum}) {
       Value number = loadScalar(k, statistics, k.index(which), row);
       memref::StoreOp::create(k.builder, k.loc, number, part,
@@ -124,7 +150,7 @@ void cpu::emitDecodeSaveState(KernelBuilder &k, const DecodeLayout &layout,
 static Value loadPart(KernelBuilder &k, const DecodeLayout &layout, Value parts,
                       Value part, Value row, int64_t i) {
   Value mask;
-  Value column = k.index(layout.column(i, layout.valueDim));
+  Value column = k.index(columnOf(k, i, layout.valueDim));
   auto type = VectorType::get(k.lanes, k.element);
   if (layout.valueDim >= k.lanes)
     return vector::LoadOp::create(k.builder, k.loc, type, parts,
@@ -225,8 +251,7 @@ void cpu::emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
     Value quotient = arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
     Value inverse = k.select(none, zero, quotient);
     combiner.eachContext(safe, [&](Value acc, int64_t i) {
-      storeFeatures(k, layout, k.mulf(acc, inverse), out, row, i,
-                    layout.valueDim);
+      storeFeatures(k, k.mulf(acc, inverse), out, row, i, layout.valueDim);
     });
     if (!lse)
       return;
@@ -260,7 +285,7 @@ void cpu::emitCombineState(KernelBuilder &k, const DecodeLayout &layout,
     storeNumber(natural.maximum, rows.maximum);
     storeNumber(k.mulf(sum, natural.factor), rows.sum);
     combiner.eachContext(safe, [&](Value acc, int64_t i) {
-      storeFeatures(k, layout, k.mulf(acc, natural.factor), rows.acc, row, i,
+      storeFeatures(k, k.mulf(acc, natural.factor), rows.acc, row, i,
                     layout.valueDim);
     });
   });

@@ -43,14 +43,15 @@ private:
   Value shareOf(Value block);
   void softmaxBlock(Value block);
   void storeWeights(Value weights, Value block, Value at);
-  Value tiled(Value few);
 
   // DecodeScores.cpp
   void scoreTile();
   void scoreKeys(Value block, Value first);
+  RegisterTile multiplyKeys(Value block, Value first, RegisterTile acc);
   void scoreKeysOfOne(Value first);
   Value dotProduct(Value key);
-  Value loadKey(Value key, Value vector);
+  Value loadKey(Value key, Value part);
+  Value loadQuery(Value block, Value part, int64_t vector);
 
   // DecodeContext.cpp
   void contextBlock(Value block);

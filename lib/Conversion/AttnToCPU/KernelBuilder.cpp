@@ -117,6 +117,22 @@ Value KernelBuilder::loadBroadcast(Value memref, Value row, Value column) {
   return broadcast(widen(
       memref::LoadOp::create(builder, loc, memref, ValueRange{row, column})));
 }
+Value KernelBuilder::repeat(Value few) {
+  int64_t count = cast<VectorType>(few.getType()).getNumElements();
+  if (count == lanes)
+    return few;
+  SmallVector<int64_t> mask;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    mask.push_back(lane % count);
+  return vector::ShuffleOp::create(builder, loc, few, few, mask);
+}
+// Repeated before they are widened: a load does that.
+Value KernelBuilder::loadRepeated(Value memref, Value row, Value column,
+                                  int64_t count) {
+  VectorType type = withLanes(count).storedVector(memref);
+  return widen(repeat(vector::LoadOp::create(builder, loc, type, memref,
+                                             ValueRange{row, column})));
+}
 Value KernelBuilder::addf(Value a, Value b) {
   return arith::AddFOp::create(builder, loc, a, b);
 }

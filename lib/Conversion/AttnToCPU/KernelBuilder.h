@@ -70,6 +70,9 @@ public:
   void store(Value vector, Value memref, Value row, Value column);
   /// Element [row][column] in every lane.
   Value loadBroadcast(Value memref, Value row, Value column);
+  /// The `count` elements from [row][column] on, again and again.
+  Value loadRepeated(Value memref, Value row, Value column, int64_t count);
+  Value repeat(Value few);
   Value addf(Value a, Value b);
   Value subf(Value a, Value b);
   Value mulf(Value a, Value b);

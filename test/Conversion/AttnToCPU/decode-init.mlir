@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A state of kind decode is one buffer: queries (8 x 8), context (8 x 8), scores (2 x 80)
+// A state of kind decode is one buffer: queries (2 blocks x 2 x 4 x 4), context (8 x 8), scores (2 x 80)
 // and statistics (3 x 12). The 6 features of a query are two vectors, of which the
 // second overlaps the first: it is 0 there. Rows that fill up a block are 0.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
@@ -10,19 +10,26 @@
 // CHECK-DAG: %[[FRESH:.*]] = arith.constant dense<[false, false, true, true]> : vector<4xi1>
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<4xf32>
 // CHECK-DAG: %[[INF:.*]] = arith.constant dense<0xFF800000> : vector<4xf32>
-// CHECK: %[[QUERIES:.*]] = memref.reinterpret_cast %[[S]] to offset: [0], sizes: [8, 8]
+// CHECK: %[[QUERIES:.*]] = memref.reinterpret_cast %[[S]] to offset: [0], sizes: [2, 32]
 // CHECK: %[[CONTEXT:.*]] = memref.reinterpret_cast %[[S]] to offset: [64], sizes: [8, 8]
 // CHECK: %[[STATS:.*]] = memref.reinterpret_cast %[[S]] to offset: [288], sizes: [3, 12]
 // CHECK: scf.for %[[R:.*]] = %c0 to %[[ROWS:.*]] step %c1
+// CHECK: %[[BLOCK:.*]] = arith.divui %[[R]], %c4
+// CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c4
+// CHECK: %[[WITHIN:.*]] = arith.subi %[[R]], %[[FIRST]]
+// CHECK: %[[AT:.*]] = arith.muli %[[WITHIN]], %c4
 // CHECK: %[[A:.*]] = vector.load %[[Q]][%[[R]], %c0]
 // CHECK: %[[SA:.*]] = arith.mulf %[[A]], %[[FACTOR]]
-// CHECK: vector.store %[[SA]], %[[QUERIES]][%[[R]], %c0]
+// CHECK: vector.store %[[SA]], %[[QUERIES]][%[[BLOCK]], %[[AT]]]
+// CHECK: %[[SECOND:.*]] = arith.addi %[[WITHIN]], %c4
+// CHECK: %[[NEXT:.*]] = arith.muli %[[SECOND]], %c4
 // CHECK: %[[B:.*]] = vector.load %[[Q]][%[[R]], %c2]
 // CHECK: %[[FB:.*]] = arith.select %[[FRESH]], %[[B]], %[[ZERO]]
 // CHECK: %[[SB:.*]] = arith.mulf %[[FB]], %[[FACTOR]]
-// CHECK: vector.store %[[SB]], %[[QUERIES]][%[[R]], %c4]
+// CHECK: vector.store %[[SB]], %[[QUERIES]][%[[BLOCK]], %[[NEXT]]]
 // CHECK: scf.for %[[E:.*]] = %[[ROWS]] to
-// CHECK: vector.store %[[ZERO]], %[[QUERIES]][%[[E]], %c0]
+// CHECK: arith.divui %[[E]], %c4
+// CHECK-COUNT-2: vector.store %[[ZERO]], %[[QUERIES]]
 // CHECK: vector.store %[[ZERO]], %[[CONTEXT]]
 // CHECK: vector.store %[[INF]], %[[STATS]][%c0,
 // CHECK: vector.store %[[ZERO]], %[[STATS]][%c1,

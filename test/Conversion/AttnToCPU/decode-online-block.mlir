@@ -11,7 +11,7 @@
 // CHECK: scf.for
 // CHECK-COUNT-2: vector.load %[[K]]
 // CHECK-NOT: vector.load %[[K]]
-// CHECK: vector.load %{{.*}} : memref<8x32xf32, strided<[32, 1]>>, vector<16xf32>
+// CHECK: vector.load %{{.*}} : memref<1x256xf32, strided<[256, 1]>>, vector<16xf32>
 // CHECK-COUNT-16: vector.fma
 // CHECK: scf.yield
 // CHECK-COUNT-15: arith.addf %{{.*}}, %{{.*}} : vector<16xf32>

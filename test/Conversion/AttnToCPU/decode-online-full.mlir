@@ -12,7 +12,7 @@
 // CHECK: arith.muli %[[PER]], %c4
 // CHECK: %[[X:.*]] = vector.load %[[K]][%{{.*}}, %c0] : memref<?x4xf32>, vector<4xf32>
 // CHECK: %[[Y:.*]] = vector.load %[[K]][%{{.*}}, %c0] : memref<?x4xf32>, vector<4xf32>
-// CHECK: %[[Q:.*]] = vector.load %{{.*}} : memref<8x4xf32{{.*}}>, vector<4xf32>
+// CHECK: %[[Q:.*]] = vector.load %{{.*}} : memref<2x16xf32{{.*}}>, vector<4xf32>
 // CHECK: vector.fma %[[X]], %[[Q]], %{{.*}} : vector<4xf32>
 // CHECK: vector.fma %[[Y]], %[[Q]], %{{.*}} : vector<4xf32>
 // CHECK: vector.shuffle {{.*}} [0, 2, 4, 6]

@@ -8,7 +8,7 @@
 // CHECK-NOT: vector.fma
 // CHECK: vector.contract
 // CHECK-NOT: arith.extf
-// CHECK: vector.interleave
+// CHECK: vector.shuffle %[[X:.*]], %[[Y:.*]] [0, 16, 1, 17, 2, 18, 3, 19, 8, 24,
 // CHECK-LABEL: func.func private @f.kernel
 func.func private @f.kernel(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x32xbf16>, %sq: index, %first: index, %skv: index) {
   %c0 = arith.constant 0 : index

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of pairs: keys are read as they lie, their sums times the factor are
 // scores; weights of neighbouring keys are rounded and put side by side; and so
-// are two rows of values. The last of an odd number of keys is there twice.
+// are two rows of values, 128 bits at a time. The last of an odd number of keys is there twice.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
 #d = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>
 
@@ -25,10 +25,11 @@
 // CHECK: vector.store %[[P]]
 // CHECK: %[[EVEN:.*]] = vector.load %[[V]][%{{[0-9]+}}, %{{.*}}] : memref<?x32xbf16>, vector<16xbf16>
 // CHECK: %[[ODD:.*]] = vector.load %[[V]][%{{[0-9]+}}, %{{.*}}] : memref<?x32xbf16>, vector<16xbf16>
-// CHECK: vector.interleave %[[EVEN]], %[[ODD]] : vector<16xbf16> -> vector<32xbf16>
+// CHECK: vector.shuffle %[[EVEN]], %[[ODD]] [0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27]
+// CHECK: vector.shuffle %[[EVEN]], %[[ODD]] [4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31]
 // CHECK: vector.contract
 // CHECK: %[[LAST:.*]] = vector.load %[[V]][%{{[0-9]+}}, %{{.*}}] : memref<?x32xbf16>, vector<16xbf16>
-// CHECK: vector.interleave %[[LAST]], %[[LAST]] : vector<16xbf16> -> vector<32xbf16>
+// CHECK: vector.shuffle %[[LAST]], %[[LAST]] [0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27]
 func.func private @f.kernel(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x32xbf16>, %sq: index, %first: index, %skv: index) {
   %c0 = arith.constant 0 : index
   %s = attn.init_state %q scale -0.5 {schedule = #d} : memref<?x16xbf16> -> !attn.state<8 x 16 x 32, f32, decode>

@@ -45,7 +45,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t queryTile, int64_t keyTile,
                                    int64_t unroll, int64_t prefetch, Kind kind,
                                    int64_t splitKeys, int64_t splitQueries,
-                                   Products products, int64_t block) {
+                                   Products products, int64_t block,
+                                   int64_t interleave) {
   if (lanes < 1 || (lanes & (lanes - 1))) // C1
     return emitError() << "expects lanes to be a power of two, but got "
                        << lanes;
@@ -86,6 +87,11 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects block to be 4 or, in kind decode with at "
                           "least 8 lanes (16 for pairs) and 8 * rows a "
                           "multiple of them, 8";
+  if (interleave != 1 && (!decode || interleave * 4 != lanes ||
+                          block % interleave || rows * block % lanes)) // C10
+    return emitError() << "expects interleave to be 1 or, in kind decode with "
+                          "rows * block a multiple of lanes and block one of "
+                          "interleave, a quarter of lanes";
   return success();
 }
 

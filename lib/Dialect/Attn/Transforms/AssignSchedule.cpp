@@ -57,10 +57,10 @@
 // one a tile of keys takes four times the level-1 cache: nothing is read again,
 // and every change between keys and values ends a stream that the processor
 // prefetches. For more, a tile is what the next one is prefetched behind:
-//   queries of a group   32 registers               16
-//   2 to 4               1 key x 4, 16 keys         3 x 4, in 3/4 of the cache
-//   5 to 8, 13 to 16 ..  2 keys x 8, 48 to 128      the same
-//   others, bf16 pairs   4 keys x 4, in 3/4 of it   the same
+//   queries of a group   32 registers                 16
+//   2 to 4               1 key x 4, 16 keys           3 x 4, in 3/4 of the
+//   cache 5 to 8, 13 to 16 ..  8 or 2 keys x 8, 48 to 128   the same others,
+//   bf16 pairs   4 keys x 4, in 3/4 of it     the same
 // 2 to 4 queries wait for memory, which is read fastest in its own order: row
 // after row, not 4 rows abreast (rows of 1024 bytes: 50 % of a plain read, and
 // 75 so). For 8 queries each number is loaded, and each of f16 converted, once
@@ -68,7 +68,11 @@
 // cycle, and a broadcast that only one of them needs is part of it (8 x 1); of
 // 16-bit values 3 vectors per query would leave 16 registers no room. Several
 // heads that share keys of bf16 multiply pairs as well, where no head dimension
-// leaves a vector of them incomplete.
+// leaves a vector of them incomplete. What a register of 512 bits takes to add
+// up its 16 lanes is a sixth of the time of f32, a third of pairs. There the
+// lanes of scores are 4 features of 4 queries, and 8 keys are read by a load
+// that repeats 128 bits: 9 instructions for 16 scores instead of 45. f16 would
+// have to be converted each time that it is read, f64 gains nothing.
 //
 // An item of kind prefill sees all keys, unless a head has few tiles of queries
 // and many keys: then it sees 4096 of them. That is work for a millisecond,
@@ -138,7 +142,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
                              keyTile, turns, /*prefetch=*/2, Kind::Prefill,
                              /*split_keys=*/0, /*split_queries=*/0,
-                             Products::Single, usualBlock);
+                             Products::Single, usualBlock, /*interleave=*/1);
   }
 
   /// Rows and vectors of a register tile.
@@ -189,7 +193,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                              /*prefetch=*/2, Kind::Prefill,
                              /*split_keys=*/0, /*split_queries=*/0,
                              pairs ? Products::Pairs : Products::Single,
-                             usualBlock);
+                             usualBlock, /*interleave=*/1);
   }
 
   /// The same for bf16 in tiles.
@@ -202,7 +206,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                              queryTile(queries, panel, 256), keyTile,
                              /*unroll=*/1, /*prefetch=*/2, Kind::Prefill,
                              /*split_keys=*/0, /*split_queries=*/0,
-                             Products::Tiles, usualBlock);
+                             Products::Tiles, usualBlock, /*interleave=*/1);
   }
 
   /// Whether padding less than doubles the products of tiles.
@@ -224,7 +228,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
         &getContext(), single.getLanes(), single.getRows(), single.getVectors(),
         single.getQueryTile(), keyTile, single.getUnroll(),
         single.getPrefetch(), Kind::Prefill, tiles * keyTile,
-        prefillSplitQueries, single.getProducts(), single.getBlock());
+        prefillSplitQueries, single.getProducts(), single.getBlock(),
+        single.getInterleave());
     if (splitsKeys(op, split) == false)
       return single;
     StringRef why = op.whyKeysStayTogether();
@@ -246,14 +251,15 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   /// Sizes of a kernel of kind decode.
   struct DecodeSizes {
     RegisterTile registers;
-    int64_t keys, unroll, block;
+    int64_t keys, unroll, block, interleave = 1;
   };
 
-  /// For rows of keys or values of `rowBytes` in memory, and values of
-  /// `valueBits`. The head of this file says why.
-  DecodeSizes decodeSizes(const StateRows &rows, int64_t rowBytes,
-                          int64_t valueBits, bool pairs) const {
+  /// The head of this file says why.
+  DecodeSizes decodeSizes(SdpaOp op, const StateRows &rows, bool pairs) const {
     bool manyRegisters = registers >= 32;
+    int64_t keyBits = op.getKey().getType().getElementTypeBitWidth(),
+            valueBits = op.getValue().getType().getElementTypeBitWidth(),
+            rowBytes = AssignSchedule::rowBytes(op);
     bool oneBlock = rows.usual > 1 && rows.usual <= usualBlock;
     // No more rows that are no queries than in blocks of 4.
     bool evenBlocks = (rows.usual + usualBlock - 1) / usualBlock % 2 == 0;
@@ -267,11 +273,14 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       RegisterTile tile{manyRegisters ? 4 : 3, manyRegisters ? 4 : 3};
       return {tile, keys, manyRegisters && !pairs ? 4 : 2, usualBlock};
     }
-    if (manyRegisters && lanes == 16 && !pairs && evenBlocks)
-      return {{2, oneAtATime() ? 1 : 2},
-              cached(l1Bytes * 4, 48, 128),
-              /*unroll=*/2,
-              largeBlock};
+    if (manyRegisters && lanes == 16 && evenBlocks) {
+      bool interleaves = pairs || keyBits == 32;
+      return {{interleaves ? 8 : 2, oneAtATime() && !pairs ? 1 : 2},
+              cached(l1Bytes * 4, 48, pairs ? 96 : 128),
+              /*unroll=*/pairs ? 4 : 2,
+              largeBlock,
+              interleaves ? lanes / 4 : 1};
+    }
     if (manyRegisters && lanes == 16 && waits)
       return {{1, 1}, /*keys=*/16, /*unroll=*/4, usualBlock};
     int64_t keys = cached(l1Bytes * 3 / 4, 48, pairs ? 64 : 96);
@@ -289,7 +298,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
         tile.registers.vectors, rows.most, tile.keys, tile.unroll,
         /*prefetch=*/2, Kind::Decode, splitKeys / tile.keys * tile.keys,
         /*split_queries=*/0, pairs ? Products::Pairs : Products::Single,
-        tile.block);
+        tile.block, tile.interleave);
   }
 
   static int64_t rowBytes(SdpaOp op) {
@@ -321,9 +330,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       bool pairs = bf16 && pairChains > 0 && group > 1 && whole;
       StateRows rows{group * (few ? queries : most),
                      group * (few ? queries : 1)};
-      DecodeSizes tile =
-          decodeSizes(rows, rowBytes(op), v.getElementTypeBitWidth(), pairs);
-      op.setDecodeScheduleAttr(decodeSchedule(rows, tile, isF64, pairs));
+      op.setDecodeScheduleAttr(
+          decodeSchedule(rows, decodeSizes(op, rows, pairs), isF64, pairs));
     }
     if (decode && few)
       return;

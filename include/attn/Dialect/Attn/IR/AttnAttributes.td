@@ -318,7 +318,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
 
     In kind `decode`, for few queries, lanes hold features instead: a register
     tile of the scores has `rows` keys times `block` queries (4 or 8), one of the
-    context `block` queries times `vectors` vectors of features. A query tile
+    context `block` queries times `vectors` vectors of features. In the scores a
+    vector holds features of `interleave` queries, to which those of a key are
+    repeated: what is left to add up are `lanes / interleave` lanes. A query tile
     holds all queries of a group of heads, at most `query_tile`, and an item has
     `split_keys` keys (a multiple of `key_tile`); the parts of a sequence are
     merged.
@@ -339,7 +341,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$split_keys,
                         DefaultValuedParameter<"int64_t", "0">:$split_queries,
                         Attn_ProductsParameter:$products,
-                        DefaultValuedParameter<"int64_t", "4">:$block);
+                        DefaultValuedParameter<"int64_t", "4">:$block,
+                        DefaultValuedParameter<"int64_t", "1">:$interleave);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     /// Queries in one panel.
