@@ -78,6 +78,9 @@ def in_memory(case, arrays):
 GROUPS = [Case(f"group{g}", d, heads=h, group=g, mask=m)
           for g, h, d, m in [(2, 4, 64, ()), (3, 6, 40, BOTTOM), (4, 4, 72, ()), (8, 8, 64, PADDED), (8, 16, 128, ()), (6, 6, 33, BOTTOM),
                              (16, 16, 96, ()), (12, 12, 48, PADDED)]]
+GROUPS += [Case(f"eight_dim{d}", d, heads=8, group=8, mask=m) for d, m in [(1, ()), (3, BOTTOM), (7, ()), (10, PADDED), (44, ())]]
+GROUPS += [Case("eight_bf16", 64, dv=96, heads=8, group=8, mask=PADDED, types=("bf16", "bf16")),
+           Case("sixteen_bf16", 32, dv=64, heads=16, group=16, types=("bf16", "bf16"))]
 CASES = [
     *(Case(f"dim{d}", d) for d in (1, 3, 8, 17, 40, 64, 72, 80, 96, 128)), *GROUPS,
     Case("wider", 40, dv=72, heads=4, group=2), Case("narrower", 72, dv=17), Case("one", 64, dv=1),
