@@ -3,7 +3,7 @@
 // queries and its lanes hold features. A state is one vector of f32 or f64:
 //
 //   part       shape                              content
-//   queries    blocks x key_parts x block x part  scale * log2(e) * query
+//   queries    blocks x block x key_parts * part  scale * log2(e) * query
 //   context    capacity x value_vectors * lanes   acc
 //   scores     blocks x scores_width              of key and query of a block,
 //                                                 (key_tile + lanes) * block
@@ -12,11 +12,11 @@
 // `capacity` is the number of rows, made a multiple of `block`; rows
 // that there are not have queries of 0. A part of a query's features is what
 // vectors hold of it beside those of other queries, `lanes / interleave` of
-// them. Where the number of features is no multiple, the last part or vector
-// begins that much before the end: it overlaps the one before, and the queries
-// are 0 where it does. Statistics are in units of
-// log2. With a single row, scores are those of key after key instead; behind
-// them lie lanes x lanes products that are not added yet.
+// them. There they lie [part][query], in blocks. Where the number of features
+// is no multiple, the last part or vector begins that much before the end: it
+// overlaps the one before, and the queries are 0 where it does. Statistics are
+// in units of log2. With a single row, scores are those of key after key
+// instead; behind them lie lanes x lanes products that are not added yet.
 //
 // Where the schedule multiplies pairs, an element of these parts is not one
 // number but two of bf16:
@@ -72,6 +72,11 @@ struct DecodeLayout {
     return std::max((keyTile + lanes) * block,
                     capacity == block ? keyTile + lanes + lanes * lanes : 0);
   }
+  /// Distances of the next query of a block and of the next part of a query.
+  int64_t queryStride() const {
+    return interleave > 1 ? part : keyParts() * part;
+  }
+  int64_t partStride() const { return interleave > 1 ? block * part : part; }
   int64_t statisticsWidth() const { return capacity + lanes; }
 
   int64_t contextBegin() const { return capacity * keyParts() * part; }

@@ -85,8 +85,8 @@ Value DecodeTile::loadKey(Value key, Value part) {
 
 /// The same part of a block's queries, vector number `vector`.
 Value DecodeTile::loadQuery(Value block, Value part, int64_t vector) {
-  Value column = k.mul(part, layout.block * layout.part);
-  return k.load(queries, block, k.add(column, vector * k.lanes));
+  int64_t first = vector * layout.interleave * layout.queryStride();
+  return k.load(queries, block, k.add(k.mul(part, layout.partStride()), first));
 }
 
 static int64_t largestDivisor(int64_t number, int64_t most) {

@@ -79,9 +79,10 @@ void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
   auto eachPart = [&](Value row, function_ref<Value(int64_t i)> content) {
     Value block = k.div(row, layout.block);
     Value within = k.sub(row, k.mul(block, layout.block));
+    Value first = k.mul(within, layout.queryStride());
     for (int64_t i = 0; i < layout.keyParts(); ++i)
       part.store(content(i), queries, block,
-                 k.mul(k.add(within, i * layout.block), layout.part));
+                 k.add(first, i * layout.partStride()));
   };
   if (layout.pairs)
     k.store(k.splat(pairFactor(scale)), layout.factor(k, state), k.index(0),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A state of kind decode is one buffer: queries (2 blocks x 2 x 4 x 4), context (8 x 8), scores (2 x 80)
+// A state of kind decode is one buffer: queries (2 blocks x 4 x 8), context (8 x 8), scores (2 x 80)
 // and statistics (3 x 12). The 6 features of a query are two vectors, of which the
 // second overlaps the first: it is 0 there. Rows that fill up a block are 0.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
@@ -17,12 +17,11 @@
 // CHECK: %[[BLOCK:.*]] = arith.divui %[[R]], %c4
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c4
 // CHECK: %[[WITHIN:.*]] = arith.subi %[[R]], %[[FIRST]]
-// CHECK: %[[AT:.*]] = arith.muli %[[WITHIN]], %c4
+// CHECK: %[[AT:.*]] = arith.muli %[[WITHIN]], %c8
 // CHECK: %[[A:.*]] = vector.load %[[Q]][%[[R]], %c0]
 // CHECK: %[[SA:.*]] = arith.mulf %[[A]], %[[FACTOR]]
 // CHECK: vector.store %[[SA]], %[[QUERIES]][%[[BLOCK]], %[[AT]]]
-// CHECK: %[[SECOND:.*]] = arith.addi %[[WITHIN]], %c4
-// CHECK: %[[NEXT:.*]] = arith.muli %[[SECOND]], %c4
+// CHECK: %[[NEXT:.*]] = arith.addi %[[AT]], %c4
 // CHECK: %[[B:.*]] = vector.load %[[Q]][%[[R]], %c2]
 // CHECK: %[[FB:.*]] = arith.select %[[FRESH]], %[[B]], %[[ZERO]]
 // CHECK: %[[SB:.*]] = arith.mulf %[[FB]], %[[FACTOR]]

@@ -12,8 +12,7 @@
 // CHECK: %[[WITHIN:.*]] = arith.subi %[[ROW]], %[[FIRST]]
 // CHECK: %[[AT:.*]] = arith.muli %[[WITHIN]], %c4
 // CHECK: vector.store %{{.*}}, %[[Q:.*]][%[[BLOCK]], %[[AT]]] : memref<2x48xf32, strided<[48, 1]>>, vector<4xf32>
-// CHECK: %[[NEXT:.*]] = arith.addi %[[WITHIN]], %c4
-// CHECK: %[[BEHIND:.*]] = arith.muli %[[NEXT]], %c4
+// CHECK: %[[BEHIND:.*]] = arith.addi %[[AT]], %c16
 // CHECK: vector.store %{{.*}}, %[[Q]][%[[BLOCK]], %[[BEHIND]]]
 // CHECK: vector.load %{{.*}}[%{{.*}}, %c6] : memref<?x10xf32>, vector<4xf32>
 // CHECK: vector.store

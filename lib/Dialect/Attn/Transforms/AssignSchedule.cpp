@@ -275,11 +275,12 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     }
     if (manyRegisters && lanes == 16 && evenBlocks) {
       bool interleaves = pairs || keyBits == 32;
-      return {{interleaves ? 8 : 2, oneAtATime() && !pairs ? 1 : 2},
-              cached(keyBits == 32 ? l1Bytes : l1Bytes * 4, 48, pairs ? 96 : 128),
-              /*unroll=*/pairs ? 4 : 2,
-              largeBlock,
-              interleaves ? lanes / 4 : 1};
+      return {
+          {interleaves ? 8 : 2, oneAtATime() && !pairs ? 1 : 2},
+          cached(keyBits == 32 ? l1Bytes : l1Bytes * 4, 48, pairs ? 96 : 128),
+          /*unroll=*/pairs ? 4 : 2,
+          largeBlock,
+          interleaves ? lanes / 4 : 1};
     }
     if (manyRegisters && lanes == 16 && waits)
       return {{1, 1}, /*keys=*/16, /*unroll=*/4, usualBlock};
