@@ -11,11 +11,11 @@
 //
 // `capacity` is the number of rows, made a multiple of `block`; rows that there
 // are not have queries of 0. A part of a query is what a vector holds of its
-// features, `lanes / interleave`; where vectors hold several queries, a block of
-// them lies [part][query]. Where the number of features is no multiple, the last
-// part or vector begins that much before the end: it overlaps the one before,
-// and the queries are 0 where it does. Statistics are in units of log2. With a
-// single row, scores are those of key after key instead; behind them lie
+// features, `lanes / interleave`; where vectors hold several queries, a block
+// of them lies [part][query]. Where the number of features is no multiple, the
+// last part or vector begins that much before the end: it overlaps the one
+// before, and the queries are 0 where it does. Statistics are in units of log2.
+// With a single row, scores are those of key after key instead; behind them lie
 // lanes x lanes products that are not added yet.
 //
 // Where the schedule multiplies pairs, an element of these parts is not one
