@@ -32,8 +32,8 @@ Value cpu::fold(KernelBuilder &k, Value vector, int64_t size,
 /// then the groups: every shuffle is one x86 instruction. Where a register is
 /// wider than 4 lanes, the halves of a group are added and not neighbours, for
 /// which LLVM would take vhaddps: one instruction that takes as long as four.
-/// Where groups belong to `interleave` queries (of 4 vectors), those are not
-/// added: the result holds the groups' sums of vector after vector.
+/// What belongs to different ones of `interleave` queries is not added: there
+/// are as many times fewer vectors, and the sums lie [vector][query].
 static Value sumLanes(KernelBuilder &k, Values xs, int64_t interleave = 1) {
   size_t count = xs.size();
   bool neighbours = k.lanes == 4; // faddp on NEON
@@ -66,8 +66,10 @@ static Value sumLanes(KernelBuilder &k, Values xs, int64_t interleave = 1) {
     return fold(k, xs[0], count,
                 [&](Value a, Value b) { return k.addf(a, b); });
   SmallVector<int64_t> mask;
-  for (int64_t lane = 0; lane < k.lanes; ++lane)
-    mask.push_back(lane % interleave * 4 + lane / interleave);
+  for (int64_t lane = 0; lane < k.lanes; ++lane) {
+    int64_t query = lane % interleave, vector = lane / interleave;
+    mask.push_back((vector / 4 * interleave + query) * 4 + vector % 4);
+  }
   return shuffle(k, xs[0], xs[0], mask);
 }
 

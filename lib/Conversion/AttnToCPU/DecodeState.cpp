@@ -80,9 +80,10 @@ void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
     Value block = k.div(row, layout.block);
     Value within = k.sub(row, k.mul(block, layout.block));
     Value first = k.mul(within, layout.queryStride());
-    for (int64_t i = 0; i < layout.keyParts(); ++i)
-      part.store(content(i), queries, block,
-                 k.add(first, i * layout.partStride()));
+    for (int64_t i = 0; i < layout.keyParts(); ++i) {
+      Value column = k.add(first, i * layout.partStride());
+      part.store(content(i), queries, block, column);
+    }
   };
   if (layout.pairs)
     k.store(k.splat(pairFactor(scale)), layout.factor(k, state), k.index(0),

@@ -44,3 +44,24 @@ func.func private @f.kernel(%q: memref<?x10xf32>, %k: memref<?x10xf32>, %v: memr
       : !attn.state<8 x 10 x 16, f32, decode>, memref<?x10xf32>, memref<?x16xf32>
   return
 }
+
+// Of 8 features of 2 queries in a vector, groups of 4 are added for each query alone: 8
+// vectors become one in three levels.
+#two = #attn.schedule<lanes = 16, rows = 4, vectors = 1, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8, interleave = 2>
+// CHECK-LABEL: func.func private @two.decode_online_full(
+// CHECK-COUNT-16: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-COUNT-7: arith.addf %{{.*}} : vector<16xf32>
+// CHECK-NOT: arith.addf
+// CHECK: vector.shuffle %{{.*}} [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15] : vector<16xf32>, vector<16xf32>
+// CHECK: vector.store
+// CHECK-COUNT-7: arith.addf %{{.*}} : vector<16xf32>
+// CHECK: vector.shuffle %{{.*}} [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15] : vector<16xf32>, vector<16xf32>
+// CHECK: math.exp2
+func.func private @two.kernel(%q: memref<?x8xf16>, %k: memref<?x8xf16>, %v: memref<?x16xf16>, %sq: index, %first: index, %skv: index) {
+  %c0 = arith.constant 0 : index
+  %s = attn.init_state %q scale 0.5 {schedule = #two} : memref<?x8xf16> -> !attn.state<8 x 8 x 16, f32, decode>
+  %n = attn.online %s, %k, %v rows %c0 to %sq keys from %first lengths %sq, %skv mode full {heads = 8 : i64, schedule = #two}
+      : !attn.state<8 x 8 x 16, f32, decode>, memref<?x8xf16>, memref<?x16xf16>
+  return
+}

@@ -87,11 +87,12 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects block to be 4 or, in kind decode with at "
                           "least 8 lanes (16 for pairs) and 8 * rows a "
                           "multiple of them, 8";
-  if (interleave != 1 && (!decode || interleave * 4 != lanes ||
-                          block % interleave || rows * block % lanes)) // C10
+  bool interleaves = decode && (interleave == 2 || interleave == 4) &&
+                     4 * interleave <= lanes && rows * block % lanes == 0;
+  if (interleave != 1 && !interleaves) // C10
     return emitError() << "expects interleave to be 1 or, in kind decode with "
-                          "rows * block a multiple of lanes and block one of "
-                          "interleave, a quarter of lanes";
+                          "rows * block a multiple of lanes, 2 or 4 and at "
+                          "most a quarter of lanes";
   return success();
 }
 

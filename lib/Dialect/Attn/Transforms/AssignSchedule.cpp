@@ -58,9 +58,9 @@
 // and every change between keys and values ends a stream that the processor
 // prefetches. For more, a tile is what the next one is prefetched behind:
 //   queries of a group   32 registers                 16
-//   2 to 4               1 key x 4, 16 keys           3 x 4, in 3/4 of the
-//   cache 5 to 8, 13 to 16 ..  8 or 2 keys x 8, 48 to 128   the same others,
-//   bf16 pairs   4 keys x 4, in 3/4 of it     the same
+//   2 to 4               1 key x 4, 16 keys           3 x 4, 3/4 of the cache
+//   5 to 8, 13 to 16 ..  2 to 8 keys x 8, 48 to 128   the same
+//   others               4 keys x 4, 3/4 of the cache the same
 // 2 to 4 queries wait for memory, which is read fastest in its own order: row
 // after row, not 4 rows abreast (rows of 1024 bytes: 50 % of a plain read, and
 // 75 so). For 8 queries each number is loaded, and each of f16 converted, once
@@ -68,11 +68,12 @@
 // cycle, and a broadcast that only one of them needs is part of it (8 x 1); of
 // 16-bit values 3 vectors per query would leave 16 registers no room. Several
 // heads that share keys of bf16 multiply pairs as well, where no head dimension
-// leaves a vector of them incomplete. What a register of 512 bits takes to add
-// up its 16 lanes is a sixth of the time of f32, a third of pairs. There the
+// leaves a vector of them incomplete. What registers of 512 bits take to add up
+// their 16 lanes is a sixth of the time of f32, a third of pairs. There the
 // lanes of scores are 4 features of 4 queries, and 8 keys are read by a load
-// that repeats 128 bits: 9 instructions for 16 scores instead of 45. f16 would
-// have to be converted each time that it is read, f64 gains nothing.
+// that repeats 128 bits: 10 instructions for 16 scores instead of 45. Single
+// numbers of 16 bits are converted each time that they are read, so that they
+// take 8 features of 2 queries, and 4 keys. f64 gains nothing.
 //
 // An item of kind prefill sees all keys, unless a head has few tiles of queries
 // and many keys: then it sees 4096 of them. That is work for a millisecond,
@@ -274,13 +275,13 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       return {tile, keys, manyRegisters && !pairs ? 4 : 2, usualBlock};
     }
     if (manyRegisters && lanes == 16 && evenBlocks) {
-      bool interleaves = pairs || keyBits == 32;
+      int64_t interleave = pairs || keyBits == 32 ? 4 : keyBits == 16 ? 2 : 1;
       return {
-          {interleaves ? 8 : 2, oneAtATime() && !pairs ? 1 : 2},
+          {2 * interleave, oneAtATime() && !pairs ? 1 : 2},
           cached(keyBits == 32 ? l1Bytes : l1Bytes * 4, 48, pairs ? 96 : 128),
           /*unroll=*/pairs ? 4 : 2,
           largeBlock,
-          interleaves ? lanes / 4 : 1};
+          interleave};
     }
     if (manyRegisters && lanes == 16 && waits)
       return {{1, 1}, /*keys=*/16, /*unroll=*/4, usualBlock};

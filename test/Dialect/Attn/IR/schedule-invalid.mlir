@@ -243,23 +243,23 @@ func.func @schedule_c9_a_large_block_of_pairs_in_8_lanes() {
 // -----
 
 func.func @schedule_c10_half_of_the_lanes() {
-  // expected-error@+1 {{expects interleave to be 1 or, in kind decode with rows * block a multiple of lanes and block one of interleave, a quarter of lanes}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8, interleave = 8>} 0 : i32
+  // expected-error@+1 {{expects interleave to be 1 or, in kind decode with rows * block a multiple of lanes, 2 or 4 and at most a quarter of lanes}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 8, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8, interleave = 4>} 0 : i32
   return
 }
 
 // -----
 
 func.func @schedule_c10_sums_of_half_a_vector() {
-  // expected-error@+1 {{expects interleave to be 1 or, in kind decode with rows * block a multiple of lanes and block one of interleave, a quarter of lanes}}
+  // expected-error@+1 {{expects interleave to be 1 or, in kind decode with rows * block a multiple of lanes, 2 or 4 and at most a quarter of lanes}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 1, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, interleave = 2>} 0 : i32
   return
 }
 
 // -----
 
-func.func @schedule_c10_more_than_a_block() {
-  // expected-error@+1 {{expects interleave to be 1 or, in kind decode with rows * block a multiple of lanes and block one of interleave, a quarter of lanes}}
+func.func @schedule_c10_eight() {
+  // expected-error@+1 {{expects interleave to be 1 or, in kind decode with rows * block a multiple of lanes, 2 or 4 and at most a quarter of lanes}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 32, rows = 8, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, interleave = 8>} 0 : i32
   return
 }
@@ -267,7 +267,7 @@ func.func @schedule_c10_more_than_a_block() {
 // -----
 
 func.func @schedule_c10_prefill() {
-  // expected-error@+1 {{expects interleave to be 1 or, in kind decode with rows * block a multiple of lanes and block one of interleave, a quarter of lanes}}
+  // expected-error@+1 {{expects interleave to be 1 or, in kind decode with rows * block a multiple of lanes, 2 or 4 and at most a quarter of lanes}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, interleave = 4>} 0 : i32
   return
 }

@@ -91,3 +91,8 @@ func.func @schedule_c10_two_of_8_lanes() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, interleave = 2>} 0 : i32
   return
 }
+
+func.func @schedule_c10_two_of_16_lanes() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8, interleave = 2>} 0 : i32
+  return
+}

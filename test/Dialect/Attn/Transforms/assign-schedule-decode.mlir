@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Register tiles of kind decode. 32 registers hold blocks of 8 queries where those
-// are as full as blocks of 4, and of f32 and pairs 4 features of 4 queries in a
-// vector; 2 to 4 queries of 32 bits wait for memory, and read a
+// are as full as blocks of 4, and features of 4 or 2 queries in a vector; 2 to 4 queries of 32 bits wait for memory, and read a
 // row at a time.
 // RUN: attn-opt %s --attn-assign-schedule="lanes=8" | FileCheck %s --check-prefixes=CHECK,AVX2
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32" | FileCheck %s --check-prefixes=CHECK,AVX512
@@ -16,11 +15,12 @@ func.func @eight(%q: tensor<8x1x128xf32>, %k: tensor<1x?x128xf32>) -> tensor<8x1
   return %o : tensor<8x1x128xf32>
 }
 
-// Keys of 16 bits would be converted each time that they are read.
+// Keys of 16 bits are converted each time that they are read, so a vector holds
+// features of 2 queries only.
 // CHECK-LABEL: @halves
 // AVX2: rows = 3, vectors = 2, query_tile = 8, key_tile = 96,
-// AVX512: rows = 2, vectors = 2, query_tile = 8, key_tile = 128, {{.*}} block = 8>
-// ONE: rows = 2, vectors = 1, query_tile = 8, key_tile = 128, {{.*}} block = 8>
+// AVX512: rows = 4, vectors = 2, query_tile = 8, key_tile = 128, {{.*}} block = 8, interleave = 2>
+// ONE: rows = 4, vectors = 1, query_tile = 8, key_tile = 128, {{.*}} block = 8, interleave = 2>
 func.func @halves(%q: tensor<8x1x128xf16>, %k: tensor<1x?x128xf16>) -> tensor<8x1x128xf16> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<8x1x128xf16>, tensor<1x?x128xf16>, tensor<1x?x128xf16>) -> tensor<8x1x128xf16>
   return %o : tensor<8x1x128xf16>
