@@ -74,7 +74,8 @@ static Value sumLanes(KernelBuilder &k, Values xs, int64_t interleave = 1) {
 }
 
 /// Part number `part` of a key's features, or of their pairs, once for each
-/// query of a vector.
+/// query of a vector. Pairs are repeated as numbers of bf16: repeated as pairs,
+/// LLVM would shuffle what it has loaded.
 Value DecodeTile::loadKey(Value key, Value part) {
   int64_t size = layout.part;
   if (!layout.pairs)
