@@ -12,20 +12,11 @@ namespace attn::cpu {
 void emitInitState(KernelBuilder &k, const StateLayout &layout, Value state,
                    Value query, double scale);
 
-/// The rows of `tile` as `element`: where memory holds a narrower type, a copy
-/// in the state's row `begin` and behind.
-Value stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
-                Value tile, int64_t begin);
-
-/// The rows of `tile`, of bf16, as pairs: element [r][d] holds those of rows 2
-/// r and 2 r + 1. A row that the last pair lacks is 0.
-Value stagePairs(KernelBuilder &k, const StateLayout &layout, Value state,
-                 Value tile, int64_t begin);
-
 /// 1 / (1 + e^-x) of scores in units of log2; exactly 0 where one is excluded.
 Value sigmoid(KernelBuilder &k, Value score);
 
-/// The values of a tile as the schedule's products read them.
+/// The values of a tile as the schedule's products read them. They take the
+/// place of staged keys: scores of the tile come first.
 Value stageValues(KernelBuilder &k, const StateLayout &layout, Value state,
                   Value value);
 

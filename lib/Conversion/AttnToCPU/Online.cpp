@@ -3,9 +3,10 @@
 //   1. scores of all panels, and softmax of each (ScoreTile, softmaxTile)
 //   2. O^T[d][query] = a * O^T + V[key, d] * P^T[key][query] of all panels
 // Two passes over the panels keep K in the level-1 cache during the first and V
-// during the second. Two maps take the first pass one after the other, and then
-// the second: they share V, converted or paired once. By sigmoid, every score
-// becomes a weight by itself: there is no maximum, no sum, and a is 1.
+// during the second; V is converted or paired between them, in the place of the
+// converted K. Two maps take the first pass one after the other, and then
+// the second: they share V. By sigmoid, every score becomes a weight by itself:
+// there is no maximum, no sum, and a is 1.
 #include "Kernels.h"
 #include "Pairs.h"
 #include "TileProducts.h"
@@ -298,7 +299,6 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   SmallVector<TileOperands> tiles(maps); // of which scores keep a reference
   for (TileOperands &tile : tiles)
     stageKeys(k, layout, tile);
-  Value staged = stageValues(k, layout, maps.front().state, value);
   SmallVector<ScoreTile, 0> scoreTiles;
   for (auto [map, tile] : llvm::zip(maps, tiles)) {
     ScoreTile::Options options;
@@ -310,6 +310,7 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
     scoreTiles.emplace_back(k, layout, tile);
     weightsOfMap(scoreTiles.back(), options);
   }
+  Value staged = stageValues(k, layout, maps.front().state, value);
   // Blocks of an even number of keys begin with a pair.
   auto rowsOf = [&](Value keys) {
     return layout.pairs ? pairCount(k, keys) : keys;

@@ -382,7 +382,7 @@ void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
     Value before = options.updateMaximum
                        ? k.load(tile.state, maximumRow, column)
                        : Value();
-    Value maximum = before && scaleMaximum ? k.infinity() : before;
+    Value maximum = scaleMaximum ? Value() : before;
     for (int64_t r = 0; r < k.rows; ++r) {
       Value key = k.add(first, r);
       Value score = scores[r][v];
@@ -390,12 +390,12 @@ void ScoreTile::scoreBlock(Value p, Value block, const Options &options,
         score = k.mulf(score, factor);
       score = adjust(score, p, key, v, options, careful);
       k.store(score, tile.state, k.add(weights, key), column);
-      if (maximum)
-        maximum = k.maxf(score, maximum); // a NaN is left to the weights
+      if (before) // a NaN is left to the weights
+        maximum = maximum ? k.maxf(score, maximum) : score;
     }
-    if (maximum && scaleMaximum)
+    if (before && scaleMaximum)
       maximum = k.maxf(k.mulf(maximum, factor), before);
-    if (maximum)
+    if (before)
       k.store(maximum, tile.state, maximumRow, column);
   }
 }

@@ -11,11 +11,11 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// A view of the state's rows from `begin` as (count x dim).
+/// The state's staged rows as (count x dim).
 static Value stagedView(KernelBuilder &k, const StateLayout &layout,
-                        Value state, int64_t begin, Value count, int64_t dim) {
+                        Value state, Value count, int64_t dim) {
   OpBuilder &b = k.builder;
-  int64_t offset = begin * layout.panel;
+  int64_t offset = layout.stagedBegin() * layout.panel;
   auto type =
       MemRefType::get({ShapedType::kDynamic, dim}, k.element,
                       StridedLayoutAttr::get(b.getContext(), offset, {dim, 1}));
@@ -41,15 +41,16 @@ static void copyRows(KernelBuilder &k, Value from, Value to, Value count,
   });
 }
 
-Value cpu::stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
-                     Value tile, int64_t begin) {
+/// The rows of `tile` as `element`: where memory holds a narrower type, a copy.
+static Value stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
+                       Value tile) {
   OpBuilder &b = k.builder;
   auto type = cast<MemRefType>(tile.getType());
   if (type.getElementType() == k.element)
     return tile;
   int64_t dim = type.getDimSize(1);
   Value count = memref::DimOp::create(b, k.loc, tile, 0);
-  Value staged = stagedView(k, layout, state, begin, count, dim);
+  Value staged = stagedView(k, layout, state, count, dim);
   copyRows(k, tile, staged, count, dim);
   return staged;
 }
@@ -59,17 +60,18 @@ void cpu::stageKeys(KernelBuilder &k, const StateLayout &layout,
   if (layout.tiles)
     tile.paddedKey = stagePaddedKeys(k, layout, tile.state, tile.key);
   else if (!layout.pairs)
-    tile.key =
-        stageRows(k, layout, tile.state, tile.key, layout.stagedKeyBegin());
+    tile.key = stageRows(k, layout, tile.state, tile.key);
 }
 
-Value cpu::stagePairs(KernelBuilder &k, const StateLayout &layout, Value state,
-                      Value tile, int64_t begin) {
+/// The rows of `tile`, of bf16, as pairs: element [r][d] holds those of rows 2
+/// r and 2 r + 1. A row that the last pair lacks is 0.
+static Value stagePairs(KernelBuilder &k, const StateLayout &layout,
+                        Value state, Value tile) {
   OpBuilder &b = k.builder;
   int64_t dim = cast<MemRefType>(tile.getType()).getDimSize(1);
   Value count = memref::DimOp::create(b, k.loc, tile, 0);
   Value whole = k.div(count, 2), pairs = pairCount(k, count);
-  Value staged = stagedView(k, layout, state, begin, pairs, dim);
+  Value staged = stagedView(k, layout, state, pairs, dim);
   KernelBuilder wide = k.withLanes(2 * k.lanes);
   auto write = [&](Value pair, bool complete) {
     Value row = k.mul(pair, 2);
@@ -92,8 +94,7 @@ Value cpu::stageValues(KernelBuilder &k, const StateLayout &layout, Value state,
                        Value value) {
   if (layout.tiles)
     return stageTransposed(k, layout, state, value);
-  return (layout.pairs ? stagePairs : stageRows)(k, layout, state, value,
-                                                 layout.stagedValueBegin());
+  return (layout.pairs ? stagePairs : stageRows)(k, layout, state, value);
 }
 
 // --- for products of tiles ---
@@ -104,8 +105,8 @@ Value cpu::stagePaddedKeys(KernelBuilder &k, const StateLayout &layout,
   int64_t dim = layout.keyDim;
   Value count = memref::DimOp::create(b, k.loc, key, 0);
   Value rows = k.index(k.rows);
-  Value staged = stagedView(k, layout, state, layout.stagedKeyBegin(),
-                            k.index(layout.paddedKeys()), layout.queryRows());
+  Value staged = stagedView(k, layout, state, k.index(layout.paddedKeys()),
+                            layout.queryRows());
   auto eachGroup = [&](Value row, function_ref<Value(int64_t)> pairs) {
     for (int64_t column = 0; column < dim; column += tileNumbers)
       k.store(pairs(column), staged, row, k.index(column / 2));
@@ -139,8 +140,8 @@ Value cpu::stageTransposed(KernelBuilder &k, const StateLayout &layout,
   Value count = memref::DimOp::create(b, k.loc, value, 0);
   Value groups = k.div(count, tileNumbers), last = k.sub(count, k.index(1));
   Value staged =
-      stagedView(k, layout, state, layout.stagedValueBegin(),
-                 k.index(llvm::alignTo(dim, tileSize)), layout.keyTile / 2);
+      stagedView(k, layout, state, k.index(llvm::alignTo(dim, tileSize)),
+                 layout.keyTile / 2);
   auto transpose = [&](Value group, Value d, Value mask, bool complete) {
     auto load = [&](int64_t i) -> Value {
       Value key = k.add(k.mul(group, tileNumbers), i);

@@ -8,7 +8,8 @@
 //   weights    panels * (keys + rows) scores, then weights, of key r - rows
 //   statistics panels * 4             m, l, a (= exp2(m - m')), m'
 //   extra      key_tile + 2 * lanes   bias or mask of key r - lanes, one panel
-//   staged     key_tile * dim / panel keys, then values, of the tile, row-major
+//   staged     key_tile * dim / panel keys of the tile, row-major; once there
+//                                     are weights, values in their place
 //
 // Where the schedule multiplies pairs, an element of these parts is not one
 // number but two of bf16:
@@ -67,20 +68,17 @@ struct StateLayout {
     return weightsBegin() + panels * (keyTile + padding);
   }
   int64_t extrasBegin() const { return statisticsBegin() + panels * 4; }
-  int64_t stagedKeyBegin() const {
+  int64_t stagedBegin() const {
     return extrasBegin() + extras * (keyTile + 2 * lanes);
-  }
-  int64_t stagedValueBegin() const {
-    if (tiles)
-      return stagedKeyBegin() + stagedRows(paddedKeys() * queryRows());
-    return stagedKeyBegin() + (pairs ? 0 : stagedRows(keyTile * keyDim));
   }
   /// Keys of a tile that are ever padded.
   int64_t paddedKeys() const { return keyDim % 32 ? keyTile : padding; }
   int64_t productsBegin() const {
-    int64_t rows = pairs ? (keyTile + 1) / 2 : keyTile;
-    int64_t columns = tiles ? llvm::alignTo(valueDim, 16) : valueDim;
-    return stagedValueBegin() + stagedRows(rows * columns);
+    int64_t keys =
+        tiles ? paddedKeys() * queryRows() : (pairs ? 0 : keyTile * keyDim);
+    int64_t values = (pairs ? (keyTile + 1) / 2 : keyTile) *
+                     (tiles ? llvm::alignTo(valueDim, 16) : valueDim);
+    return stagedBegin() + llvm::divideCeil(std::max(keys, values), panel);
   }
   int64_t factor() const { return productsBegin() + (tiles ? padding : 0); }
   int64_t totalRows() const { return factor() + (pairs ? 1 : 0); }
@@ -100,10 +98,6 @@ struct StateLayout {
   }
   int64_t extra(int64_t i) const {
     return extrasBegin() + i * (keyTile + 2 * lanes) + lanes;
-  }
-
-  int64_t stagedRows(int64_t elements) const {
-    return (elements + panel - 1) / panel;
   }
 
   mlir::MemRefType memrefType() const {

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
-// CHECK: func.func private @f.merge(%[[A:.*]]: memref<50x4xf32>, %[[B:.*]]: memref<50x4xf32>)
+// CHECK: func.func private @f.merge(%[[A:.*]]: memref<46x4xf32>, %[[B:.*]]: memref<46x4xf32>)
 // CHECK-NOT: math.exp2
 // CHECK-DAG: %[[X:.*]] = vector.load %[[A]]
 // CHECK-DAG: %[[Y:.*]] = vector.load %[[B]]

@@ -4,7 +4,7 @@
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
-// CHECK: func.func private @f.finalize(%[[S:.*]]: memref<50x4xf32>, %[[O:.*]]: memref<?x6xf32>)
+// CHECK: func.func private @f.finalize(%[[S:.*]]: memref<46x4xf32>, %[[O:.*]]: memref<?x6xf32>)
 // CHECK: %[[SUM:.*]] = vector.load %[[S]]
 // CHECK-NEXT: %[[NONE:.*]] = arith.cmpf oeq, %[[SUM]], %[[ZERO:.*]] : vector<4xf32>
 // CHECK-NEXT: %[[X:.*]] = arith.divf %{{.*}}, %[[SUM]]

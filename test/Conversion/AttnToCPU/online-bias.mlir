@@ -4,7 +4,7 @@
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
-// CHECK: func.func private @f.online_full(%[[S:.*]]: memref<62x4xf32>, {{.*}}, %[[B:.*]]: memref<?x?xf32>)
+// CHECK: func.func private @f.online_full(%[[S:.*]]: memref<58x4xf32>, {{.*}}, %[[B:.*]]: memref<?x?xf32>)
 // CHECK-DAG: %[[LOG2E:.*]] = arith.constant dense<1.44269502> : vector<4xf32>
 // CHECK: %[[ROW:.*]] = vector.load %[[B]]
 // CHECK: arith.mulf %[[ROW]], %[[LOG2E]]

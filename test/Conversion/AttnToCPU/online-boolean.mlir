@@ -5,7 +5,7 @@
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // The rows of the matrix make the state larger: 40 + 12 (key_tile, lanes and one block to spare).
-// CHECK: func.func private @f.online_edge(%[[S:.*]]: memref<62x4xf32>, {{.*}}, %[[M:.*]]: memref<?x?xi1>)
+// CHECK: func.func private @f.online_edge(%[[S:.*]]: memref<58x4xf32>, {{.*}}, %[[M:.*]]: memref<?x?xi1>)
 // CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<4xi8>
 // CHECK: vector.shuffle
 // CHECK: vector.store %{{.*}}, %[[S]]

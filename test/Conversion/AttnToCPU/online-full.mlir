@@ -5,7 +5,7 @@
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
-// CHECK: func.func private @f.online_full(%[[S:.*]]: memref<50x4xf32>, %[[K:.*]]: memref<?x4xf32>, %[[V:.*]]: memref<?x6xf32>,
+// CHECK: func.func private @f.online_full(%[[S:.*]]: memref<46x4xf32>, %[[K:.*]]: memref<?x4xf32>, %[[V:.*]]: memref<?x6xf32>,
 // CHECK-NOT: : vector<4xindex>
 // CHECK-NOT: cmpf ord
 // CHECK-NOT: arith.cmpi {{.*}} : vector<4xi32>

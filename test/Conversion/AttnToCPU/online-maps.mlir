@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Two maps: keys of f16 are converted for each, the values once for both; first the weights of both maps, then both contexts.
+// Two maps: keys of f16 are converted for each; after the weights of both maps the values take their place, converted
+// once for both; then come both contexts.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 
@@ -8,10 +9,7 @@
 // CHECK: vector.load %[[K1]]
 // CHECK: %[[S2:.*]] = memref.reinterpret_cast %[[B]]
 // CHECK: vector.load %[[K2]]
-// CHECK: %[[W:.*]] = memref.reinterpret_cast %[[A]]
-// CHECK: vector.load %[[V]]
 // CHECK-NOT: vector.load %[[V]]
-// CHECK-NOT: vector.load %[[W]]
 // CHECK: memref.prefetch %[[K1]]
 // CHECK: memref.prefetch %[[V]]
 // CHECK: memref.load %[[S1]]
@@ -20,6 +18,9 @@
 // CHECK-NOT: memref.prefetch %[[V]]
 // CHECK: memref.load %[[S2]]
 // CHECK: math.exp2
+// CHECK: %[[W:.*]] = memref.reinterpret_cast %[[A]]
+// CHECK: vector.load %[[V]]
+// CHECK-NOT: vector.load %[[V]]
 // CHECK: memref.load %[[W]]
 // CHECK: vector.store %{{.*}}, %[[A]]
 // CHECK: memref.load %[[W]]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of pairs. Values of two keys are put side by side, those of a last key
-// alone beside 0. Keys are read as pairs straight from memory, the last number of
-// an odd row alone. Scores stay unscaled until the maximum is subtracted, exp2 may
-// be rough, and weights are rounded into pairs.
+// Products of pairs. Keys are read as pairs straight from memory, the last number of
+// an odd row alone. Scores stay unscaled until the maximum is subtracted; the
+// maximum begins with the first of them. exp2 may be rough, and weights are rounded
+// into pairs. Then values of two keys are put side by side, those of a last key
+// alone beside 0.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0, products = pairs>
 
@@ -10,16 +11,6 @@
 // CHECK-DAG: #[[LANE:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK: func.func private @f.online_full(%[[S:.*]]: memref<42x4xf32>, %[[K:.*]]: memref<?x5xbf16>, %[[V:.*]]: memref<?x6xbf16>
 // CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0.000000e+00> : vector<8xbf16>
-
-// CHECK: %[[STAGED:.*]] = memref.reinterpret_cast %[[S]]
-// CHECK: scf.for
-// CHECK: %[[EVEN:.*]] = vector.maskedload %[[V]]
-// CHECK: %[[ODD:.*]] = vector.maskedload %[[V]]
-// CHECK: %[[BOTH:.*]] = vector.interleave %[[EVEN]], %[[ODD]] : vector<8xbf16> -> vector<16xbf16>
-// CHECK: vector.bitcast %[[BOTH]] : vector<16xbf16> to vector<8xf32>
-// CHECK: vector.maskedstore %[[STAGED]]
-// CHECK: scf.if
-// CHECK: vector.interleave %{{.*}}, %[[NONE]]
 
 // CHECK: %[[FACTOR:.*]] = vector.load %[[S]][%c41, %c0]
 // CHECK: scf.for
@@ -35,6 +26,17 @@
 // CHECK: arith.truncf {{.*}} : vector<4xf32> to vector<4xbf16>
 // CHECK: vector.interleave {{.*}} : vector<4xbf16> -> vector<8xbf16>
 // CHECK: math.exp2 %{{[^ ]*}} : vector<4xf32>
+
+// CHECK: %[[STAGED:.*]] = memref.reinterpret_cast %[[S]]
+// CHECK: scf.for
+// CHECK: %[[EVEN:.*]] = vector.maskedload %[[V]]
+// CHECK: %[[ODD:.*]] = vector.maskedload %[[V]]
+// CHECK: %[[BOTH:.*]] = vector.interleave %[[EVEN]], %[[ODD]] : vector<8xbf16> -> vector<16xbf16>
+// CHECK: vector.bitcast %[[BOTH]] : vector<16xbf16> to vector<8xf32>
+// CHECK: vector.maskedstore %[[STAGED]]
+// CHECK: scf.if
+// CHECK: vector.interleave %{{.*}}, %[[NONE]]
+
 // CHECK: memref.load %[[STAGED]]
 // CHECK: vector.contract
 func.func private @f.kernel(%q: memref<?x5xbf16>, %k: memref<?x5xbf16>, %v: memref<?x6xbf16>, %b: index, %e: index) {

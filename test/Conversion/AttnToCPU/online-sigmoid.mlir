@@ -4,7 +4,7 @@
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
-// CHECK: func.func private @f.online_full(%[[S:.*]]: memref<50x4xf32>, %[[K:.*]]: memref<?x4xf32>, %[[V:.*]]: memref<?x6xf32>,
+// CHECK: func.func private @f.online_full(%[[S:.*]]: memref<46x4xf32>, %[[K:.*]]: memref<?x4xf32>, %[[V:.*]]: memref<?x6xf32>,
 // CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<6.400000e+01> : vector<4xf32>
 // CHECK-DAG: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<4xf32>
 // CHECK: vector.fma

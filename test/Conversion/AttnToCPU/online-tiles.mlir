@@ -6,7 +6,7 @@
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
 #s = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>
 
-// CHECK: func.func private @f.online_full(%[[S:.*]]: memref<281x32xf32>, %[[K:.*]]: memref<?x33xbf16>, %[[V:.*]]: memref<?x20xbf16>
+// CHECK: func.func private @f.online_full(%[[S:.*]]: memref<249x32xf32>, %[[K:.*]]: memref<?x33xbf16>, %[[V:.*]]: memref<?x20xbf16>
 // CHECK-DAG: %[[SUMS:.*]] = arith.constant dense<0.000000e+00> : vector<16x16xf32>
 // CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0.000000e+00> : vector<16xbf16>
 // CHECK-DAG: %[[COUNT:.*]] = memref.dim %[[K]], %c0
@@ -20,19 +20,6 @@
 // CHECK: vector.maskedload %[[K]][%[[ROW]], %c32], %[[MASK]]
 // CHECK: vector.store %{{.*}}, %[[PADDED]][%[[ROW]], %c16]
 // CHECK: scf.for %{{.*}} = %[[COUNT]] to %c32 step %c1
-
-// The values: 16 columns and 4, of all groups of 32 keys and of the rest.
-// CHECK: %[[TURNED:.*]] = memref.reinterpret_cast %[[S]] {{.*}} to memref<32x32xf32
-// CHECK: scf.for
-// CHECK: %[[EVEN:.*]] = vector.load %[[V]]
-// CHECK: %[[ODD:.*]] = vector.load %[[V]]
-// CHECK: vector.interleave %[[EVEN]], %[[ODD]] : vector<16xbf16> -> vector<32xbf16>
-// CHECK: vector.shuffle
-// CHECK: vector.store %{{.*}}, %[[TURNED]]
-// CHECK: vector.constant_mask [4] : vector<16xi1>
-// CHECK: vector.maskedload %[[V]]
-// CHECK: scf.if
-// CHECK: arith.select %{{.*}}, %{{.*}}, %[[NONE]] : vector<16xbf16>
 
 // CHECK: %[[TILES:.*]]:4 = scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args(%[[C:.*]] = %[[SUMS]], %{{.*}} = %[[SUMS]], %{{.*}} = %[[SUMS]], %{{.*}} = %[[SUMS]])
 // CHECK: vector.load %[[PADDED]]{{.*}} vector<16x16xf32>
@@ -57,11 +44,24 @@
 // CHECK-NEXT: vector.store %{{.*}}, %[[S]]
 // CHECK-NEXT: }
 
+// The values: 16 columns and 4, of all groups of 32 keys and of the rest.
+// CHECK: %[[TURNED:.*]] = memref.reinterpret_cast %[[S]] {{.*}} to memref<32x32xf32
+// CHECK: scf.for
+// CHECK: %[[EVEN:.*]] = vector.load %[[V]]
+// CHECK: %[[ODD:.*]] = vector.load %[[V]]
+// CHECK: vector.interleave %[[EVEN]], %[[ODD]] : vector<16xbf16> -> vector<32xbf16>
+// CHECK: vector.shuffle
+// CHECK: vector.store %{{.*}}, %[[TURNED]]
+// CHECK: vector.constant_mask [4] : vector<16xi1>
+// CHECK: vector.maskedload %[[V]]
+// CHECK: scf.if
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[NONE]] : vector<16xbf16>
+
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[SUMS]]
 // CHECK: vector.load %[[TURNED]][%c0, {{.*}} vector<16x16xf32>
 // CHECK: vector.load %[[TURNED]][%c16, {{.*}} vector<16x16xf32>
 // CHECK-COUNT-4: vector.contract
-// CHECK: vector.store %{{.*}}, %[[S]][%c248, %c0] {{.*}} vector<16x16xf32>
+// CHECK: vector.store %{{.*}}, %[[S]][%c216, %c0] {{.*}} vector<16x16xf32>
 // CHECK: scf.for %{{.*}} = %c0 to %c20 step %c4
 // CHECK-COUNT-8: vector.fma {{.*}} : vector<16xf32>
 // CHECK: func.func private @f.kernel(
@@ -73,7 +73,7 @@ func.func private @f.kernel(%q: memref<?x33xbf16>, %k: memref<?x33xbf16>, %v: me
 }
 
 // Keys whose rows fill tiles are read where they lie, but for fewer than 32.
-// CHECK: func.func private @g.online_edge(%[[S:[^:]*]]: memref<229x32xf32>, %[[K:[^:]*]]: memref<?x64xbf16>
+// CHECK: func.func private @g.online_edge(%[[S:[^:]*]]: memref<213x32xf32>, %[[K:[^:]*]]: memref<?x64xbf16>
 // CHECK-DAG: %[[COUNT:.*]] = memref.dim %[[K]], %c0
 // CHECK: %[[PADDED:.*]] = memref.reinterpret_cast %[[S]] {{.*}} to memref<32x32xf32
 // CHECK: %[[FEW:.*]] = arith.cmpi slt, %[[COUNT]], %c32

@@ -5,7 +5,7 @@
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 #d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
-// CHECK: func.func private @f.return_state(%[[S:.*]]: memref<50x4xf32>, %[[M:.*]]: memref<?xf32>, %[[L:.*]]: memref<?xf32>, %[[A:.*]]: memref<?x6xf32>)
+// CHECK: func.func private @f.return_state(%[[S:.*]]: memref<46x4xf32>, %[[M:.*]]: memref<?xf32>, %[[L:.*]]: memref<?xf32>, %[[A:.*]]: memref<?x6xf32>)
 // CHECK-DAG: %[[LN2:.*]] = arith.constant dense<0.693147182> : vector<4xf32>
 // CHECK-DAG: %[[HIGH:.*]] = arith.constant dense<-1.44269502> : vector<4xf32>
 // CHECK-DAG: %[[LOW:.*]] = arith.constant dense<-1.925963{{[0-9]*}}E-8> : vector<4xf32>

@@ -3,16 +3,16 @@
 // layout, and kernels see them as their schedule lays them out.
 // RUN: attn-opt %s --convert-attn-to-cpu | FileCheck %s
 
-// CHECK: func.func private @f.init_state(%{{.*}}: memref<50x4xf32>, %{{.*}}: memref<?x4xf32>)
-// CHECK: func.func private @f.init_state_1(%{{.*}}: memref<48x4xf32>, %{{.*}}: memref<?x4xf32>)
+// CHECK: func.func private @f.init_state(%{{.*}}: memref<46x4xf32>, %{{.*}}: memref<?x4xf32>)
+// CHECK: func.func private @f.init_state_1(%{{.*}}: memref<44x4xf32>, %{{.*}}: memref<?x4xf32>)
 // CHECK-LABEL: func.func private @f.kernel
-// CHECK: %[[A:.*]] = memref.alloc() {alignment = 64 : i64} : memref<200xf32>
-// CHECK: %[[B:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [50, 4], strides: [4, 1] : memref<200xf32> to memref<50x4xf32>
+// CHECK: %[[A:.*]] = memref.alloc() {alignment = 64 : i64} : memref<184xf32>
+// CHECK: %[[B:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [46, 4], strides: [4, 1] : memref<184xf32> to memref<46x4xf32>
 // CHECK: call @f.init_state(%[[B]],
-// CHECK: %[[C:.*]] = memref.alloc() {alignment = 64 : i64} : memref<200xf32>
-// CHECK: %[[D:.*]] = memref.reinterpret_cast %[[C]] to offset: [0], sizes: [48, 4], strides: [4, 1] : memref<200xf32> to memref<48x4xf32>
+// CHECK: %[[C:.*]] = memref.alloc() {alignment = 64 : i64} : memref<184xf32>
+// CHECK: %[[D:.*]] = memref.reinterpret_cast %[[C]] to offset: [0], sizes: [44, 4], strides: [4, 1] : memref<184xf32> to memref<44x4xf32>
 // CHECK: call @f.init_state_1(%[[D]],
-// CHECK: %[[E:.*]] = memref.reinterpret_cast %[[C]] to offset: [0], sizes: [48, 4], strides: [4, 1] : memref<200xf32> to memref<48x4xf32>
+// CHECK: %[[E:.*]] = memref.reinterpret_cast %[[C]] to offset: [0], sizes: [44, 4], strides: [4, 1] : memref<184xf32> to memref<44x4xf32>
 // CHECK: call @f.finalize(%[[E]],
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 #t = #attn.schedule<lanes = 4, rows = 1, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>

@@ -4,7 +4,7 @@
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
-// CHECK: func.func private @f.weigh(%[[S:.*]]: memref<50x4xf32>, %[[K:.*]]: memref<?x4xf32>, {{.*}}, %[[W:.*]]: memref<?x?xf32>)
+// CHECK: func.func private @f.weigh(%[[S:.*]]: memref<46x4xf32>, %[[K:.*]]: memref<?x4xf32>, {{.*}}, %[[W:.*]]: memref<?x?xf32>)
 // CHECK: vector.fma
 // CHECK: arith.select {{.*}} : vector<4xi1>, vector<4xf32>
 // CHECK: arith.divf
