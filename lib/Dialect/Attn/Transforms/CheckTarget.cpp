@@ -12,7 +12,8 @@
 // attn-lower-prologue takes are left of the graph, and for the first four
 //   - all float tensors are f16, bf16, f32 or f64;
 //   - heads, head dimensions and the sizes of weights are static;
-//   - a head has at most 1024 elements (a tile of it stays in the caches).
+//   - a head has at most 1024 elements (a tile of it stays in the caches);
+//   - a decode_schedule that stands alone has a row for every query.
 // Batch and sequence lengths may be unknown.
 //
 // The limits are those of the CPU kernels; they are the same for all targets
@@ -20,6 +21,7 @@
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -98,6 +100,24 @@ static LogicalResult expectVectorOp(SdpaOp op, Operation &inner) {
   return success();
 }
 
+/// A decode_schedule that stands alone has a row for every query, unless rows
+/// are cut at documents.
+static LogicalResult expectDecodeRows(SdpaOp op) {
+  if (!op.getDecodeScheduleAttr() || op.getScheduleAttr() ||
+      cutsRowsAtDocuments(op))
+    return success();
+  int64_t queries = op.getQuery().getType().getDimSize(op.queryDims().sequence),
+          most = mostDecodeQueries(op);
+  if (!ShapedType::isDynamic(queries) && queries <= most)
+    return success();
+  return op.emitOpError() << "expects at most " << most
+                          << " queries per head where decode_schedule stands "
+                             "alone, but got "
+                          << (ShapedType::isDynamic(queries)
+                                  ? std::string("an unknown number")
+                                  : std::to_string(queries));
+}
+
 static LogicalResult check(SdpaOp op) {
   // The types of all other operands and results follow from these.
   if (failed(expectHead(op, "query", op.getQuery(), op.queryDims())) ||
@@ -108,7 +128,7 @@ static LogicalResult check(SdpaOp op) {
   for (Operation &inner : op.getScoreFunction().getOps())
     if (failed(expectVectorOp(op, inner)))
       return failure();
-  return success();
+  return expectDecodeRows(op);
 }
 
 static LogicalResult check(ProjectOp op) {

@@ -242,29 +242,9 @@ static SmallVector<Value> tilePrefill(SdpaOp op, IRRewriter &rewriter,
   return tileByQueries(op, rewriter, others, results);
 }
 
-/// A decode_schedule that stands alone has a row for every query, unless rows
-/// are cut at documents.
-static LogicalResult checkDecodeRows(SdpaOp op) {
-  if (!op.getDecodeScheduleAttr() || op.getScheduleAttr() ||
-      cutsRowsAtDocuments(op))
-    return success();
-  int64_t queries = op.getQuery().getType().getDimSize(op.queryDims().sequence),
-          most = mostDecodeQueries(op);
-  if (!ShapedType::isDynamic(queries) && queries <= most)
-    return success();
-  return op.emitOpError() << "expects at most " << most
-                          << " queries per head where decode_schedule stands "
-                             "alone, but got "
-                          << (ShapedType::isDynamic(queries)
-                                  ? std::string("an unknown number")
-                                  : std::to_string(queries));
-}
-
 static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
-  if (failed(checkDecodeRows(op)))
-    return failure();
   ReifiedRankedShapedTypeDims shapes;
   if (failed(op.reifyResultShapes(rewriter, shapes)))
     return op.emitOpError("has results of unknown shape");
