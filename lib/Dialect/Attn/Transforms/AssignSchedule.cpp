@@ -290,6 +290,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       return {{4, 4}, keys, pairs ? 2 : 4, usualBlock};
     if (lanes == 8 && waits && rowBytes >= 1024)
       return {{2, 2}, keys, /*unroll=*/2, usualBlock};
+    if (lanes == 8) // all registers; a second turn's loads would spill
+      return {{3, 3}, keys, /*unroll=*/1, usualBlock};
     return {{3, valueBits < 32 ? 2 : 3}, keys, /*unroll=*/2, usualBlock};
   }
 

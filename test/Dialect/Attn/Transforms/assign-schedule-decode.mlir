@@ -7,7 +7,7 @@
 // RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=4 pair-chains=6" | FileCheck %s --check-prefixes=CHECK,ONE
 
 // CHECK-LABEL: @eight
-// AVX2: decode_schedule = #attn.schedule<lanes = 8, rows = 3, vectors = 3, query_tile = 8, key_tile = 48, unroll = 2, prefetch = 2, kind = decode, split_keys = 1008>
+// AVX2: decode_schedule = #attn.schedule<lanes = 8, rows = 3, vectors = 3, query_tile = 8, key_tile = 48, unroll = 1, prefetch = 2, kind = decode, split_keys = 1008>
 // AVX512: decode_schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 8, key_tile = 64, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024, block = 8, interleave = 4>
 // ONE: decode_schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 1, query_tile = 8, key_tile = 64, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024, block = 8, interleave = 4>
 func.func @eight(%q: tensor<8x1x128xf32>, %k: tensor<1x?x128xf32>) -> tensor<8x1x128xf32> {
@@ -18,7 +18,7 @@ func.func @eight(%q: tensor<8x1x128xf32>, %k: tensor<1x?x128xf32>) -> tensor<8x1
 // Keys of 16 bits are converted each time that they are read, so a vector holds
 // features of 2 queries only.
 // CHECK-LABEL: @halves
-// AVX2: rows = 3, vectors = 2, query_tile = 8, key_tile = 96,
+// AVX2: rows = 3, vectors = 3, query_tile = 8, key_tile = 96, unroll = 1,
 // AVX512: rows = 4, vectors = 2, query_tile = 8, key_tile = 128, {{.*}} block = 8, interleave = 2>
 // ONE: rows = 4, vectors = 1, query_tile = 8, key_tile = 128, {{.*}} block = 8, interleave = 2>
 func.func @halves(%q: tensor<8x1x128xf16>, %k: tensor<1x?x128xf16>) -> tensor<8x1x128xf16> {
@@ -94,7 +94,7 @@ func.func @four_wide(%q: tensor<4x1x256xf32>, %k: tensor<1x?x256xf32>) -> tensor
   return %o : tensor<4x1x256xf32>
 }
 // CHECK-LABEL: @four_halves
-// AVX2: rows = 3, vectors = 2, query_tile = 4, key_tile = 96,
+// AVX2: rows = 3, vectors = 3, query_tile = 4, key_tile = 96, unroll = 1,
 // AVX512: rows = 4, vectors = 4, query_tile = 4, key_tile = 96,
 func.func @four_halves(%q: tensor<4x1x128xf16>, %k: tensor<1x?x128xf16>) -> tensor<4x1x128xf16> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<4x1x128xf16>, tensor<1x?x128xf16>, tensor<1x?x128xf16>) -> tensor<4x1x128xf16>
