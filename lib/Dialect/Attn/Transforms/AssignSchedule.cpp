@@ -112,6 +112,21 @@ namespace {
 struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   using AssignScheduleBase::AssignScheduleBase;
 
+  /// Rows and vectors of a register tile.
+  struct RegisterTile {
+    int64_t rows, vectors;
+  };
+
+  ScheduleAttr prefillSchedule(int64_t lanes, RegisterTile registers,
+                               int64_t queryTile, int64_t keyTile,
+                               int64_t unroll, Products products) {
+    return ScheduleAttr::get(&getContext(), lanes, registers.rows,
+                             registers.vectors, queryTile, keyTile, unroll,
+                             /*prefetch=*/2, Kind::Prefill, /*split_keys=*/0,
+                             /*split_queries=*/0, products, usualBlock,
+                             /*interleave=*/1);
+  }
+
   /// About `most` queries in whole panels, but no more than there are.
   static int64_t queryTile(int64_t queries, int64_t panel, int64_t most) {
     int64_t tile = std::max<int64_t>(1, most / panel) * panel;
@@ -130,8 +145,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   /// The schedule without a mask on 16 registers with FMA, for tiles of that
   /// many queries; elsewhere null.
   ScheduleAttr fullRegisters(int64_t queries, int64_t dim, bool isF64) {
-    constexpr int64_t rows = 4, vectors = 3, turns = 8, queryTile = 144,
-                      wholeKeyTile = 128;
+    constexpr int64_t turns = 8, queryTile = 144, wholeKeyTile = 128;
     bool fillsTile = ShapedType::isDynamic(queries) || queries >= queryTile;
     if (registers >= 32 || this->lanes <= 4 || !fillsTile)
       return {};
@@ -140,16 +154,9 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
         std::clamp<int64_t>(cachedRows(dim, bytes), 48, 96) / turns * turns;
     if (bytes * dim * wholeKeyTile <= l1Bytes)
       keyTile = wholeKeyTile;
-    return ScheduleAttr::get(&getContext(), lanes, rows, vectors, queryTile,
-                             keyTile, turns, /*prefetch=*/2, Kind::Prefill,
-                             /*split_keys=*/0, /*split_queries=*/0,
-                             Products::Single, usualBlock, /*interleave=*/1);
+    return prefillSchedule(lanes, {4, 3}, queryTile, keyTile, turns,
+                           Products::Single);
   }
-
-  /// Rows and vectors of a register tile.
-  struct RegisterTile {
-    int64_t rows, vectors;
-  };
 
   /// Whether the processor starts one multiply-add per cycle.
   bool oneAtATime() const { return registers >= 32 && chains <= 4; }
@@ -182,32 +189,27 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                         bool pairs = false, bool masked = false) {
     int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
     bool manyRegisters = registers >= 32;
-    auto [rows, vectors] = registerTile(pairs, masked);
-    int64_t panel = lanes * vectors;
+    RegisterTile tile = registerTile(pairs, masked);
+    int64_t panel = lanes * tile.vectors;
     // Without FMA a product needs a register of its own: no room to unroll.
     bool fused = manyRegisters || this->lanes > 4;
     int64_t unroll = manyRegisters ? 4 : fused ? turns : 1;
     int64_t keyTile =
-        keysOfTile(dim, bytes, panel, pairs, masked) / rows * rows;
-    return ScheduleAttr::get(&getContext(), lanes, rows, vectors,
-                             queryTile(queries, panel, 128), keyTile, unroll,
-                             /*prefetch=*/2, Kind::Prefill,
-                             /*split_keys=*/0, /*split_queries=*/0,
-                             pairs ? Products::Pairs : Products::Single,
-                             usualBlock, /*interleave=*/1);
+        keysOfTile(dim, bytes, panel, pairs, masked) / tile.rows * tile.rows;
+    return prefillSchedule(lanes, tile, queryTile(queries, panel, 128), keyTile,
+                           unroll, pairs ? Products::Pairs : Products::Single);
   }
 
   /// The same for bf16 in tiles.
   ScheduleAttr tileSchedule(int64_t queries, int64_t dim) {
-    constexpr int64_t lanes = 16, rows = 32, vectors = 2;
-    constexpr int64_t panel = lanes * vectors;
+    constexpr int64_t lanes = 16;
+    constexpr RegisterTile tile{32, 2};
+    constexpr int64_t panel = lanes * tile.vectors;
     int64_t fits = l1Bytes * 2 / 3 / (4 * panel + 2 * dim);
-    int64_t keyTile = std::clamp<int64_t>(fits, 64, 128) / rows * rows;
-    return ScheduleAttr::get(&getContext(), lanes, rows, vectors,
-                             queryTile(queries, panel, 256), keyTile,
-                             /*unroll=*/1, /*prefetch=*/2, Kind::Prefill,
-                             /*split_keys=*/0, /*split_queries=*/0,
-                             Products::Tiles, usualBlock, /*interleave=*/1);
+    int64_t keyTile =
+        std::clamp<int64_t>(fits, 64, 128) / tile.rows * tile.rows;
+    return prefillSchedule(lanes, tile, queryTile(queries, panel, 256), keyTile,
+                           /*unroll=*/1, Products::Tiles);
   }
 
   /// Whether padding less than doubles the products of tiles.
