@@ -9,6 +9,7 @@ import tempfile
 
 import numpy as np
 
+import elements
 import narrow
 from differential import Differential
 from kernels import Kernel, attn_opt
@@ -29,37 +30,42 @@ def compiled(case, **mistake):
         return accepted(case, arrays, kernel(list(arrays.values()), case.outputs(SIZES), 2))
 
 
-def rewritten(text, accepts, phase, change, target="native"):
+def rewritten(text, accepts, phase, change, target="native", flags=()):
     """Whether the harness accepts a kernel whose IR after the phase is changed; it must accept the unchanged one."""
     def kernel_after(step):
         with tempfile.TemporaryDirectory() as folder:
             source = os.path.join(folder, "source.mlir")
             with open(source, "w") as f:
                 f.write(text)
-            command = [attn_opt(), source, "--compile-to=" + phase, "--target=" + target]
+            command = [attn_opt(), source, "--compile-to=" + phase, "--target=" + target, *flags]
             module = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             changed = step(module)
             assert step is same or changed != module, "there is nothing to change"
-            return Kernel(changed, folder, target=target, flags=["--compile-from=" + phase])
+            return Kernel(changed, folder, target=target, flags=["--compile-from=" + phase, *flags])
 
     same = lambda module: module
     assert accepts(kernel_after(same)), "the harness refuses right results"
     return accepts(kernel_after(change))
 
 
-def rewritten_case(case, phase, change, sizes=SIZES, target="native"):
+def rewritten_case(case, phase, change, sizes=SIZES, target="native", flags=()):
     arrays = case.inputs(sizes, np.random.default_rng(5))
     run = lambda kernel: kernel(list(arrays.values()), case.outputs(sizes), 2)
-    return rewritten(case.text(), lambda kernel: accepted(case, arrays, run(kernel), sizes), phase, change, target)
+    return rewritten(case.text(), lambda kernel: accepted(case, arrays, run(kernel), sizes), phase, change, target, flags)
 
 
-def decode(phase, pattern, replacement, function=r"\w+"):
+def decode(phase, pattern, replacement, function=r"\w+", case=None, flags=()):
     """The same for few queries: in the functions of that name, the pattern is replaced."""
     def change(module):
         parts = re.split(r"(?=func\.func )", module)
         named = lambda part: re.match(rf"func\.func [^(]*@kernel(\.{function})?\(", part)
         return "".join(re.sub(pattern, replacement, part) if named(part) else part for part in parts)
-    return rewritten_case(causal, phase, change, FEW, target=PLAIN)
+    return rewritten_case(case or causal, phase, change, FEW, target=PLAIN, flags=flags)
+
+
+def decode_block(case, processor, pattern, replacement, function):
+    """The same for blocks of 8 queries, in the tiles of a processor that has registers for them."""
+    return decode("vectors", pattern, replacement, function, case, ["--tiles-of=" + processor, "--generic-ops"])
 
 
 def rewritten_rounding(element, change):
@@ -139,6 +145,9 @@ def other_sign(arrays):
 causal = Case("planted", 40, heads=4, group=2, mask=BOTTOM)
 biased = Case("planted", 64, bias="bhqk", mask=[("key_length", "len")])
 bfloat = Case("planted", 64, types=("bf16", "bf16"))
+eight = Case("planted", 40, heads=8, group=8, mask=BOTTOM)
+eight_pairs = Case("planted", 64, heads=8, group=8, types=("bf16", "bf16"))
+eight_pairs.error_scale = elements.TYPICAL
 double = Case("planted", 64, types=("f64", "f64"))
 allowed = Case("planted", 64, mask=[("allowed", "ok")], allowed="qk")
 PLANTED = {
@@ -176,6 +185,12 @@ PLANTED = {
         "tiled-queries", r"= arith\.remui (%\w+), %c2 : index", r"= arith.muli \1, %c0 : index"),
     "statistics saved in the other order": lambda: decode(
         "vectors", r"(memref\.load %\w+)\[%c0, ", r"\1[%c1, ", "decode_save_state"),
+    "keys for one of 4 queries in a vector turned": lambda: decode_block(
+        eight, "x86-64-v4", r"shuffle (.*) \[0, 1, 2, 3, 0, 1, 2, 3, ", r"shuffle \1 [0, 1, 2, 3, 3, 2, 1, 0, ", "decode_online_full"),
+    "sums of 4 queries exchanged": lambda: decode_block(
+        eight, "x86-64-v4", r"\[0, 4, 8, 12, 1, 5, 9, 13, ", "[1, 5, 9, 13, 0, 4, 8, 12, ", "decode_online_full"),
+    "features of values of pairs left unpacked": lambda: decode_block(
+        eight_pairs, "znver5", r"\[0, 1, 2, 3, 16, 17, 18, 19, ", "[0, 1, 2, 3, 4, 5, 6, 7, ", "decode_save_state"),
     "sign of lambda wrong in one head": lambda: of_two_maps(other_sign),
     "lambda of the next head": lambda: of_two_maps(lambda arrays: {"lambda": np.roll(arrays["lambda"], 1)}),
     "second map left out": lambda: of_two_maps(lambda arrays: {"lambda": 0 * arrays["lambda"]}),
