@@ -18,7 +18,10 @@
 // A quarter more chains than hide the latency are wanted. Fewer vectors are
 // preferred: a ragged query tile wastes fewer lanes, and the edge of a mask
 // fewer pairs. Of latency 4, 4 chains are one FMA per cycle, which leaves two
-// loads for each. A query tile holds as many panels as give about 128 queries.
+// loads for each. A query tile holds as many panels as give about 128 queries;
+// with registers of 512 bits and without a mask, about 192 where keys or values
+// are narrower than what is computed: more queries share what converting them
+// takes (half a point; f32 gains nothing, AVX2 neither).
 // A key tile takes three quarters of the level-1 cache, but between 48 and 96
 // keys; at one FMA per cycle four times as much, but at most 128, for then the
 // level-2 cache is fast enough.
@@ -65,15 +68,16 @@
 // after row, not 4 rows abreast (rows of 1024 bytes: 50 % of a plain read, and
 // 75 so). For 8 queries each number is loaded, and each of f16 converted, once
 // instead of twice. Then 8 chains hide the latency of one multiply-add per
-// cycle, and a broadcast that only one of them needs is part of it (8 x 1); of
-// 16-bit values 3 vectors per query would leave 16 registers no room. Several
-// heads that share keys of bf16 multiply pairs as well, where no head dimension
-// leaves a vector of them incomplete. What registers of 512 bits take to add up
-// their 16 lanes is a sixth of the time of f32, a third of pairs. There the
-// lanes of scores are 4 features of 4 queries, and 8 keys are read by a load
-// that repeats 128 bits: 10 instructions for 16 scores instead of 45. Single
-// numbers of 16 bits are converted each time that they are read, so that they
-// take 8 features of 2 queries, and 4 keys. f64 gains nothing.
+// cycle, and a broadcast that only one of them needs is part of it (8 x 1).
+// 16 registers are all in use in a block, so that a turn is one key, or one
+// vector of features: what a second one loads would spill. Several heads that
+// share keys of bf16 multiply pairs as well, where no head dimension leaves a
+// vector of them incomplete. What registers of 512 bits take to add up their 16
+// lanes is a sixth of the time of f32, a third of pairs. There the lanes of
+// scores are 4 features of 4 queries, and 8 keys are read by a load that
+// repeats 128 bits: 10 instructions for 16 scores instead of 45. Single numbers
+// of 16 bits are converted each time that they are read, so that they take 8
+// features of 2 queries, and 4 keys. f64 gains nothing.
 //
 // An item of kind prefill sees all keys, unless a head has few tiles of queries
 // and many keys: then it sees 4096 of them. That is work for a millisecond,
@@ -186,7 +190,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   /// computed in f64 or f32, or, of bf16, in `pairs`. 16 registers leave room
   /// for the addresses of `turns` turns.
   ScheduleAttr schedule(int64_t queries, int64_t dim, bool isF64, int64_t turns,
-                        bool pairs = false, bool masked = false) {
+                        bool pairs = false, bool masked = false,
+                        bool narrow = false) {
     int64_t bytes = isF64 ? 8 : 4, lanes = this->lanes * 4 / bytes;
     bool manyRegisters = registers >= 32;
     RegisterTile tile = registerTile(pairs, masked);
@@ -196,8 +201,10 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     int64_t unroll = manyRegisters ? 4 : fused ? turns : 1;
     int64_t keyTile =
         keysOfTile(dim, bytes, panel, pairs, masked) / tile.rows * tile.rows;
-    return prefillSchedule(lanes, tile, queryTile(queries, panel, 128), keyTile,
-                           unroll, pairs ? Products::Pairs : Products::Single);
+    int64_t most = narrow && !masked && this->lanes >= 16 ? 192 : 128;
+    return prefillSchedule(lanes, tile, queryTile(queries, panel, most),
+                           keyTile, unroll,
+                           pairs ? Products::Pairs : Products::Single);
   }
 
   /// The same for bf16 in tiles.
@@ -344,6 +351,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     bool inTiles =
         bf16 && tiles && fillsTiles(q.getShape().back(), v.getShape().back());
     bool masked = op.getMaskAttr() && !op.seesLeadingKeys();
+    bool narrow = q.getElementType().getIntOrFloatBitWidth() < 32 ||
+                  v.getElementType().getIntOrFloatBitWidth() < 32;
     ScheduleAttr chosen;
     if (inTiles)
       chosen = tileSchedule(queries, dim);
@@ -351,7 +360,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       chosen = fullRegisters(queries, dim, isF64);
     if (!chosen)
       chosen = schedule(queries, dim, isF64, /*turns=*/4,
-                        /*pairs=*/bf16 && pairChains > 0, masked);
+                        /*pairs=*/bf16 && pairChains > 0, masked, narrow);
     op.setScheduleAttr(withSplitKeys(op, chosen));
   }
 

@@ -11,11 +11,11 @@
 
 // CHECK-LABEL: @bf16
 // CHECK: decode_schedule = #attn.schedule<{{.*}} kind = decode, split_keys = 960>
-// PAIRS-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 56, unroll = 4, prefetch = 2, products = pairs>
-// LARGE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 84, unroll = 4, prefetch = 2, products = pairs>
-// DEEP-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 80, key_tile = 48, unroll = 4, prefetch = 2, products = pairs>
-// ONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 128, unroll = 4, prefetch = 2, products = pairs>
-// NONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2>
+// PAIRS-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 56, unroll = 4, prefetch = 2, products = pairs>
+// LARGE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 84, unroll = 4, prefetch = 2, products = pairs>
+// DEEP-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 160, key_tile = 48, unroll = 4, prefetch = 2, products = pairs>
+// ONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 128, unroll = 4, prefetch = 2, products = pairs>
+// NONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 96, unroll = 4, prefetch = 2>
 func.func @bf16(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x64xbf16>
   return %o : tensor<?x64xbf16>
