@@ -187,8 +187,9 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   }
 
   /// The schedule for `queries` rows (or unknown) and features of size `dim`,
-  /// computed in f64 or f32, or, of bf16, in `pairs`. 16 registers leave room
-  /// for the addresses of `turns` turns.
+  /// computed in f64 or f32, or, of bf16, in `pairs`; `narrow` keys or values
+  /// are converted tile by tile. 16 registers leave room for the addresses of
+  /// `turns` turns.
   ScheduleAttr schedule(int64_t queries, int64_t dim, bool isF64, int64_t turns,
                         bool pairs = false, bool masked = false,
                         bool narrow = false) {
