@@ -161,10 +161,19 @@ def others():
     yield Cell("chunk-q256-k2048-causal", 1, 8, 8, 256, 2048, 64, causal=True)
 
 
+def dims():
+    """Head dims that fill vectors, and their neighbours."""
+    beside = [n + i for n in (16, 32, 48, 64, 80, 96, 128, 192, 256) for i in (-1, 0, 1)]
+    for dtype in ("f32", "bf16", "f16"):
+        suffix = "" if dtype == "f32" else f"-{dtype}"
+        for dim in (1, 2, 3, 4, 5, 7, 8, 9, *beside, 320, 384, 511, 512):
+            yield square(f"dim-{dim}{suffix}", 2, 1024, dim, dtype=dtype)
+
+
 def tiny():
     """For the tool's own test; part of no report."""
     yield square("tiny", 2, 40, 16, causal=True)
     yield Cell("tiny-decode", 1, 4, 2, 1, 50, 16)
 
 
-CELLS = {cell.name: cell for cell in (*prefill(), *decode(), *others(), *tiny())}
+CELLS = {cell.name: cell for cell in (*prefill(), *decode(), *others(), *dims(), *tiny())}
