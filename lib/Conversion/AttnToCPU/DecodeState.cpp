@@ -47,12 +47,12 @@ Value cpu::loadFeatures(KernelBuilder &k, Value matrix, Value row, int64_t i,
 }
 
 static void storeFeatures(KernelBuilder &k, Value vector, Value matrix,
-                          Value row, int64_t i, int64_t dim) {
+                          Value row, Value column, int64_t dim) {
   Value mask;
   if (dim < k.lanes)
     mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
                                         ValueRange{k.index(dim)});
-  k.storeRow(vector, matrix, row, k.index(columnOf(k, i, dim)), mask);
+  k.storeRow(vector, matrix, row, column, mask);
 }
 
 /// Part i of a query's scaled features, or, in pairs, of the features as they
@@ -139,8 +139,8 @@ void cpu::emitDecodeSaveState(KernelBuilder &k, const DecodeLayout &layout,
   int64_t dim = layout.valueDim;
   k.loop(k.index(0), count, 1, [&](Value row) {
     for (int64_t i = 0; i < layout.vectorsOf(dim); ++i)
-      storeFeatures(k, loadContext(k, layout, context, row, i), part, row, i,
-                    dim);
+      storeFeatures(k, loadContext(k, layout, context, row, i), part, row,
+                    k.index(columnOf(k, i, dim)), dim);
     for (auto which : {DecodeLayout::Maximum, DecodeLayout::Sum}) {
       Value number = loadScalar(k, statistics, k.index(which), row);
       memref::StoreOp::create(k.builder, k.loc, number, part,
@@ -150,15 +150,13 @@ void cpu::emitDecodeSaveState(KernelBuilder &k, const DecodeLayout &layout,
 }
 
 static Value loadPart(KernelBuilder &k, const DecodeLayout &layout, Value parts,
-                      Value part, Value row, int64_t i) {
-  Value mask;
-  Value column = k.index(columnOf(k, i, layout.valueDim));
+                      Value part, Value row, Value column) {
   auto type = VectorType::get(k.lanes, k.element);
   if (layout.valueDim >= k.lanes)
     return vector::LoadOp::create(k.builder, k.loc, type, parts,
                                   ValueRange{part, row, column});
-  mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
-                                      ValueRange{k.index(layout.valueDim)});
+  Value mask = vector::CreateMaskOp::create(
+      k.builder, k.loc, k.boolVectorType, ValueRange{k.index(layout.valueDim)});
   return vector::MaskedLoadOp::create(k.builder, k.loc, type, parts,
                                       ValueRange{part, row, column}, mask,
                                       k.splat(0.0));
@@ -207,21 +205,34 @@ struct RowCombiner {
                     return sums;
                   });
   }
-  /// Visits the vectors of the merged, not normalised context.
-  void eachContext(Value safe, function_ref<void(Value acc, int64_t i)> visit) {
-    constexpr int64_t vectorsAtOnce = 4;
-    int64_t vectors = layout.vectorsOf(layout.valueDim);
-    for (int64_t first = 0; first < vectors; first += vectorsAtOnce) {
-      int64_t count = std::min(vectorsAtOnce, vectors - first);
-      Values sums = weighted(safe, count, [&](Value part) {
-        Values loaded;
-        for (int64_t i = first; i < first + count; ++i)
-          loaded.push_back(loadPart(k, layout, parts, part, row, i));
-        return loaded;
+  /// Visits the merged, not normalised context from some columns on.
+  void context(Value safe, ArrayRef<Value> columns,
+               function_ref<void(Value acc, Value column)> visit) {
+    Values sums = weighted(safe, columns.size(), [&](Value part) {
+      return llvm::map_to_vector(columns, [&](Value column) {
+        return loadPart(k, layout, parts, part, row, column);
       });
-      for (int64_t i = 0; i < count; ++i)
-        visit(sums[i], first + i);
-    }
+    });
+    for (auto [sum, column] : llvm::zip(sums, columns))
+      visit(sum, column);
+  }
+  /// Visits the whole context, some vectors at a time.
+  void eachContext(Value safe,
+                   function_ref<void(Value acc, Value column)> visit) {
+    constexpr int64_t vectorsAtOnce = 4;
+    int64_t dim = layout.valueDim, width = vectorsAtOnce * k.lanes;
+    k.loop(k.index(0), k.index(dim / width * width), width, [&](Value first) {
+      SmallVector<Value> columns;
+      for (int64_t i = 0; i < vectorsAtOnce; ++i)
+        columns.push_back(k.add(first, i * k.lanes));
+      context(safe, columns, visit);
+    });
+    SmallVector<Value> rest;
+    for (int64_t i = dim / width * vectorsAtOnce; i < layout.vectorsOf(dim);
+         ++i)
+      rest.push_back(k.index(columnOf(k, i, dim)));
+    if (!rest.empty())
+      context(safe, rest, visit);
   }
   /// The sink's part of the sum.
   Value sinkTerm(Value maximum, Value safe) {
@@ -252,8 +263,8 @@ void cpu::emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
                                        arith::CmpFPredicate::OEQ, sum, zero);
     Value quotient = arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
     Value inverse = k.select(none, zero, quotient);
-    combiner.eachContext(safe, [&](Value acc, int64_t i) {
-      storeFeatures(k, k.mulf(acc, inverse), out, row, i, layout.valueDim);
+    combiner.eachContext(safe, [&](Value acc, Value column) {
+      storeFeatures(k, k.mulf(acc, inverse), out, row, column, layout.valueDim);
     });
     if (!lse)
       return;
@@ -286,8 +297,8 @@ void cpu::emitCombineState(KernelBuilder &k, const DecodeLayout &layout,
     };
     storeNumber(natural.maximum, rows.maximum);
     storeNumber(k.mulf(sum, natural.factor), rows.sum);
-    combiner.eachContext(safe, [&](Value acc, int64_t i) {
-      storeFeatures(k, k.mulf(acc, natural.factor), rows.acc, row, i,
+    combiner.eachContext(safe, [&](Value acc, Value column) {
+      storeFeatures(k, k.mulf(acc, natural.factor), rows.acc, row, column,
                     layout.valueDim);
     });
   });
