@@ -205,34 +205,19 @@ struct RowCombiner {
                     return sums;
                   });
   }
-  /// Visits the merged, not normalised context from some columns on.
-  void context(Value safe, ArrayRef<Value> columns,
-               function_ref<void(Value acc, Value column)> visit) {
-    Values sums = weighted(safe, columns.size(), [&](Value part) {
-      return llvm::map_to_vector(columns, [&](Value column) {
-        return loadPart(k, layout, parts, part, row, column);
-      });
-    });
-    for (auto [sum, column] : llvm::zip(sums, columns))
-      visit(sum, column);
-  }
-  /// Visits the whole context, some vectors at a time.
+  /// Visits the merged, not normalised context.
   void eachContext(Value safe,
                    function_ref<void(Value acc, Value column)> visit) {
-    constexpr int64_t vectorsAtOnce = 4;
-    int64_t dim = layout.valueDim, width = vectorsAtOnce * k.lanes;
-    k.loop(k.index(0), k.index(dim / width * width), width, [&](Value first) {
-      SmallVector<Value> columns;
-      for (int64_t i = 0; i < vectorsAtOnce; ++i)
-        columns.push_back(k.add(first, i * k.lanes));
-      context(safe, columns, visit);
-    });
-    SmallVector<Value> rest;
-    for (int64_t i = dim / width * vectorsAtOnce; i < layout.vectorsOf(dim);
-         ++i)
-      rest.push_back(k.index(columnOf(k, i, dim)));
-    if (!rest.empty())
-      context(safe, rest, visit);
+    k.columnVectors(
+        layout.valueDim, /*atOnce=*/4, [&](ArrayRef<Value> columns) {
+          Values sums = weighted(safe, columns.size(), [&](Value part) {
+            return llvm::map_to_vector(columns, [&](Value column) {
+              return loadPart(k, layout, parts, part, row, column);
+            });
+          });
+          for (auto [sum, column] : llvm::zip(sums, columns))
+            visit(sum, column);
+        });
   }
   /// The sink's part of the sum.
   Value sinkTerm(Value maximum, Value safe) {

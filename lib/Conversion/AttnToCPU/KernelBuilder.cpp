@@ -381,6 +381,22 @@ void KernelBuilder::columnGroups(Value width,
   choose(enough, whole, narrow);
 }
 
+void KernelBuilder::columnVectors(int64_t dim, int64_t atOnce,
+                                  function_ref<void(ArrayRef<Value>)> body) {
+  int64_t width = atOnce * lanes, looped = dim / width * width;
+  loop(index(0), index(looped), width, [&](Value first) {
+    SmallVector<Value> columns;
+    for (int64_t i = 0; i < atOnce; ++i)
+      columns.push_back(add(first, i * lanes));
+    body(columns);
+  });
+  SmallVector<Value> rest;
+  for (int64_t c = looped; c < dim; c += lanes)
+    rest.push_back(index(dim < lanes ? 0 : std::min(c, dim - lanes)));
+  if (!rest.empty())
+    body(rest);
+}
+
 Value KernelBuilder::loadRow(Value memref, Value row, Value column,
                              Value mask) {
   if (!mask)

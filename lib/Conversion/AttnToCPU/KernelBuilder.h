@@ -127,6 +127,11 @@ public:
   /// lanes it is called once with a mask of the columns that exist (null
   /// otherwise).
   void columnGroups(Value width, llvm::function_ref<void(Value, Value)> body);
+  /// Columns [0, dim), up to `atOnce` vectors at a time. The last vector may
+  /// repeat columns, but begins at 0 where `dim` is less than `lanes`.
+  void
+  columnVectors(int64_t dim, int64_t atOnce,
+                llvm::function_ref<void(llvm::ArrayRef<Value> columns)> body);
 
   /// `lanes` elements of a row, 0 where `mask` (may be null) is false.
   Value loadRow(Value memref, Value row, Value column, Value mask);

@@ -27,17 +27,15 @@ static Value stagedView(KernelBuilder &k, const StateLayout &layout,
 
 static void copyRows(KernelBuilder &k, Value from, Value to, Value count,
                      int64_t dim) {
+  Value mask;
+  if (dim < k.lanes)
+    mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
+                                        ValueRange{k.index(dim)});
   k.loop(k.index(0), count, 1, [&](Value row) {
-    if (dim < k.lanes) {
-      Value mask = vector::CreateMaskOp::create(
-          k.builder, k.loc, k.boolVectorType, ValueRange{k.index(dim)});
-      Value zero = k.index(0);
-      return k.storeRow(k.loadRow(from, row, zero, mask), to, row, zero, mask);
-    }
-    for (int64_t c = 0; c < dim; c += k.lanes) {
-      Value column = k.index(std::min(c, dim - k.lanes));
-      k.store(k.load(from, row, column), to, row, column);
-    }
+    k.columnVectors(dim, /*atOnce=*/8, [&](ArrayRef<Value> columns) {
+      for (Value column : columns)
+        k.storeRow(k.loadRow(from, row, column, mask), to, row, column, mask);
+    });
   });
 }
 
