@@ -21,20 +21,11 @@ Value DecodeLayout::view(KernelBuilder &k, Value state, int64_t begin,
       b, k.loc, type, state, b.getIndexAttr(begin), sizes, strides);
 }
 
-/// First column of vector i of `dim` features.
-static int64_t columnOf(const KernelBuilder &k, int64_t i, int64_t dim) {
-  return dim < k.lanes ? 0 : std::min(i * k.lanes, dim - k.lanes);
-}
-
 Value cpu::loadFeatures(KernelBuilder &k, Value matrix, Value row, int64_t i,
                         int64_t dim, bool once) {
-  if (dim < k.lanes) {
-    Value mask = vector::CreateMaskOp::create(
-        k.builder, k.loc, k.boolVectorType, ValueRange{k.index(dim)});
-    return k.loadRow(matrix, row, k.index(0), mask);
-  }
-  int64_t column = columnOf(k, i, dim), before = i * k.lanes - column;
-  Value loaded = k.load(matrix, row, k.index(column));
+  int64_t column = k.columnOf(i, dim), before = i * k.lanes - column;
+  Value mask = k.columnMask(dim);
+  Value loaded = k.loadRow(matrix, row, k.index(column), mask);
   if (!once || before == 0)
     return loaded;
   SmallVector<bool> fresh;
@@ -44,15 +35,6 @@ Value cpu::loadFeatures(KernelBuilder &k, Value matrix, Value row, int64_t i,
       k.builder, k.loc,
       DenseElementsAttr::get(k.boolVectorType, ArrayRef<bool>(fresh)));
   return k.select(isFresh, loaded, k.splat(0.0));
-}
-
-static void storeFeatures(KernelBuilder &k, Value vector, Value matrix,
-                          Value row, Value column, int64_t dim) {
-  Value mask;
-  if (dim < k.lanes)
-    mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
-                                        ValueRange{k.index(dim)});
-  k.storeRow(vector, matrix, row, column, mask);
 }
 
 /// Part i of a query's scaled features, or, in pairs, of the features as they
@@ -137,29 +119,18 @@ void cpu::emitDecodeSaveState(KernelBuilder &k, const DecodeLayout &layout,
   Value statistics = layout.statistics(k, state);
   Value count = memref::DimOp::create(k.builder, k.loc, part, 0);
   int64_t dim = layout.valueDim;
+  Value mask = k.columnMask(dim);
   k.loop(k.index(0), count, 1, [&](Value row) {
-    for (int64_t i = 0; i < layout.vectorsOf(dim); ++i)
-      storeFeatures(k, loadContext(k, layout, context, row, i), part, row,
-                    k.index(columnOf(k, i, dim)), dim);
+    for (int64_t i = 0; i < layout.vectorsOf(dim); ++i) {
+      Value vector = loadContext(k, layout, context, row, i);
+      k.storeRow(vector, part, row, k.index(k.columnOf(i, dim)), mask);
+    }
     for (auto which : {DecodeLayout::Maximum, DecodeLayout::Sum}) {
       Value number = loadScalar(k, statistics, k.index(which), row);
       memref::StoreOp::create(k.builder, k.loc, number, part,
                               ValueRange{row, k.index(dim + which)});
     }
   });
-}
-
-static Value loadPart(KernelBuilder &k, const DecodeLayout &layout, Value parts,
-                      Value part, Value row, Value column) {
-  auto type = VectorType::get(k.lanes, k.element);
-  if (layout.valueDim >= k.lanes)
-    return vector::LoadOp::create(k.builder, k.loc, type, parts,
-                                  ValueRange{part, row, column});
-  Value mask = vector::CreateMaskOp::create(
-      k.builder, k.loc, k.boolVectorType, ValueRange{k.index(layout.valueDim)});
-  return vector::MaskedLoadOp::create(k.builder, k.loc, type, parts,
-                                      ValueRange{part, row, column}, mask,
-                                      k.splat(0.0));
 }
 
 namespace {
@@ -205,18 +176,31 @@ struct RowCombiner {
                     return sums;
                   });
   }
-  /// Visits the merged, not normalised context.
-  void eachContext(Value safe,
-                   function_ref<void(Value acc, Value column)> visit) {
+  Value sum(Value safe) {
+    return weighted(safe, 1, [&](Value part) {
+      return Values{broadcastOf(part, layout.valueDim + 1)};
+    })[0];
+  }
+  Value loadPart(Value part, Value column, Value mask) {
+    auto type = VectorType::get(k.lanes, k.element);
+    SmallVector<Value> at{part, row, column};
+    if (!mask)
+      return vector::LoadOp::create(k.builder, k.loc, type, parts, at);
+    return vector::MaskedLoadOp::create(k.builder, k.loc, type, parts, at, mask,
+                                        k.splat(0.0));
+  }
+  /// The merged context times `factor`.
+  void storeContext(Value safe, Value factor, Value to) {
+    Value mask = k.columnMask(layout.valueDim);
     k.columnVectors(
         layout.valueDim, /*atOnce=*/4, [&](ArrayRef<Value> columns) {
           Values sums = weighted(safe, columns.size(), [&](Value part) {
             return llvm::map_to_vector(columns, [&](Value column) {
-              return loadPart(k, layout, parts, part, row, column);
+              return loadPart(part, column, mask);
             });
           });
           for (auto [sum, column] : llvm::zip(sums, columns))
-            visit(sum, column);
+            k.storeRow(k.mulf(sum, factor), to, row, column, mask);
         });
   }
   /// The sink's part of the sum.
@@ -239,18 +223,14 @@ void cpu::emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
     RowCombiner combiner{k, layout, parts, row, states, score};
     Value maximum = combiner.maximum();
     Value safe = safeMaximum(k, maximum);
-    Value sum = combiner.weighted(safe, 1, [&](Value part) {
-      return Values{combiner.broadcastOf(part, layout.valueDim + 1)};
-    })[0];
+    Value sum = combiner.sum(safe);
     if (sink)
       sum = k.addf(sum, combiner.sinkTerm(maximum, safe));
     Value none = arith::CmpFOp::create(k.builder, k.loc,
                                        arith::CmpFPredicate::OEQ, sum, zero);
     Value quotient = arith::DivFOp::create(k.builder, k.loc, k.splat(1.0), sum);
     Value inverse = k.select(none, zero, quotient);
-    combiner.eachContext(safe, [&](Value acc, Value column) {
-      storeFeatures(k, k.mulf(acc, inverse), out, row, column, layout.valueDim);
-    });
+    combiner.storeContext(safe, inverse, out);
     if (!lse)
       return;
     Value log = math::LogOp::create(k.builder, k.loc, sum);
@@ -270,9 +250,7 @@ void cpu::emitCombineState(KernelBuilder &k, const DecodeLayout &layout,
     RowCombiner combiner{k, layout, parts, row, states, /*sink=*/Value()};
     Value maximum = combiner.maximum();
     Value safe = safeMaximum(k, maximum);
-    Value sum = combiner.weighted(safe, 1, [&](Value part) {
-      return Values{combiner.broadcastOf(part, layout.valueDim + 1)};
-    })[0];
+    Value sum = combiner.sum(safe);
     NaturalMaximum natural = naturalMaximum(k, maximum, sum);
     auto storeNumber = [&](Value vector, Value numbers) {
       Value number = vector::ExtractOp::create(k.builder, k.loc, vector,
@@ -282,9 +260,6 @@ void cpu::emitCombineState(KernelBuilder &k, const DecodeLayout &layout,
     };
     storeNumber(natural.maximum, rows.maximum);
     storeNumber(k.mulf(sum, natural.factor), rows.sum);
-    combiner.eachContext(safe, [&](Value acc, Value column) {
-      storeFeatures(k, k.mulf(acc, natural.factor), rows.acc, row, column,
-                    layout.valueDim);
-    });
+    combiner.storeContext(safe, natural.factor, rows.acc);
   });
 }

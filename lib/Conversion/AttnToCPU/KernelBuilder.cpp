@@ -381,6 +381,17 @@ void KernelBuilder::columnGroups(Value width,
   choose(enough, whole, narrow);
 }
 
+int64_t KernelBuilder::columnOf(int64_t i, int64_t dim) const {
+  return dim < lanes ? 0 : std::min(i * lanes, dim - lanes);
+}
+
+Value KernelBuilder::columnMask(int64_t dim) {
+  if (dim >= lanes)
+    return Value();
+  return vector::CreateMaskOp::create(builder, loc, boolVectorType,
+                                      ValueRange{index(dim)});
+}
+
 void KernelBuilder::columnVectors(int64_t dim, int64_t atOnce,
                                   function_ref<void(ArrayRef<Value>)> body) {
   int64_t width = atOnce * lanes, looped = dim / width * width;
@@ -391,8 +402,8 @@ void KernelBuilder::columnVectors(int64_t dim, int64_t atOnce,
     body(columns);
   });
   SmallVector<Value> rest;
-  for (int64_t c = looped; c < dim; c += lanes)
-    rest.push_back(index(dim < lanes ? 0 : std::min(c, dim - lanes)));
+  for (int64_t i = looped / lanes; i * lanes < dim; ++i)
+    rest.push_back(index(columnOf(i, dim)));
   if (!rest.empty())
     body(rest);
 }

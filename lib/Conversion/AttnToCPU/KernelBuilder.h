@@ -127,8 +127,14 @@ public:
   /// lanes it is called once with a mask of the columns that exist (null
   /// otherwise).
   void columnGroups(Value width, llvm::function_ref<void(Value, Value)> body);
-  /// Columns [0, dim), up to `atOnce` vectors at a time. The last vector may
-  /// repeat columns, but begins at 0 where `dim` is less than `lanes`.
+  /// First column of vector `i` of `dim` columns. The last vector is moved back
+  /// to end with them, unless they are fewer than `lanes`.
+  int64_t columnOf(int64_t i, int64_t dim) const;
+  /// The columns that a vector has where `dim` is less than `lanes`; null
+  /// otherwise.
+  Value columnMask(int64_t dim);
+  /// Columns [0, dim), up to `atOnce` vectors at a time, as `columnOf` has
+  /// them.
   void
   columnVectors(int64_t dim, int64_t atOnce,
                 llvm::function_ref<void(llvm::ArrayRef<Value> columns)> body);

@@ -235,22 +235,14 @@ Value cpu::allNumbers(KernelBuilder &k, Value vector) {
 
 Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
                      int64_t valueDim) {
-  Value zero = k.splat(0.0);
+  Value zero = k.splat(0.0), mask = k.columnMask(valueDim);
   Values sum =
       k.loop(k.index(0), count, 1, zero, [&](Value key, ValueRange carried) {
         Value acc = carried[0];
-        // Groups of columns, the last one moved back; narrow rows by a mask.
-        int64_t width = valueDim;
-        if (width < k.lanes) {
-          Value mask = vector::CreateMaskOp::create(
-              k.builder, k.loc, k.boolVectorType, ValueRange{k.index(width)});
-          return Values{
-              k.product(k.loadRow(value, key, k.index(0), mask), zero, acc)};
+        for (int64_t i = 0; i * k.lanes < valueDim; ++i) {
+          Value column = k.index(k.columnOf(i, valueDim));
+          acc = k.product(k.loadRow(value, key, column, mask), zero, acc);
         }
-        for (int64_t c = 0; c < width; c += k.lanes)
-          acc = k.product(
-              k.load(value, key, k.index(std::min(c, width - k.lanes))), zero,
-              acc);
         return Values{acc};
       });
   return allNumbers(k, sum[0]);

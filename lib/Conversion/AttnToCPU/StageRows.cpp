@@ -27,10 +27,7 @@ static Value stagedView(KernelBuilder &k, const StateLayout &layout,
 
 static void copyRows(KernelBuilder &k, Value from, Value to, Value count,
                      int64_t dim) {
-  Value mask;
-  if (dim < k.lanes)
-    mask = vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
-                                        ValueRange{k.index(dim)});
+  Value mask = k.columnMask(dim);
   k.loop(k.index(0), count, 1, [&](Value row) {
     k.columnVectors(dim, /*atOnce=*/8, [&](ArrayRef<Value> columns) {
       for (Value column : columns)
