@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Normalised features in f16: those of numbers near 300 and of small ones.
+// sizes: S = 6 | S = 40
+// x: near 300
+!x = tensor<$Sx64xf16>
+!w = tensor<64xf16>
+func.func @rms_norm_f16(%x: !x, %y: !x, %w: !w) -> (!x, !x) {
+  %a = attn.rms_norm %x, %w eps 1.0e-6 : !x, !w
+  %b = attn.rms_norm %y, %w eps 1.0e-6 : !x, !w
+  return %a, %b : !x, !x
+}

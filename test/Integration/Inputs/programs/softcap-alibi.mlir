@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Capped scores, then scores that fall with the distance.
+// sizes: B = 2, S = 6 | B = 1, S = 50
+!x = tensor<$Bx4x$Sx16xf32>
+!s = tensor<$Bx4x$Sx$Sxf32>
+func.func @softcap_alibi(%q: !x, %k: !x, %v: !x) -> !x {
+  %s = attn.scores %q, %k : (!x, !x) -> !s
+  %scaled = attn.scale %s by 0.25 : !s
+  %capped = attn.softcap %scaled at 20.0 : !s
+  %w = attn.softmax %capped : !s
+  %a = attn.context %w, %v : (!s, !x) -> !x
+  %s2 = attn.scores %a, %k : (!x, !x) -> !s
+  %sloped = attn.alibi %s2 aligned top_left : !s
+  %m = attn.mask %sloped where causal(top_left) : !s
+  %w2 = attn.softmax %m : !s
+  %out = attn.context %w2, %v : (!s, !x) -> !x
+  return %out : !x
+}
