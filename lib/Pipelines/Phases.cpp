@@ -50,10 +50,12 @@ static void addFused(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createCountFlops());
   // Sizes come from the arguments, so that @NAME.flops computes no tensors.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  pm.addNestedPass<func::FuncOp>(createResolveSizes());
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addNestedPass<func::FuncOp>(createCheckTarget());
+  pm.addNestedPass<func::FuncOp>(createCheckSizes());
 }
 
 static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
@@ -69,6 +71,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createCopyStridedSlices());
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());
   pm.addNestedPass<func::FuncOp>(createTileQueries());
   pm.addNestedPass<func::FuncOp>(createTileProjections());
@@ -116,8 +119,8 @@ static void addParallel(OpPassManager &pm, const PipelineOptions &) {
                         addCleanup(functions);
                       }});
   pm.addNestedPass<func::FuncOp>(createMakeContiguous());
-  pm.addPass(createOutlineParallel());
   pm.addPass(createAssignWorkspace());
+  pm.addPass(createOutlineParallel());
   addOnFunctions(pm, {"vector", false, addCleanup});
   pm.addPass(createLowerCopies());
   addLinalgLoops(pm);

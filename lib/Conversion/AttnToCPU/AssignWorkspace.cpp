@@ -1,28 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers get their place in the caller's work space.
 //
-// Before:  func.func private @mha.items(..) {
-//            %state = memref.alloc() : memref<2016x16xf32>
-//          }
-//          func.func private @mha.kernel(..) {
+// Before:  func.func private @mha.kernel(.., %workspace, %threads, ..) {
 //            %q = memref.alloc(%B, %S) : memref<?x?x64xf32>
+//            scf.forall .. { %state = memref.alloc() : memref<2016x16xf32> }
 //          }
-// After:   %state = memref.view %workspace[%worker * 129024][] ..
-//          %q     = memref.view %workspace[%threads * 129024 + 0][%B, %S] ..
+// After:   func.func private @mha.kernel(.., %workspace, %threads, ..) {
+//            %q = memref.view %workspace[%threads * 129024 + 0][%B, %S] ..
+//            scf.forall .. {
+//              %worker = func.call @attn.worker()
+//              %state = memref.view %workspace[%worker * 129024][] ..
+//            }
+//          }
 //          func.func private @mha.workspace(.., %threads: index) -> index
 //
 // The work space is one region per worker, as large as the largest item needs,
 // then the buffers that hold values between parallel loops, each at a multiple
-// of 64 bytes. Nothing is allocated while a kernel runs.
+// of 64 bytes. Buffers that are never needed at the same time share their
+// bytes. Nothing is allocated while a kernel runs.
 //
-// Before: parallel loops are outlined. After: no memref.alloc is left.
+// Sizes are computed where the kernel begins. One that is known only later, in
+// a loop or an item, is replaced by a bound that its operations imply. A size
+// that an argument holds is read from it, also by @mha.workspace.
+//
+// Before: parallel loops that are not outlined. After: no memref.alloc is left;
+// @attn.worker, the number of the worker that runs an item, is replaced when
+// loops become functions.
+#include "BufferLifetimes.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Transforms.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace attn {
@@ -32,86 +49,272 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
 
 static constexpr int64_t alignment = 64;
 
-static int64_t elementBytes(MemRefType type) {
-  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+/// Bytes of the known sizes of a buffer; none if they are beyond i64.
+static std::optional<int64_t> knownBytes(MemRefType type) {
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(bytes, size, bytes))
+      return std::nullopt;
+  if (bytes > std::numeric_limits<int64_t>::max() - alignment)
+    return std::nullopt;
+  return bytes;
+}
+
+namespace {
+/// The work space of one kernel, computed where the kernel begins.
+class Workspace {
+public:
+  Workspace(func::FuncOp kernel)
+      : kernel(kernel), rewriter(kernel.getContext()), loc(kernel.getLoc()) {
+    rewriter.setInsertionPointToStart(&kernel.front());
+    begin = arith::ConstantIndexOp::create(rewriter, loc, 0);
+    rewriter.setInsertionPoint(begin);
+  }
+
+  LogicalResult assign();
+
+private:
+  /// Bytes of the buffers of an item: the known ones, and the others.
+  struct Region {
+    SmallVector<std::pair<memref::AllocOp, Value>> places;
+    int64_t known = 0;
+    Value bytes;
+  };
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  }
+  Value add(Value a, Value b) {
+    return arith::AddIOp::create(rewriter, loc, a, b);
+  }
+  Value multiply(Value a, Value b) {
+    return arith::MulIOp::create(rewriter, loc, a, b);
+  }
+  bool isKnownAtBegin(Value value);
+  Value atBegin(Value size);
+  Value again(Value size);
+  FailureOr<Value> bytesOf(memref::AllocOp alloc);
+  LogicalResult measure(scf::ForallOp forall);
+  void placeInRegions();
+  LogicalResult placeBuffers();
+  void makeSizeFunction(Value total);
+  void replaceByView(memref::AllocOp alloc, OpBuilder &b, Value offset);
+
+  func::FuncOp kernel;
+  IRRewriter rewriter;
+  Location loc;
+  /// Everything that is computed stands in front of it.
+  arith::ConstantIndexOp begin;
+  std::vector<Region> regions;
+  /// Bytes of one worker; a number where it is known.
+  int64_t knownWorkerBytes = 0;
+  Value workerBytes;
+};
+} // namespace
+
+/// A size that can be computed from the arguments alone.
+bool Workspace::isKnownAtBegin(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == &kernel.front();
+  return value.getDefiningOp()->getBlock() == &kernel.front() &&
+         value.getDefiningOp()->isBeforeInBlock(begin);
+}
+
+/// `size`, or a bound for it, in front of `begin`; null if there is none.
+Value Workspace::atBegin(Value size) {
+  if (Operation *op = size.getDefiningOp();
+      isKnownAtBegin(size) ||
+      (op && op->getBlock() == &kernel.front() &&
+       succeeded(moveValueDefinitions(rewriter, size, begin))))
+    return size;
+  FailureOr<OpFoldResult> bound = arith::reifyIndexValueBound(
+      rewriter, loc, presburger::BoundType::UB, size,
+      [&](Value value, std::optional<int64_t>, ValueBoundsConstraintSet &) {
+        Operation *op = value.getDefiningOp();
+        return isKnownAtBegin(value) ||
+               (op && op->getBlock() == &kernel.front() &&
+                succeeded(moveValueDefinitions(rewriter, value, begin)));
+      },
+      /*closedUB=*/true);
+  if (failed(bound))
+    return again(size);
+  return getValueOrCreateConstantIndexOp(rewriter, loc, *bound);
+}
+
+/// The argument of the kernel that `memref` is, or a copy with rows side by
+/// side (attn-make-contiguous) of; null if it is no argument.
+static Value argumentOf(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (auto choice = dyn_cast<arith::SelectOp>(op))
+      memref = choice.getFalseValue();
+    else if (auto cast = dyn_cast<memref::CastOp>(op))
+      memref = cast.getSource();
+    else
+      return {};
+  }
+  return memref;
+}
+
+/// `size` computed once more, from first elements of arguments too.
+Value Workspace::again(Value size) {
+  Operation *op = size.getDefiningOp();
+  if (isKnownAtBegin(size))
+    return size;
+  if (!op)
+    return {};
+  IRMapping mapping;
+  bool isElement = false;
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    Value argument = argumentOf(load.getMemRef());
+    isElement = argument && isKnownAtBegin(argument) &&
+                llvm::all_of(load.getIndices(), [](Value index) {
+                  return isConstantIntValue(index, 0);
+                });
+    if (isElement)
+      mapping.map(load.getMemRef(), argument);
+  }
+  if (!isElement && (op->getNumRegions() || !isPure(op)))
+    return {};
+  for (Value operand : op->getOperands()) {
+    if (mapping.contains(operand))
+      continue;
+    Value known = again(operand);
+    if (!known)
+      return {};
+    mapping.map(operand, known);
+  }
+  return rewriter.clone(*op, mapping)
+      ->getResult(cast<OpResult>(size).getResultNumber());
 }
 
 /// Bytes of a buffer, a multiple of the alignment.
-static Value bufferBytes(OpBuilder &b, Location loc, memref::AllocOp alloc,
-                         ValueRange sizes) {
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
-  MemRefType type = alloc.getType();
-  int64_t known = elementBytes(type);
-  for (int64_t size : type.getShape())
-    known *= ShapedType::isDynamic(size) ? 1 : size;
-  Value bytes = constant(known);
-  for (Value size : sizes)
-    bytes = arith::MulIOp::create(b, loc, bytes, size);
-  bytes = arith::AddIOp::create(b, loc, bytes, constant(alignment - 1));
-  Value units = arith::DivUIOp::create(b, loc, bytes, constant(alignment));
-  return arith::MulIOp::create(b, loc, units, constant(alignment));
+FailureOr<Value> Workspace::bytesOf(memref::AllocOp alloc) {
+  std::optional<int64_t> known = knownBytes(alloc.getType());
+  if (!known)
+    return alloc.emitOpError("has more bytes than an index can count");
+  Value bytes = constant(*known);
+  for (Value size : alloc.getDynamicSizes()) {
+    Value bound = atBegin(size);
+    if (!bound)
+      return alloc.emitOpError(
+          "has a size that does not follow from the sizes of the arguments");
+    bytes = multiply(bytes, bound);
+  }
+  bytes = add(bytes, constant(alignment - 1));
+  Value units =
+      arith::DivUIOp::create(rewriter, loc, bytes, constant(alignment));
+  return multiply(units, constant(alignment));
 }
 
-static void replaceByView(memref::AllocOp alloc, Value workspace,
-                          Value offset) {
-  OpBuilder b(alloc);
+void Workspace::replaceByView(memref::AllocOp alloc, OpBuilder &b,
+                              Value offset) {
   auto type = MemRefType::get(alloc.getType().getShape(),
                               alloc.getType().getElementType());
-  Value view = memref::ViewOp::create(b, alloc.getLoc(), type, workspace,
-                                      offset, alloc.getDynamicSizes());
+  Value space = kernel.getArgument(kernel.getNumArguments() - 3);
+  Value view = memref::ViewOp::create(b, alloc.getLoc(), type, space, offset,
+                                      alloc.getDynamicSizes());
   alloc.replaceAllUsesWith(view);
   alloc.erase();
 }
 
-/// Places the buffers of an item in its worker's region; returns their bytes.
-static FailureOr<int64_t> placeItemBuffers(func::FuncOp items,
-                                           int64_t workerBytes) {
-  SmallVector<memref::AllocOp> allocs;
-  items.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
-  int64_t offset = 0;
-  Value workspace; // the first capture
-  for (Operation &op : items.front())
-    if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
-      workspace = cast.getResult(0);
-      break;
+/// Bytes of the buffers of an item, those of known size first.
+LogicalResult Workspace::measure(scf::ForallOp forall) {
+  Region region;
+  SmallVector<memref::AllocOp> others;
+  WalkResult walked = forall.walk([&](memref::AllocOp alloc) {
+    if (!alloc.getType().hasStaticShape()) {
+      others.push_back(alloc);
+      return WalkResult::advance();
     }
-  for (memref::AllocOp alloc : allocs) {
-    if (!alloc.getType().hasStaticShape())
-      return alloc.emitOpError("has a size that is only known at run time, "
-                               "inside a parallel item");
-    if (workerBytes) {
-      OpBuilder b(alloc);
-      Location loc = alloc.getLoc();
-      Value worker = arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
-                                                  items.getArgument(2));
-      Value base = arith::MulIOp::create(
-          b, loc, worker, arith::ConstantIndexOp::create(b, loc, workerBytes));
-      Value at = arith::AddIOp::create(
-          b, loc, base, arith::ConstantIndexOp::create(b, loc, offset));
-      MemRefType type = alloc.getType();
-      offset +=
-          llvm::alignTo(type.getNumElements() * elementBytes(type), alignment);
-      replaceByView(alloc, workspace, at);
-      continue;
+    std::optional<int64_t> bytes = knownBytes(alloc.getType());
+    if (!bytes || *bytes > std::numeric_limits<int64_t>::max() - alignment -
+                               region.known) {
+      alloc.emitOpError("has more bytes than an index can count");
+      return WalkResult::interrupt();
     }
-    offset += llvm::alignTo(alloc.getType().getNumElements() *
-                                elementBytes(alloc.getType()),
-                            alignment);
+    region.places.push_back({alloc, constant(region.known)});
+    region.known += llvm::alignTo(*bytes, alignment);
+    return WalkResult::advance();
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  knownWorkerBytes = std::max(knownWorkerBytes, region.known);
+  for (memref::AllocOp alloc : others) {
+    FailureOr<Value> bytes = bytesOf(alloc);
+    if (failed(bytes))
+      return failure();
+    if (!region.bytes)
+      region.bytes = constant(region.known);
+    region.places.push_back({alloc, region.bytes});
+    region.bytes = add(region.bytes, *bytes);
   }
-  return offset;
+  regions.push_back(std::move(region));
+  return success();
+}
+
+/// Places the buffers of items in the regions of their workers.
+void Workspace::placeInRegions() {
+  workerBytes = constant(knownWorkerBytes);
+  for (const Region &region : regions)
+    if (region.bytes)
+      workerBytes =
+          arith::MaxUIOp::create(rewriter, loc, workerBytes, region.bytes);
+  auto module = kernel->getParentOfType<ModuleOp>();
+  for (const Region &region : regions)
+    for (auto [alloc, offset] : region.places) {
+      func::FuncOp worker = module.lookupSymbol<func::FuncOp>(workerFunction);
+      OpBuilder b(alloc);
+      if (!worker) {
+        OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
+        worker = func::FuncOp::create(atEnd, module.getLoc(), workerFunction,
+                                      b.getFunctionType({}, b.getIndexType()));
+        worker.setPrivate();
+      }
+      Location at = alloc.getLoc();
+      Value number = func::CallOp::create(b, at, worker).getResult(0);
+      Value base = arith::MulIOp::create(b, at, number, workerBytes);
+      replaceByView(alloc, b, arith::AddIOp::create(b, at, base, offset));
+    }
+}
+
+/// Places what lives between parallel loops behind the regions; makes the
+/// function of sizes.
+LogicalResult Workspace::placeBuffers() {
+  SmallVector<memref::AllocOp> allocs;
+  kernel.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
+  std::vector<SharedBytes> shared = shareBytes(kernel, allocs);
+  Value threads = kernel.getArgument(kernel.getNumArguments() - 2);
+  Value offset = multiply(threads, workerBytes);
+  for (const SharedBytes &place : shared) {
+    Value bytes;
+    for (memref::AllocOp alloc : place.buffers) {
+      FailureOr<Value> own = bytesOf(alloc);
+      if (failed(own))
+        return failure();
+      bool isSame = bytes && alloc.getType() == place.type() &&
+                    alloc.getDynamicSizes() == place.sizes();
+      if (!bytes)
+        bytes = *own;
+      else if (!isSame)
+        bytes = arith::MaxUIOp::create(rewriter, loc, bytes, *own);
+    }
+    for (memref::AllocOp alloc : place.buffers) {
+      OpBuilder b(alloc);
+      replaceByView(alloc, b, offset);
+    }
+    offset = add(offset, bytes);
+  }
+  makeSizeFunction(offset);
+  return success();
 }
 
 /// @NAME.workspace: the kernel's computation of sizes, and nothing else.
-static void makeSizeFunction(func::FuncOp kernel,
-                             ArrayRef<memref::AllocOp> allocs,
-                             int64_t workerBytes) {
+void Workspace::makeSizeFunction(Value total) {
   OpBuilder b(kernel);
-  Location loc = kernel.getLoc();
   // Inputs, outputs and threads; no workspace and no call.
   SmallVector<Type> inputs(kernel.getArgumentTypes().drop_back(3));
   inputs.push_back(b.getIndexType());
@@ -124,65 +327,28 @@ static void makeSizeFunction(func::FuncOp kernel,
   unsigned tensors = inputs.size() - 1;
   for (unsigned i = 0; i < tensors; ++i)
     mapping.map(kernel.getArgument(i), size.getArgument(i));
+  mapping.map(kernel.getArgument(tensors + 1), size.getArgument(tensors));
   SetVector<Operation *> slice;
   BackwardSliceOptions options;
   options.inclusive = true;
-  for (memref::AllocOp alloc : allocs)
-    for (Value dynamic : alloc.getDynamicSizes())
-      (void)getBackwardSlice(dynamic, &slice, options);
+  options.omitUsesFromAbove = false;
+  (void)getBackwardSlice(total, &slice, options);
   for (Operation &op : kernel.front())
     if (slice.contains(&op))
       b.clone(op, mapping);
-  Value total = arith::MulIOp::create(
-      b, loc, size.getArgument(tensors),
-      arith::ConstantIndexOp::create(b, loc, workerBytes));
-  for (memref::AllocOp alloc : allocs) {
-    SmallVector<Value> sizes;
-    for (Value dynamic : alloc.getDynamicSizes())
-      sizes.push_back(mapping.lookupOrDefault(dynamic));
-    total =
-        arith::AddIOp::create(b, loc, total, bufferBytes(b, loc, alloc, sizes));
-  }
-  func::ReturnOp::create(b, loc, total);
+  func::ReturnOp::create(b, loc, mapping.lookupOrDefault(total));
 }
 
-static LogicalResult assign(func::FuncOp kernel) {
-  auto module = kernel->getParentOfType<ModuleOp>();
-  std::string prefix = (kernel.getName().split('.').first + ".items").str();
-  SmallVector<func::FuncOp> items;
-  for (auto func : module.getOps<func::FuncOp>())
-    if (func.getName() == prefix || func.getName().starts_with(prefix + "_"))
-      items.push_back(func);
-  int64_t workerBytes = 0;
-  for (func::FuncOp item : items) {
-    FailureOr<int64_t> bytes = placeItemBuffers(item, /*workerBytes=*/0);
-    if (failed(bytes))
-      return failure();
-    workerBytes = std::max(workerBytes, *bytes);
-  }
-  if (workerBytes)
-    for (func::FuncOp item : items)
-      (void)placeItemBuffers(item, workerBytes);
-
-  SmallVector<memref::AllocOp> allocs;
-  for (auto alloc : kernel.front().getOps<memref::AllocOp>())
-    allocs.push_back(alloc);
-  makeSizeFunction(kernel, allocs, workerBytes);
-  unsigned arguments = kernel.getNumArguments();
-  Value workspace = kernel.getArgument(arguments - 3),
-        threads = kernel.getArgument(arguments - 2);
-  OpBuilder b = OpBuilder::atBlockBegin(&kernel.front());
-  Location loc = kernel.getLoc();
-  Value offset = arith::MulIOp::create(
-      b, loc, threads, arith::ConstantIndexOp::create(b, loc, workerBytes));
-  for (memref::AllocOp alloc : allocs) {
-    b.setInsertionPoint(alloc);
-    Value bytes =
-        bufferBytes(b, alloc.getLoc(), alloc, alloc.getDynamicSizes());
-    Value next = arith::AddIOp::create(b, alloc.getLoc(), offset, bytes);
-    replaceByView(alloc, workspace, offset);
-    offset = next;
-  }
+LogicalResult Workspace::assign() {
+  WalkResult measured = kernel.walk<WalkOrder::PreOrder>([&](scf::ForallOp op) {
+    return failed(measure(op)) ? WalkResult::interrupt() : WalkResult::skip();
+  });
+  if (measured.wasInterrupted())
+    return failure();
+  placeInRegions();
+  if (failed(placeBuffers()))
+    return failure();
+  rewriter.eraseOp(begin);
   return success();
 }
 
@@ -194,7 +360,7 @@ struct AssignWorkspace : attn::impl::AssignWorkspaceBase<AssignWorkspace> {
       if (func.getName().ends_with(".kernel"))
         kernels.push_back(func);
     for (func::FuncOp kernel : kernels)
-      if (failed(assign(kernel)))
+      if (failed(Workspace(kernel).assign()))
         return signalPassFailure();
   }
 };

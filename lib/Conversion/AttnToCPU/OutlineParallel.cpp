@@ -15,11 +15,12 @@
 //
 // The three indices of an item come from its number, the last one fastest.
 // Values from outside lie in a struct on the caller's stack; constants are
-// repeated. The body always gets the workspace, as its first capture, for
-// attn-assign-workspace. Nothing here is global, so any number of calls may run
-// at once. Loops under a condition are numbered behind the others.
+// repeated. Calls of @attn.worker become the item's last argument. Nothing here
+// is global, so any number of calls may run at once. Loops under a condition
+// are numbered behind the others.
 //
-// Before: scf.forall without results, on buffers. After: none.
+// Before: scf.forall without results, on buffers, none inside another; bounds
+// begin at 0 and have step 1; buffers have their place. After: none.
 #include "attn-rt/program.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -121,6 +122,16 @@ func::FuncOp Outliner::makeItems(scf::ForallOp forall, func::FuncOp kernel,
   for (Operation &op : forall.getBody()->without_terminator())
     b.clone(op, mapping);
   func::ReturnOp::create(b, loc);
+  items.walk([&](func::CallOp call) {
+    if (call.getCallee() != workerFunction)
+      return;
+    OpBuilder at(call);
+    call.replaceAllUsesWith(arith::IndexCastUIOp::create(at, call.getLoc(),
+                                                         at.getIndexType(),
+                                                         items.getArgument(2))
+                                ->getResults());
+    call.erase();
+  });
   return items;
 }
 
@@ -200,13 +211,16 @@ struct OutlineParallel : attn::impl::OutlineParallelBase<OutlineParallel> {
         kernels.push_back(func);
     for (func::FuncOp kernel : kernels) {
       SmallVector<scf::ForallOp> loops, nested;
-      kernel.walk([&](scf::ForallOp forall) {
+      kernel.walk<WalkOrder::PreOrder>([&](scf::ForallOp forall) {
         (forall->getParentOp() == kernel ? loops : nested).push_back(forall);
+        return WalkResult::skip(); // an item starts no others
       });
       llvm::append_range(loops, nested);
       for (auto [i, forall] : llvm::enumerate(loops))
         outliner.outline(forall, i);
     }
+    if (Operation *worker = getOperation().lookupSymbol(workerFunction))
+      worker->erase();
   }
 };
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An item's region is sized for the largest of all loops; buffers between the loops
 // follow behind the regions of all workers.
-// RUN: attn-opt %s --attn-outline-parallel --attn-assign-workspace --canonicalize | FileCheck %s
+// RUN: attn-opt %s --attn-assign-workspace --attn-outline-parallel --canonicalize | FileCheck %s
 
 // CHECK-DAG: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<100xf32>
 // CHECK-DAG: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<7xf32>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers between loops lie behind the regions of all workers, one after the other,
 // rounded up to 64 bytes.
-// RUN: attn-opt %s --attn-outline-parallel --attn-assign-workspace --canonicalize | FileCheck %s
+// RUN: attn-opt %s --attn-assign-workspace --attn-outline-parallel --canonicalize | FileCheck %s
 
 // CHECK: func.func private @f.workspace(%[[X:.*]]: memref<?x?xf32>, %{{.*}}: memref<?x?xf32>, %[[THREADS:.*]]: index) -> index
 // CHECK: %[[N:.*]] = memref.dim %[[X]], %c0

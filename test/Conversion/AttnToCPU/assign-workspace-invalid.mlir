@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A buffer of an item whose size is not known has no place, and is named.
-// RUN: attn-opt %s --attn-outline-parallel --attn-assign-workspace --verify-diagnostics
+// RUN: attn-opt %s --attn-assign-workspace --attn-outline-parallel --verify-diagnostics
 
 func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
   %c0 = arith.constant 0 : index

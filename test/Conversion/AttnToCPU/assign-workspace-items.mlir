@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers of an item lie in its worker's region, each at a multiple of 64 bytes:
 // 28 bytes take 64, so two take 128. The size is the number of workers times that.
-// RUN: attn-opt %s --attn-outline-parallel --attn-assign-workspace --canonicalize | FileCheck %s
+// RUN: attn-opt %s --attn-assign-workspace --attn-outline-parallel --canonicalize | FileCheck %s
 
 // CHECK: func.func private @f.items(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %[[WORKER:.*]]: i32)
 // CHECK: %[[WS:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<?xi8>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel without buffers needs no work space.
-// RUN: attn-opt %s --attn-outline-parallel --attn-assign-workspace --canonicalize | FileCheck %s
+// RUN: attn-opt %s --attn-assign-workspace --attn-outline-parallel --canonicalize | FileCheck %s
 
 // CHECK: func.func private @f.workspace(
 // CHECK: return %c0

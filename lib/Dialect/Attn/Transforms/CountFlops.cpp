@@ -7,8 +7,10 @@
 //          }
 //
 // Only visible pairs count, found by testing the mask on every pair: exact, and
-// slow only in proportion to the scores that a kernel does not store. A
-// projection counts 2 * rows * inputs * outputs.
+// slow only in proportion to the scores that a kernel does not store. A mask
+// that reads what the function itself computes counts as one that sees every
+// pair: its values are only there while the kernel runs. A projection counts
+// 2 * rows * inputs * outputs.
 //
 // Before: the fused level. After: every public function has its @NAME.flops.
 #include "ItemMask.h"
@@ -28,6 +30,21 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+
+/// Whether the mask reads a tensor that is no part of an argument.
+static bool readsComputed(SdpaOp op) {
+  return llvm::any_of(op.getMaskOperands(), [](Value operand) {
+    while (Operation *maker = operand.getDefiningOp()) {
+      if (maker->hasTrait<OpTrait::ConstantLike>())
+        return false;
+      if (!isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::ExpandShapeOp>(
+              maker))
+        return true;
+      operand = maker->getOperand(0);
+    }
+    return false;
+  });
+}
 
 namespace {
 struct PairCounter {
@@ -62,7 +79,7 @@ struct PairCounter {
     auto times = [&](Value x, Value y) -> Value {
       return arith::MulIOp::create(b, loc, x, y);
     };
-    if (!op.getMask())
+    if (!op.getMask() || readsComputed(op))
       return times(times(batches, heads), times(queries, keys));
     return sum(batches, index(0), [&](Value batch, Value total) {
       return sum(heads, total, [&](Value head, Value perBatch) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SizeRequirements.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -97,22 +96,6 @@ void SizeRequirements::heads(Value joined, Value split) {
   same(joined, r - 3, split, r - 2);
   if (r == 4)
     same(joined, 0, split, 0);
-}
-
-/// A size that is asked of another tensor is the size of that.
-void SizeRequirements::slice(tensor::ExtractSliceOp op) {
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  int64_t next = 0;
-  for (auto [dim, size] : llvm::enumerate(op.getMixedSizes())) {
-    if (dropped.test(dim))
-      continue;
-    auto value = dyn_cast<Value>(size);
-    auto of = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
-    if (of && of.getConstantIndex() &&
-        isa<RankedTensorType>(of.getSource().getType()))
-      same(op.getResult(), next, of.getSource(), *of.getConstantIndex());
-    ++next;
-  }
 }
 
 /// The first `dims` sizes of `value` are 1 or those of the scores, `shift`
@@ -247,19 +230,9 @@ void SizeRequirements::collect(Operation *operation) {
       .Case([&](MergeHeadsOp merge) {
         heads(merge.getResult(), merge.getInput());
       })
-      .Case([&](tensor::ExtractSliceOp part) { slice(part); })
-      .Case([&](tensor::CastOp cast) {
-        if (isa<RankedTensorType>(cast.getSource().getType()) &&
-            isa<RankedTensorType>(cast.getType()))
-          sameShape(cast.getSource(), cast.getResult());
-      })
-      .Case([&](linalg::TransposeOp transpose) {
-        if (transpose->getNumResults() == 1)
-          for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
-            same(transpose.getInput(), from, transpose->getResult(0), to);
-      })
       .Default([&](Operation *other) {
-        if (!OpTrait::hasElementwiseMappableTraits(other))
+        if (collectTensors(other) ||
+            !OpTrait::hasElementwiseMappableTraits(other))
           return;
         for (Value operand : other->getOperands())
           if (isa<RankedTensorType>(operand.getType()) &&

@@ -5,6 +5,7 @@
 
 #include "SizeClasses.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace attn {
@@ -63,7 +64,19 @@ private:
   }
   void visitDetails(mlir::Operation *) {}
   void heads(mlir::Value joined, mlir::Value split);
+  /// Whether `op` is one of tensor, linalg or scf that says anything.
+  bool collectTensors(mlir::Operation *op);
+  void size(mlir::Value result, int64_t dim, mlir::OpFoldResult size);
+  void unknown(mlir::Value result, mlir::ValueRange values);
   void slice(mlir::tensor::ExtractSliceOp op);
+  void groups(llvm::ArrayRef<mlir::ReassociationIndices> groups,
+              mlir::Value expanded, mlir::Value collapsed);
+  void loops(mlir::linalg::LinalgOp op);
+  void carried(mlir::ValueRange inits, mlir::ValueRange arguments,
+               mlir::ValueRange yielded, mlir::ValueRange results);
+  void chosen(mlir::ValueRange first, mlir::ValueRange second,
+              mlir::ValueRange results);
+  void concat(mlir::tensor::ConcatOp op);
   void table(mlir::ValueRange captures, llvm::ArrayRef<Dim> readers) {
     for (mlir::Value captured : captures)
       tables.push_back({captured, llvm::SmallVector<Dim>(readers)});

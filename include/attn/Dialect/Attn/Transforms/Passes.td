@@ -56,6 +56,16 @@ def DescribePorts : Pass<"attn-describe-ports", "::mlir::ModuleOp"> {
   }];
 }
 
+def ResolveSizes : Pass<"attn-resolve-sizes", "::mlir::func::FuncOp"> {
+  let summary = "Read sizes of tensors from the arguments";
+  let description = [{
+    A `tensor.dim` of a computed tensor asks the argument whose size is the same,
+    as the ops between them require.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def AbsorbHeads : Pass<"attn-absorb-heads"> {
   let summary = "Turn split_heads and merge_heads into layouts";
   let description = [{
@@ -72,6 +82,14 @@ def CheckMasks : Pass<"attn-check-masks"> {
   let description = [{
     A mask whose formula is false for all lengths and operands is an error; the
     message names the terms that contradict each other.
+  }];
+}
+
+def CheckSizes : Pass<"attn-check-sizes"> {
+  let summary = "Refuse sizes that only the running kernel knows";
+  let description = [{
+    A size that is neither computed from sizes of arguments and loop counters nor
+    the first element of an argument is an error at the op that has it.
   }];
 }
 
@@ -103,6 +121,17 @@ def AssignSchedule : Pass<"attn-assign-schedule"> {
            "keys of a parallel item of kind prefill where at most 1024 queries "
            "see twice as many or more; 0: do not split them">,
   ];
+}
+
+def CopyStridedSlices : Pass<"attn-copy-strided-slices"> {
+  let summary = "Copy slices whose rows have gaps";
+  let description = [{
+    A `tensor.extract_slice` whose elements do not lie side by side in the last
+    dimension is copied by `linalg.copy`; so is what a `tensor.insert_slice`
+    inserts with gaps.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
 }
 
 def LowerPrologue : Pass<"attn-lower-prologue"> {
