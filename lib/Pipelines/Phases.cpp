@@ -72,6 +72,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
 
 static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createCopyStridedSlices());
+  pm.addNestedPass<func::FuncOp>(createYieldIntoArguments());
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());
   pm.addNestedPass<func::FuncOp>(createTileQueries());
   pm.addNestedPass<func::FuncOp>(createTileProjections());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers between loops lie behind the regions of all workers, one after the other,
-// rounded up to 64 bytes.
-// RUN: attn-opt %s --attn-assign-workspace --attn-outline-parallel --canonicalize | FileCheck %s
+// rounded up to 64 bytes. Both are needed to the end here.
+// RUN: attn-opt %s --attn-assign-workspace --canonicalize --cse | FileCheck %s
 
 // CHECK: func.func private @f.workspace(%[[X:.*]]: memref<?x?xf32>, %{{.*}}: memref<?x?xf32>, %[[THREADS:.*]]: index) -> index
 // CHECK: %[[N:.*]] = memref.dim %[[X]], %c0
@@ -25,5 +25,9 @@ func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memre
   %b = memref.alloc() : memref<3xf32>
   memref.store %one, %a[%c0, %c0] : memref<?x4xf32>
   memref.store %one, %b[%c0] : memref<3xf32>
+  %y = memref.load %a[%c0, %c0] : memref<?x4xf32>
+  %z = memref.load %b[%c0] : memref<3xf32>
+  %sum = arith.addf %y, %z : f32
+  memref.store %sum, %o[%c0, %c0] : memref<?x?xf32>
   return
 }

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -49,9 +50,11 @@ static Operation *unknownFrom(Value size,
   Operation *op = size.getDefiningOp();
   if (!seen.insert(op).second)
     return nullptr;
-  if (auto dim = dyn_cast<tensor::DimOp>(op))
-    return isArgument(dim.getSource()) ? nullptr
-                                       : dim.getSource().getDefiningOp();
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    // Ops on whole tensors have the sizes of their operands.
+    Operation *maker = dim.getSource().getDefiningOp();
+    return maker && isa<RegionBranchOpInterface>(maker) ? maker : nullptr;
+  }
   if (auto element = dyn_cast<tensor::ExtractOp>(op)) {
     bool isFirst = llvm::all_of(element.getIndices(), [](Value index) {
       return isConstantIntValue(index, 0);

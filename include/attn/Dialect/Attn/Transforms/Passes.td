@@ -134,6 +134,15 @@ def CopyStridedSlices : Pass<"attn-copy-strided-slices"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def YieldIntoArguments : Pass<"attn-yield-into-arguments"> {
+  let summary = "Put what a loop yields where its argument lies";
+  let description = [{
+    Tensors that an `scf.for` yields are materialized in the loop's argument, so
+    that all turns share one buffer.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def LowerPrologue : Pass<"attn-lower-prologue"> {
   let summary = "Rotate and normalise queries and keys before the attention";
   let description = [{

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Buffers that are never needed together share their bytes, as many as the larger
+// takes; an alias keeps a buffer's bytes. One that is only sometimes there shares
+// with its equals alone.
+// RUN: attn-opt %s --attn-assign-workspace --canonicalize --cse --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func private @f.kernel
+// CHECK: %[[MOST:.*]] = arith.maxui
+// CHECK: memref.view %arg2[%c0][%{{.*}}] : memref<?xi8> to memref<?x4xf32>
+// CHECK: memref.view %arg2[%[[MOST]]][] : memref<?xi8> to memref<3xf32>
+// CHECK: memref.view %arg2[%c0][%{{.*}}] : memref<?xi8> to memref<?x8xf32>
+func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?x?xf32>
+  %m = memref.dim %x, %c1 : memref<?x?xf32>
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc(%n) : memref<?x4xf32>
+  %c = memref.alloc() : memref<3xf32>
+  memref.store %one, %a[%c0, %c0] : memref<?x4xf32>
+  memref.store %one, %c[%c0] : memref<3xf32>
+  %y = memref.load %a[%c0, %c0] : memref<?x4xf32>
+  memref.store %y, %c[%c1] : memref<3xf32>
+  %b = memref.alloc(%m) : memref<?x8xf32>
+  memref.store %one, %b[%c0, %c0] : memref<?x8xf32>
+  %z = memref.load %b[%c0, %c0] : memref<?x8xf32>
+  %w = memref.load %c[%c0] : memref<3xf32>
+  %sum = arith.addf %z, %w : f32
+  memref.store %sum, %o[%c0, %c0] : memref<?x?xf32>
+  return
+}
+
+// -----
+// CHECK-LABEL: func.func private @f.kernel
+// CHECK: memref.view %arg2[%c0][] : memref<?xi8> to memref<16xf32>
+// CHECK: memref.view %arg2[%c64][] : memref<?xi8> to memref<8xf32>
+func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?x?xf32>
+  %m = memref.dim %x, %c1 : memref<?x?xf32>
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc() : memref<16xf32>
+  %part = memref.subview %a[8] [8] [1] : memref<16xf32> to memref<8xf32, strided<[1], offset: 8>>
+  memref.store %one, %a[%c0] : memref<16xf32>
+  %b = memref.alloc() : memref<8xf32>
+  memref.store %one, %b[%c0] : memref<8xf32>
+  %z = memref.load %b[%c0] : memref<8xf32>
+  %w = memref.load %part[%c0] : memref<8xf32, strided<[1], offset: 8>>
+  %sum = arith.addf %z, %w : f32
+  memref.store %sum, %o[%c0, %c0] : memref<?x?xf32>
+  return
+}
+
+// -----
+// Buffers of a loop that is no parallel one are placed as if they stood before it.
+// CHECK-LABEL: func.func private @f.kernel
+// CHECK: scf.for
+// CHECK: memref.view %arg2[%c0][%{{.*}}] : memref<?xi8> to memref<?xf32>
+func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?x?xf32>
+  %m = memref.dim %x, %c1 : memref<?x?xf32>
+  %one = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    %t = memref.alloc(%i) : memref<?xf32>
+    memref.store %one, %t[%c0] : memref<?xf32>
+    %y = memref.load %t[%c0] : memref<?xf32>
+    memref.store %y, %o[%i, %c0] : memref<?x?xf32>
+  }
+  return
+}
+
+// -----
+// CHECK-LABEL: func.func private @f.kernel
+// CHECK-NOT: arith.maxui
+func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?x?xf32>
+  %m = memref.dim %x, %c1 : memref<?x?xf32>
+  %one = arith.constant 1.0 : f32
+  %some = arith.cmpi ugt, %n, %m : index
+  %few = arith.select %some, %n, %c0 : index
+  %many = arith.select %some, %c0, %m : index
+  %a = memref.alloc(%few) : memref<?xf32>
+  memref.store %one, %a[%c0] : memref<?xf32>
+  %b = memref.alloc(%many) : memref<?xf32>
+  memref.store %one, %b[%c0] : memref<?xf32>
+  return
+}
