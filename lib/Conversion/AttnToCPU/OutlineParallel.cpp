@@ -87,8 +87,10 @@ struct Outliner {
 func::FuncOp Outliner::makeItems(scf::ForallOp forall, func::FuncOp kernel,
                                  ArrayRef<Value> captures, unsigned number) {
   Location loc = forall.getLoc();
-  OpBuilder b(kernel);
   StringRef owner = kernel.getName().split('.').first;
+  // Items stand in front of what sizes and calls them.
+  Operation *workspace = module.lookupSymbol((owner + ".workspace").str());
+  OpBuilder b(workspace ? workspace : kernel.getOperation());
   std::string name = (owner + ".items").str();
   if (number)
     name += "_" + std::to_string(number);

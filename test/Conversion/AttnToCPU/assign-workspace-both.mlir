@@ -3,11 +3,11 @@
 // follow behind the regions of all workers.
 // RUN: attn-opt %s --attn-assign-workspace --attn-outline-parallel --canonicalize | FileCheck %s
 
+// CHECK-DAG: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<100xf32>
+// CHECK-DAG: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<7xf32>
 // CHECK: func.func private @f.workspace({{.*}}, %[[THREADS:.*]]: index) -> index
 // CHECK: %[[ALL:.*]] = arith.muli %[[THREADS]], %c448
 // CHECK: arith.addi %[[ALL]], %c64
-// CHECK-DAG: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<100xf32>
-// CHECK-DAG: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<7xf32>
 // CHECK: func.func private @f.kernel(
 // CHECK: %[[BEHIND:.*]] = arith.muli %arg3, %c448
 // CHECK: memref.view %arg2[%[[BEHIND]]][] : memref<?xi8> to memref<3xf32>

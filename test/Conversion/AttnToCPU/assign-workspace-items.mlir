@@ -3,9 +3,6 @@
 // 28 bytes take 64, so two take 128. The size is the number of workers times that.
 // RUN: attn-opt %s --attn-assign-workspace --attn-outline-parallel --canonicalize | FileCheck %s
 
-// CHECK: func.func private @f.workspace({{.*}}, %[[THREADS:.*]]: index) -> index
-// CHECK: %[[BYTES:.*]] = arith.muli %[[THREADS]], %c128
-// CHECK-NEXT: return %[[BYTES]]
 // CHECK: func.func private @f.items(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %[[WORKER:.*]]: i32)
 // CHECK: %[[WS:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<?xi8>
 // CHECK-NOT: memref.alloc
@@ -14,6 +11,9 @@
 // CHECK: memref.view %[[WS]][%[[AT]]][] : memref<?xi8> to memref<7xf32>
 // CHECK: %[[NEXT:.*]] = arith.addi %{{.*}}, %c64
 // CHECK: memref.view %[[WS]][%[[NEXT]]][] : memref<?xi8> to memref<2xf32>
+// CHECK: func.func private @f.workspace({{.*}}, %[[THREADS:.*]]: index) -> index
+// CHECK: %[[BYTES:.*]] = arith.muli %[[THREADS]], %c128
+// CHECK-NEXT: return %[[BYTES]]
 // CHECK-NOT: @attn.worker
 func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
   %c0 = arith.constant 0 : index
