@@ -49,11 +49,17 @@ private:
     return options.input == "-" ? "<stdin>" : StringRef(options.input);
   }
   ExitStatus fail(const Twine &message) {
-    llvm::errs() << "attn-opt: error: " << message << "\n";
-    return UserError;
+    return say("attn-opt: error: " + message);
   }
   ExitStatus failInInput(const Twine &message) {
-    llvm::errs() << inputName() << ": error: " << message << "\n";
+    return say(inputName() + ": error: " + message);
+  }
+  /// Names of files may have line breaks.
+  ExitStatus say(const Twine &message) {
+    std::string line = message.str();
+    for (char &c : line)
+      c = c == '\n' ? ' ' : c;
+    llvm::errs() << line << "\n";
     return UserError;
   }
 
@@ -138,7 +144,7 @@ ExitStatus Compiler::parse() {
         sources.getLineAndColumn(SMLoc::getFromPointer(bracket));
     llvm::errs() << inputName() << ":" << line << ":" << column
                  << ": error: expects at most " << maxNesting
-                 << " brackets inside each other\n";
+                 << " brackets, 'not' or '-' inside each other\n";
     return UserError;
   }
   // The state, which holds the names, needs the ops where they were parsed.
@@ -225,6 +231,9 @@ void Compiler::explain(const Phase &phase) {
   if (!options.explain)
     return;
   if (options.explainAsJson) {
+    // Names of files need not be UTF-8, which JSON is.
+    for (std::string &remark : remarks)
+      remark = llvm::json::fixUTF8(remark);
     if (phase.name == "scheduled")
       llvm::outs() << llvm::formatv(
           "{0:2}\n", llvm::json::Value(llvm::json::Object{
@@ -249,7 +258,6 @@ std::string Compiler::info() {
   json.object([&] {
     json.attribute("compiler", "attn-opt " ATTN_VERSION);
     json.attribute("target", options.target);
-    // Neither names nor texts need be UTF-8, which JSON is.
     json.attribute("input",
                    llvm::json::fixUTF8(llvm::sys::path::filename(inputName())));
     json.attributeArray("schedules", [&] {

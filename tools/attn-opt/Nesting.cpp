@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Nesting.h"
+#include <algorithm>
 
 using llvm::StringRef;
 
@@ -11,25 +12,43 @@ static size_t skipString(StringRef text, size_t at) {
   return at + 1;
 }
 
+/// Bytes of the sign or word at the beginning of `text` that stands before what
+/// it is applied to; 0 if there is none.
+static size_t prefixLength(StringRef text) {
+  if (text.starts_with("-"))
+    return 1;
+  bool isWord = text.consume_front("not") &&
+                (text.empty() || text.front() == ' ' || text.front() == '\n' ||
+                 text.front() == '\t' || text.front() == '(');
+  return isWord ? 3 : 0;
+}
+
 const char *attn::tool::findTooDeep(StringRef text) {
-  unsigned depth = 0;
+  unsigned brackets = 0, prefixes = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     StringRef rest = text.substr(i);
+    if (StringRef(" \t\r\n").contains(rest.front()))
+      continue;
+    if (rest.starts_with("//")) {
+      i += std::min(rest.find_first_of("\n\r"), rest.size());
+      continue;
+    }
+    size_t prefix = prefixLength(rest);
+    prefixes = prefix ? prefixes + 1 : 0;
     if (rest.front() == '"') {
       i = skipString(text, i) - 1;
-    } else if (rest.starts_with("//")) {
-      i += rest.find_first_of("\n\r") == StringRef::npos
-               ? rest.size()
-               : rest.find_first_of("\n\r");
     } else if (rest.starts_with("->") || rest.starts_with("<=") ||
                rest.starts_with(">=")) {
       ++i; // no brackets
+    } else if (prefix) {
+      i += prefix - 1;
     } else if (StringRef("([{<").contains(rest.front())) {
-      if (depth++ == maxNesting)
-        return rest.data();
-    } else if (StringRef(")]}>").contains(rest.front()) && depth > 0) {
-      --depth;
+      ++brackets;
+    } else if (StringRef(")]}>").contains(rest.front()) && brackets > 0) {
+      --brackets;
     }
+    if (brackets + prefixes > maxNesting)
+      return rest.data();
   }
   return nullptr;
 }

@@ -6,11 +6,12 @@
 
 namespace attn::tool {
 
-/// Brackets inside each other that a text may have: MLIR's parser and verifier
-/// call themselves for each, and have no limit of their own.
+/// Brackets, `not` and `-` inside each other that a text may have: MLIR's
+/// parser and verifier call themselves for each, and have no limit of their
+/// own.
 constexpr unsigned maxNesting = 256;
 
-/// The first bracket with `maxNesting` around it; null if there is none.
+/// The first with `maxNesting` around it; null if there is none.
 const char *findTooDeep(llvm::StringRef text);
 
 } // namespace attn::tool

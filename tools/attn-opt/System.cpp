@@ -91,19 +91,26 @@ static void *runCall(void *data) {
   return nullptr;
 }
 
+static bool startThread(size_t stack, Call &call, pthread_t &thread) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0)
+    return false;
+  bool started = pthread_attr_setstacksize(&attributes, stack) == 0 &&
+                 pthread_create(&thread, &attributes, runCall, &call) == 0;
+  pthread_attr_destroy(&attributes);
+  return started;
+}
+
 ExitStatus attn::tool::onLargeStack(llvm::function_ref<ExitStatus()> work) {
-  // Memory is taken where it is touched only.
-  constexpr size_t bytes = size_t{1} << 29;
   // One thread works at a time, so one pool of memory is enough.
   mallopt(M_ARENA_MAX, 1);
   Call call{work, OurBug};
   pthread_t thread;
-  pthread_attr_t attributes;
-  bool started = pthread_attr_init(&attributes) == 0 &&
-                 pthread_attr_setstacksize(&attributes, bytes) == 0 &&
-                 pthread_create(&thread, &attributes, runCall, &call) == 0;
-  if (!started)
-    return work();
-  pthread_join(thread, nullptr);
-  return call.status;
+  // Memory is taken where it is touched only, but a limit may count it all.
+  for (size_t stack : {size_t{512} << 20, size_t{64} << 20})
+    if (startThread(stack, call, thread)) {
+      pthread_join(thread, nullptr);
+      return call.status;
+    }
+  return work();
 }

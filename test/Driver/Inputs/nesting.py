@@ -23,10 +23,11 @@ TEXTS = {
     "types": FUNCTION + "func.func private @g(" + nested("tuple<", "f32", ">") + ")\n",
     "locations": FUNCTION + "#l = loc(" + nested('callsite("a" at ', '"b":1:1', ")") + ")\n",
     "mask": MASK.replace("MASK", nested("(", "causal(top_left)", ")")),
-    "most": module(nested("[", "", "]", 255)),
-    "none": module('"' + COUNT * '([{< \\" ' + '"') + "// " + COUNT * "(" + "\n#m = affine_set<(d0) : (" + 300 * "d0 <= 1, " + "d0 >= 0)>\n",
-    "sum": module("affine_map<(d0) -> (" + COUNT * "d0 + " + "d0)>"),
+    "not": MASK.replace("MASK", nested("not\n", "causal(top_left)", "")),
     "minus": module("affine_map<(d0) -> (" + COUNT * "-" + "d0)>"),
+    "most": module(nested("[", "", "]", 255)),
+    "none": module('"' + COUNT * '([{< \\" ' + '"') + "// " + COUNT * "(" + "\n#m = affine_set<(d0) : (" + 300 * "d0 <= -1, " + "d0 >= 0)>\n",
+    "sum": module("affine_map<(d0) -> (" + COUNT * "d0 + " + "d0)>"),
 }
 
 for name, text in TEXTS.items():
