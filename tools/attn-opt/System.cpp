@@ -31,11 +31,18 @@ static void onTimeLimit(int) {
   stop("attn-opt: error: stopped at the system's limit of processor time\n");
 }
 
+/// The user's wish, which is no bug either.
+static void onQuit(int number) {
+  llvm::sys::RunInterruptHandlers();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
 void attn::tool::respectLimits() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGXCPU, onTimeLimit);
-  std::signal(SIGQUIT, SIG_DFL); // the user's wish
+  std::signal(SIGQUIT, onQuit);
 }
 
 /// A file that is opened later must not become the standard output. What is

@@ -40,6 +40,24 @@ static constexpr char types[] =
     "size_t ptrdiff_t nullptr_t max_align_t int32_t int64_t attn_tensor "
     "attn_body attn_parallel_for attn_contiguous";
 
+/// What a function cannot be called where other headers of C, POSIX or C++ are
+/// included.
+static constexpr char otherTypes[] =
+    "ACTION DIR ENTRY FILE VISIT blkcnt_t blksize_t caddr_t clock_t clockid_t "
+    "cnd_t datum dev_t div_t double_t fd_set femode_t fenv_t fexcept_t float_t "
+    "fpos_t fsblkcnt_t fsfilcnt_t gid_t glob_t iconv_t id_t idtype_t imaxdiv_t "
+    "in_addr_t in_port_t ino_t jmp_buf key_t ldiv_t lldiv_t locale_t loff_t "
+    "mbstate_t mcontext_t mode_t mqd_t mtx_t nfds_t nl_catd nl_item nlink_t "
+    "off_t once_flag pid_t pthread_attr_t pthread_barrier_t "
+    "pthread_barrierattr_t pthread_cond_t pthread_condattr_t pthread_key_t "
+    "pthread_mutex_t pthread_mutexattr_t pthread_once_t pthread_rwlock_t "
+    "pthread_rwlockattr_t pthread_spinlock_t pthread_t quad_t regex_t "
+    "regmatch_t regoff_t rlim_t sa_family_t sem_t sig_atomic_t sigjmp_buf "
+    "siginfo_t sigset_t socklen_t speed_t ssize_t stack_t std suseconds_t "
+    "tcflag_t thrd_start_t thrd_t time_t timer_t tss_dtor_t tss_t u_char u_int "
+    "u_long u_short ucontext_t uid_t uint ulong useconds_t ushort va_list "
+    "wctrans_t wctype_t wint_t wordexp_t";
+
 /// The other members of the argument struct.
 static constexpr char members[] = "size workspace workspace_size parallel_for "
                                   "parallel_context threads";
@@ -98,7 +116,8 @@ static std::string whyNotIdentifier(StringRef name) {
 }
 
 std::string attn::whyNotEntryName(StringRef name) {
-  static const llvm::StringSet<> macro = wordsOf(functionMacros);
+  static const llvm::StringSet<> macro = wordsOf(functionMacros),
+                                 type = wordsOf(otherTypes);
   if (std::string why = whyNotIdentifier(name); !why.empty())
     return why;
   if (macro.contains(name))
@@ -108,10 +127,11 @@ std::string attn::whyNotEntryName(StringRef name) {
            "underscore";
   if (name == "attn_rt")
     return "the beginning of the runtime's names";
-  // intN_t and its like, which headers define without end.
-  if (name.ends_with("_t") &&
-      (name.starts_with("int") || name.starts_with("uint")))
-    return "kept for types of the C library";
+  // intN_t and its like, which <stdint.h> has without end.
+  if (type.contains(name) ||
+      (name.ends_with("_t") &&
+       (name.starts_with("int") || name.starts_with("uint"))))
+    return "kept for a type of the C library or C++";
   if (isLinkedName(name))
     return "a name of the C library, the linker or the runtime";
   for (StringRef suffix : entrySuffixes())
