@@ -45,6 +45,10 @@ typedef struct {
 int attn_rt_npy_stage(const char *path, const attn_rt_array *array,
                       attn_rt_npy_file *file, char *error, size_t error_size);
 int attn_rt_npy_commit(attn_rt_npy_file *file, char *error, size_t error_size);
+/* Commits files that belong together: if one cannot be renamed, every place is
+ * as it was before, and that file's index is returned; else -1. */
+int32_t attn_rt_npy_commit_all(attn_rt_npy_file *files, int32_t count,
+                               char *error, size_t error_size);
 void attn_rt_npy_discard(attn_rt_npy_file *file);
 
 /* Stage and commit. */

@@ -78,7 +78,7 @@ static json::Object toJson(const AttentionFacts &facts) {
   json::Object tiles{{"queries", facts.ranges.tiles.query},
                      {"keys", facts.ranges.tiles.key}};
   json::Object object{
-      {"at", facts.position},
+      {"at", json::fixUTF8(facts.position)},
       {"lengths", json::Object{{"Sq", toJson(facts.queries)},
                                {"Skv", toJson(facts.keys)}}},
       {"mask", facts.mask},
@@ -133,7 +133,7 @@ static json::Object toJson(SdpaOp op, const SymbolSizes &sizes) {
 
 static json::Object stepAsJson(Operation *op, StringRef what,
                                ScheduleAttr schedule) {
-  return json::Object{{"at", positionOf(op->getLoc())},
+  return json::Object{{"at", json::fixUTF8(positionOf(op->getLoc()))},
                       {"what", what},
                       {"schedule", toJson(schedule)}};
 }

@@ -1,123 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Pipelines/NamePorts.h"
+#include "attn/Dialect/Attn/Utils/CNames.h"
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
-
-/// What the members of the argument struct are called besides the ports, and
-/// the words that C and C++ keep.
-static bool isReserved(StringRef name) {
-  static const llvm::StringSet<> words = {"size",
-                                          "workspace",
-                                          "workspace_size",
-                                          "parallel_for",
-                                          "parallel_context",
-                                          "threads",
-                                          "alignas",
-                                          "alignof",
-                                          "and",
-                                          "and_eq",
-                                          "asm",
-                                          "auto",
-                                          "bitand",
-                                          "bitor",
-                                          "bool",
-                                          "break",
-                                          "case",
-                                          "catch",
-                                          "char",
-                                          "class",
-                                          "compl",
-                                          "concept",
-                                          "const",
-                                          "const_cast",
-                                          "consteval",
-                                          "constexpr",
-                                          "constinit",
-                                          "continue",
-                                          "co_await",
-                                          "co_return",
-                                          "co_yield",
-                                          "decltype",
-                                          "default",
-                                          "delete",
-                                          "do",
-                                          "double",
-                                          "dynamic_cast",
-                                          "else",
-                                          "enum",
-                                          "explicit",
-                                          "export",
-                                          "extern",
-                                          "false",
-                                          "float",
-                                          "for",
-                                          "friend",
-                                          "goto",
-                                          "if",
-                                          "inline",
-                                          "int",
-                                          "long",
-                                          "mutable",
-                                          "namespace",
-                                          "new",
-                                          "noexcept",
-                                          "not",
-                                          "not_eq",
-                                          "nullptr",
-                                          "operator",
-                                          "or",
-                                          "or_eq",
-                                          "private",
-                                          "protected",
-                                          "public",
-                                          "register",
-                                          "reinterpret_cast",
-                                          "requires",
-                                          "restrict",
-                                          "return",
-                                          "short",
-                                          "signed",
-                                          "sizeof",
-                                          "static",
-                                          "static_assert",
-                                          "static_cast",
-                                          "struct",
-                                          "switch",
-                                          "template",
-                                          "this",
-                                          "thread_local",
-                                          "throw",
-                                          "true",
-                                          "try",
-                                          "typedef",
-                                          "typeid",
-                                          "typename",
-                                          "typeof",
-                                          "union",
-                                          "unsigned",
-                                          "using",
-                                          "virtual",
-                                          "void",
-                                          "volatile",
-                                          "wchar_t",
-                                          "while",
-                                          "xor",
-                                          "xor_eq"};
-  return words.contains(name);
-}
-
-std::string attn::toIdentifier(StringRef name) {
-  std::string result;
-  for (char c : name)
-    result += llvm::isAlnum(c) ? c : '_';
-  if (result.empty() || llvm::isDigit(result.front()) || isReserved(result))
-    result += '_';
-  return llvm::isDigit(result.front()) ? "_" + result : result;
-}
 
 /// The identifier at `range`, without `%` and a number of results; empty where
 /// it is only a number.
@@ -162,11 +51,20 @@ static std::string nameInText(Value value, const AsmParserState &state) {
 
 static void nameFunction(func::FuncOp function, const AsmParserState *state) {
   constexpr StringLiteral attribute = "attn.name";
+  // Names that were chosen keep theirs; others go around them.
   llvm::StringSet<> used;
+  auto reserve = [&](Attribute given) {
+    if (auto name = dyn_cast_or_null<StringAttr>(given))
+      used.insert(name);
+  };
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    reserve(function.getArgAttr(i, attribute));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    reserve(function.getResultAttr(i, attribute));
   auto choose = [&](Value value, StringRef fallback, unsigned index) {
     std::string name = value && state ? nameInText(value, *state) : "";
-    std::string base = name.empty() ? (fallback + Twine(index)).str()
-                                    : attn::toIdentifier(name);
+    std::string base =
+        name.empty() ? (fallback + Twine(index)).str() : attn::toPortName(name);
     std::string unique = base;
     for (unsigned i = 1; !used.insert(unique).second; ++i)
       unique = base + "_" + std::to_string(i);

@@ -4,10 +4,13 @@
 #include "attn-rt/peak.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct {
   const attn_rt_program *program;
@@ -154,15 +157,35 @@ static int allocate_and_execute(execution *e) {
   return status;
 }
 
+void attn_rt_cannot_print(const char *argv0) {
+  fprintf(stderr, "%s: cannot write to standard output: %s\n", argv0,
+          strerror(errno));
+}
+
+// A file that is opened later must not become the standard output; what is
+// opened here instead cannot be used. What a pipe or a limit of size refuses is
+// an error of the write, and no signal, so that no half file is left.
+static void prepare_system(void) {
+  for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file)
+    if (fcntl(file, F_GETFD) < 0 && errno == EBADF &&
+        open("/dev/null", file == STDOUT_FILENO ? O_RDONLY : O_WRONLY) != file)
+      _exit(ATTN_RT_FAILED);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
 int attn_rt_main(const attn_rt_program *program, int argc, char **argv) {
   execution e = {.program = program};
+  prepare_system();
   int status = attn_rt_parse_options(program, argc, argv, &e.options);
   if (!status && e.options.help)
     attn_rt_print_help(stdout, program, e.options.argv0);
   else if (!status)
     status = allocate_and_execute(&e);
-  if (fflush(stdout) != 0 && !status)
-    status = fail(&e, "cannot write to standard output: %s", strerror(errno));
+  if ((fflush(stdout) != 0 || ferror(stdout)) && !status) {
+    attn_rt_cannot_print(e.options.argv0);
+    status = ATTN_RT_FAILED;
+  }
   attn_rt_free_options(&e.options);
   return status;
 }

@@ -62,26 +62,6 @@ static int write_in_place(const char *path, const attn_rt_array *array,
   return ok ? 0 : cannot_write(error, error_size);
 }
 
-// mkstemp would ignore the process' umask.
-static int open_temporary(const char *target, char **temporary) {
-  for (unsigned attempt = 0; attempt < 1000; ++attempt) {
-    if (asprintf(temporary, "%s.%ld-%u.tmp", target, (long)getpid(), attempt) <
-        0) {
-      *temporary = NULL;
-      errno = ENOMEM;
-      return -1;
-    }
-    int fd = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0)
-      return fd;
-    free(*temporary);
-    *temporary = NULL;
-    if (errno != EEXIST)
-      return -1;
-  }
-  return -1;
-}
-
 int attn_rt_npy_stage(const char *path, const attn_rt_array *array,
                       attn_rt_npy_file *file, char *error, size_t error_size) {
   struct stat info;
@@ -91,7 +71,8 @@ int attn_rt_npy_stage(const char *path, const attn_rt_array *array,
     return write_in_place(path, array, error, error_size);
   // A link stays, and the file behind it is replaced.
   file->target = exists ? realpath(path, NULL) : strdup(path);
-  int fd = file->target ? open_temporary(file->target, &file->temporary) : -1;
+  int fd =
+      file->target ? attn_rt_create_beside(file->target, &file->temporary) : -1;
   if (fd < 0) {
     int result = cannot_write(error, error_size);
     attn_rt_npy_discard(file);
@@ -107,13 +88,17 @@ int attn_rt_npy_stage(const char *path, const attn_rt_array *array,
 }
 
 int attn_rt_npy_commit(attn_rt_npy_file *file, char *error, size_t error_size) {
-  int result = 0;
-  if (file->temporary && rename(file->temporary, file->target) != 0)
-    result = cannot_write(error, error_size);
-  else
-    free(file->temporary), file->temporary = NULL;
-  attn_rt_npy_discard(file);
-  return result;
+  return attn_rt_npy_commit_all(file, 1, error, error_size) < 0 ? 0 : -1;
+}
+
+int32_t attn_rt_npy_commit_all(attn_rt_npy_file *files, int32_t count,
+                               char *error, size_t error_size) {
+  int32_t failed = attn_rt_replace_all(files, count);
+  if (failed >= 0)
+    cannot_write(error, error_size);
+  for (int32_t i = 0; i < count; ++i)
+    attn_rt_npy_discard(&files[i]);
+  return failed;
 }
 
 void attn_rt_npy_discard(attn_rt_npy_file *file) {

@@ -171,18 +171,26 @@ static int parse_long_option(parser *p, const char *name) {
   return set_file(p, port, value);
 }
 
-static int parse_output(parser *p, const char *inline_value) {
+// -o and -i: NAME=FILE, or the FILE of the next port in order.
+static int parse_port(parser *p, char option, const char *inline_value) {
   const char *value = take_value(p, inline_value);
   if (!value || !*value)
-    return usage(p, "option -o needs a file");
-  p->options->any_output = true;
-  int32_t begin = p->program->num_inputs;
-  int32_t end = begin + p->program->num_outputs;
+    return usage(p, "option -%c needs a file", option);
+  bool output = option == 'o';
+  p->options->any_output |= output;
+  int32_t inputs = p->program->num_inputs;
+  int32_t begin = output ? inputs : 0;
+  int32_t end = output ? inputs + p->program->num_outputs : inputs;
   size_t length = strcspn(value, "=");
   int32_t port = value[length] ? find_port(p, begin, end, value, length) : -1;
+  if (port >= 0 && value[length + 1] == 0)
+    return usage(p, "option -%c needs a file after '%s'", option, value);
   if (port >= 0)
     return set_file(p, port, value + length + 1);
-  p->outputs[p->num_outputs++] = value;
+  if (output)
+    p->outputs[p->num_outputs++] = value;
+  else
+    p->inputs[p->num_inputs++] = value;
   return ATTN_RT_OK;
 }
 
@@ -197,8 +205,8 @@ static int parse_words(parser *p) {
       only_files = true;
     else if (word[1] == '-')
       status = parse_long_option(p, word + 2);
-    else if (word[1] == 'o')
-      status = parse_output(p, word[2] ? word + 2 : NULL);
+    else if (word[1] == 'o' || word[1] == 'i')
+      status = parse_port(p, word[1], word[2] ? word + 2 : NULL);
     else if (strcmp(word, "-h") == 0)
       p->options->help = true;
     else
@@ -239,7 +247,7 @@ static int check_options(const parser *p) {
   }
   for (int32_t i = inputs; i < ports; ++i)
     for (int32_t j = inputs; j < i; ++j)
-      if (files[i] && files[j] && strcmp(files[i], files[j]) == 0)
+      if (files[i] && files[j] && attn_rt_same_file(files[i], files[j]))
         return usage(p, "'%s' is the file of two results", files[i]);
   return ATTN_RT_OK;
 }

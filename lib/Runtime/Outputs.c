@@ -2,15 +2,18 @@
 #include "Runtime.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static int print_outputs(const attn_rt_program *program,
+                         const attn_rt_options *options,
                          const attn_rt_array *outputs) {
   for (int32_t i = 0; i < program->num_outputs; ++i) {
     printf("%s =\n", program->ports[program->num_inputs + i].name);
     attn_rt_print_array(stdout, &outputs[i]);
     putchar('\n');
+    if (ferror(stdout)) {
+      attn_rt_cannot_print(options->argv0);
+      return ATTN_RT_FAILED;
+    }
   }
   return ATTN_RT_OK;
 }
@@ -39,28 +42,17 @@ static int write_files(const attn_rt_program *program,
       attn_rt_npy_discard(&files[j]);
     return cannot_write(options, paths[i], ports[i].name, error);
   }
-  for (int32_t i = 0; i < count; ++i) {
-    bool regular = files[i].temporary;
-    if (attn_rt_npy_commit(&files[i], error, sizeof error) == 0) {
-      // Remember what a later failure must take back.
-      paths[i] = regular ? paths[i] : NULL;
-      continue;
-    }
-    for (int32_t j = 0; j < count; ++j) {
-      attn_rt_npy_discard(&files[j]);
-      if (j < i && paths[j])
-        unlink(paths[j]);
-    }
-    return cannot_write(options, paths[i], ports[i].name, error);
-  }
-  return ATTN_RT_OK;
+  int32_t failed = attn_rt_npy_commit_all(files, count, error, sizeof error);
+  return failed < 0
+             ? ATTN_RT_OK
+             : cannot_write(options, paths[failed], ports[failed].name, error);
 }
 
 int attn_rt_write_outputs(const attn_rt_program *program,
                           const attn_rt_options *options,
                           const attn_rt_array *outputs) {
   if (!options->any_output)
-    return print_outputs(program, outputs);
+    return print_outputs(program, options, outputs);
   attn_rt_npy_file *files =
       calloc((size_t)program->num_outputs + 1, sizeof *files);
   if (!files) {

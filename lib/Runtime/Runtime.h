@@ -50,6 +50,15 @@ int attn_rt_npy_parse_header(const char *text, attn_rt_npy_header *header,
                              char *error, size_t error_size);
 const char *attn_rt_npy_descr(attn_rt_dtype dtype);
 
+/* Files.c. A new file in the folder of `target`, under a name of its own, which
+ * is to be freed; -1 and errno if there can be none. */
+int attn_rt_create_beside(const char *target, char **path);
+/* Whether both are one regular file, or would be once it is made. */
+bool attn_rt_same_file(const char *a, const char *b);
+/* Renames each temporary file to its target. If one cannot be renamed, every
+ * target is as before; its index is returned, with errno, else -1. */
+int32_t attn_rt_replace_all(attn_rt_npy_file *files, int32_t count);
+
 /* Float.c: the shortest digits that mean `value` among the values of `dtype`,
  * as d.ddd... x 10^exponent; 0 has the one digit 0. `value` is finite. */
 typedef struct {
@@ -128,6 +137,9 @@ const char *attn_rt_port_shape(const attn_rt_bindings *bindings,
 int attn_rt_load_inputs(const attn_rt_program *program,
                         const attn_rt_options *options,
                         attn_rt_bindings *bindings, attn_rt_array *inputs);
+
+/* Main.c: says that the standard output takes no more, by errno. */
+void attn_rt_cannot_print(const char *argv0);
 
 /* Outputs.c: all files are written, or none. */
 int attn_rt_write_outputs(const attn_rt_program *program,

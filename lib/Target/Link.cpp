@@ -7,6 +7,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 
 using namespace attn;
 using llvm::StringRef;
@@ -53,6 +54,7 @@ llvm::Error target::link(Linked kind, StringRef object, StringRef runtime,
           llvm::sys::fs::createTemporaryFile("attn-link", "log", log))
     return llvm::createStringError(error, "cannot make a temporary file");
   llvm::FileRemover removeLog(log);
+  llvm::sys::RemoveFileOnSignal(log);
 
   std::vector<StringRef> arguments{
       *cc,    object, runtime,    "-o",
@@ -63,9 +65,17 @@ llvm::Error target::link(Linked kind, StringRef object, StringRef runtime,
   std::string message;
   int status = llvm::sys::ExecuteAndWait(*cc, arguments, std::nullopt,
                                          redirects, 0, 0, &message);
-  if (status == 0)
+  uint64_t size = 0;
+  if (status == 0 && !llvm::sys::fs::file_size(output, size) && size > 0)
     return llvm::Error::success();
+  if (status == 0)
+    return llvm::createStringError(
+        "linking failed: '" + *cc +
+        "' exited with status 0, but wrote no output");
   if (auto text = llvm::MemoryBuffer::getFile(log); text && message.empty())
     message = firstError((*text)->getBuffer()).str();
+  if (message.empty())
+    message = "'" + *cc + "' exited with status " + std::to_string(status) +
+              " and said nothing";
   return llvm::createStringError("linking failed: " + message);
 }

@@ -32,3 +32,22 @@ func.func @numbers(%0: tensor<2xf32>, %1: tensor<2xf32> {attn.name = "kept"}) ->
 func.func private @hidden(%q: tensor<2xf32>) -> tensor<2xf32> {
   return %q : tensor<2xf32>
 }
+
+// What C, its headers and the argument struct keep is changed; a name that was
+// chosen stays, and others go around it.
+// CHECK-LABEL: func.func @kept
+// CHECK-SAME: {attn.name = "register_"}
+// CHECK-SAME: {attn.name = "x__reserved"}
+// CHECK-SAME: {attn.name = "x_Bool"}
+// CHECK-SAME: {attn.name = "NULL_"}
+// CHECK-SAME: {attn.name = "size_t_"}
+// CHECK-SAME: {attn.name = "xATTN_MAX_RANK"}
+// CHECK-SAME: {attn.name = "a_1"}
+// CHECK-SAME: {attn.name = "a"}
+// CHECK-SAME: {attn.name = "write"}
+func.func @kept(%register: tensor<2xf32>, %__reserved: tensor<2xf32>, %_Bool: tensor<2xf32>, %NULL: tensor<2xf32>,
+                %size_t: tensor<2xf32>, %ATTN_MAX_RANK: tensor<2xf32>, %a: tensor<2xf32>,
+                %b: tensor<2xf32> {attn.name = "a"}) -> tensor<2xf32> {
+  %write = arith.addf %a, %b : tensor<2xf32>
+  return %write : tensor<2xf32>
+}

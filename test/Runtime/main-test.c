@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // sum = a + b, difference = a - b; fails if the first element of a is 99.
@@ -105,6 +107,17 @@ static const attn_rt_port mixed_ports[] = {{"x", ATTN_BF16, 1, {4}, {NULL}},
                                            {"copy", ATTN_F32, 1, {16}, {NULL}}};
 static const attn_rt_program mixed_program = {
     "mixed",      4,       1,        mixed_ports, mixed_run, no_workspace,
+    add_strerror, no_info, add_flops};
+
+// The same with arguments that are called as options are.
+static const attn_rt_port named_ports[] = {
+    {"help", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
+    {"threads", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
+    {"sum", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
+    {"difference", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
+};
+static const attn_rt_program named_program = {
+    "add",        2,       2,        named_ports, add_run, add_workspace_size,
     add_strerror, no_info, add_flops};
 
 static char *out, *err;
@@ -223,6 +236,89 @@ static void test_runs(void) {
   remove("s.npy");
 }
 
+static void test_names_of_options(void) {
+  static const char *words[] = {
+      "-i threads=b.npy -i help=a.npy -o s.npy",
+      "-ithreads=b.npy a.npy -o s.npy --threads 2",
+      "-i a.npy -i b.npy -o s.npy",
+  };
+  for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
+    remove("s.npy");
+    CHECK(run_words(&named_program, words[i]) == 0);
+    CHECK_TEXT(err, "");
+    check_floats("s.npy", 6, sums);
+  }
+  CHECK(run("-i a=a.npy --b b.npy -o s.npy") == 0);
+  check_floats("s.npy", 6, sums);
+  remove("s.npy");
+  CHECK(run_words(&named_program, "--help") == 0);
+  CHECK_CONTAINS(out, "or -i NAME=FILE, also where NAME is that of an option.");
+}
+
+// The standard output of a process of its own: closed where `path` is null.
+static int run_printing_to(const char *path, const char *words) {
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    char line[256], *argv[16] = {"./add"};
+    int argc = 1, file = open(".err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    snprintf(line, sizeof line, "%s", words);
+    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
+      argv[argc++] = word;
+    dup2(file, STDERR_FILENO);
+    if (path)
+      dup2(open(path, O_WRONLY), STDOUT_FILENO);
+    else
+      close(STDOUT_FILENO);
+    _exit(attn_rt_main(&add_program, argc, argv));
+  }
+  int status = -1;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  free(err);
+  err = read_text(".err", NULL);
+  remove(".err");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_standard_output(void) {
+  const char *full = "./add: cannot write to standard output: No space left on "
+                     "device\n";
+  const char *closed = "./add: cannot write to standard output: Bad file "
+                       "descriptor\n";
+  CHECK(run_printing_to("/dev/full", "a.npy b.npy") == 1);
+  CHECK_TEXT(err, full);
+  CHECK(run_printing_to("/dev/full", "--random --dim a0=9 --dim a1=99") == 1);
+  CHECK_TEXT(err, full);
+  CHECK(run_printing_to("/dev/full", "--help") == 1);
+  CHECK_TEXT(err, full);
+  CHECK(run_printing_to(NULL, "a.npy b.npy") == 1);
+  CHECK_TEXT(err, closed);
+  // No file takes the place of the output.
+  CHECK(run_printing_to(NULL, "a.npy b.npy -o s.npy -o d.npy") == 0);
+  CHECK_TEXT(err, "");
+  check_floats("s.npy", 6, sums);
+  remove("d.npy");
+  CHECK(run_printing_to(NULL, "a.npy b.npy -o s.npy --repeat 1") == 1);
+  CHECK_TEXT(err, closed);
+  check_floats("s.npy", 6, sums);
+  remove("s.npy");
+}
+
+// A limit of size ends the write, not the process, which cleans up.
+static void test_size_limit(void) {
+  struct rlimit before, limit;
+  CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  limit = before;
+  limit.rlim_cur = 1024;
+  int files = count_files();
+  CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  int status = run("--random --dim a0=99 --dim a1=99 -o s.npy");
+  CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  CHECK(status == 1);
+  CHECK_TEXT(err, "./add: s.npy: result 'sum': cannot write: File too large\n");
+  CHECK(count_files() == files);
+}
+
 static void test_repeat(void) {
   add_calls = 0;
   CHECK(run("a.npy b.npy --repeat 5 --threads 2") == 0);
@@ -328,6 +424,7 @@ static void test_wrong_outputs(void) {
 }
 
 static void test_usage(void) {
+  CHECK(symlink("a.npy", "link.npy") == 0);
   static const char *cases[][2] = {
       {"", "argument 'a' is missing, expected a file with f32[a0, a1]"},
       {"a.npy", "argument 'b' is missing, expected a file with f32[a0, a1]"},
@@ -336,6 +433,14 @@ static void test_usage(void) {
       {"a.npy b.npy -o 1 -o 2 -o 3",
        "'3' is one more file than there are results"},
       {"a.npy b.npy -o x -o x", "'x' is the file of two results"},
+      {"a.npy b.npy -o x -o ./x", "'./x' is the file of two results"},
+      {"a.npy b.npy -o a.npy -o link.npy",
+       "'link.npy' is the file of two results"},
+      {"a.npy b.npy -o sum=", "option -o needs a file after 'sum='"},
+      {"b.npy -i a=", "option -i needs a file after 'a='"},
+      {"a.npy -i", "option -i needs a file"},
+      {"a.npy b.npy -i a=a.npy",
+       "'b.npy' is one more file than there are arguments"},
       {"a.npy b.npy -o sum=x -o sum=y", "result 'sum' is given twice"},
       {"--a a.npy --a a.npy", "argument 'a' is given twice"},
       {"--c c.npy", "no option or argument '--c'"},
@@ -395,6 +500,9 @@ static void test_types(void) {
 void test_main(void) {
   make_inputs();
   test_runs();
+  test_names_of_options();
+  test_standard_output();
+  test_size_limit();
   test_repeat();
   test_help();
   test_random();

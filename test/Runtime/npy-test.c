@@ -282,6 +282,64 @@ static void test_atomic_write(void) {
   CHECK(count_files() == 2);
 }
 
+// Several files take their places, or none does.
+static void test_commit_all(void) {
+  remove_files();
+  float values[2] = {1, 2};
+  attn_rt_array array = {ATTN_F32, 1, {2}, values};
+  const char *paths[] = {"old.npy", "new.npy", "/dev/null", "last.npy"};
+  attn_rt_npy_file files[4];
+  for (int taken = 1; taken >= 0; --taken) {
+    write_file("old.npy", "old", 3);
+    for (int i = 0; i < 4; ++i)
+      CHECK(attn_rt_npy_stage(paths[i], &array, &files[i], error,
+                              sizeof error) == 0);
+    // Someone else takes the last place.
+    if (taken)
+      CHECK(mkdir("last.npy", 0700) == 0);
+    int32_t failed = attn_rt_npy_commit_all(files, 4, error, sizeof error);
+    CHECK(failed == (taken ? 3 : -1));
+    char *text = read_text("old.npy", NULL);
+    if (taken) {
+      CHECK_TEXT(error, "cannot write: File exists");
+      CHECK_TEXT(text, "old");
+      CHECK(access("new.npy", F_OK) != 0 && rmdir("last.npy") == 0);
+      CHECK(count_files() == 1);
+    } else {
+      CHECK_CONTAINS(text, "\x93NUMPY");
+      CHECK(count_files() == 3);
+    }
+    free(text);
+  }
+  // A rename that fails when others were done: its folder is gone.
+  write_file("old.npy", "old", 3);
+  remove("new.npy");
+  CHECK(mkdir("folder", 0700) == 0);
+  paths[3] = "folder/last.npy";
+  for (int i = 0; i < 4; ++i)
+    CHECK(attn_rt_npy_stage(paths[i], &array, &files[i], error, sizeof error) ==
+          0);
+  CHECK(unlink(files[3].temporary) == 0 && rmdir("folder") == 0);
+  CHECK(attn_rt_npy_commit_all(files, 4, error, sizeof error) == 3);
+  CHECK_TEXT(error, "cannot write: No such file or directory");
+  char *text = read_text("old.npy", NULL);
+  CHECK_TEXT(text, "old");
+  free(text);
+  CHECK(access("new.npy", F_OK) != 0);
+  CHECK(count_files() == 2);
+}
+
+static void test_long_name(void) {
+  remove_files();
+  float values[2] = {1, 2};
+  attn_rt_array array = {ATTN_F32, 1, {2}, values};
+  char path[256];
+  memset(path, 'x', 255);
+  path[255] = 0;
+  CHECK(attn_rt_npy_write(path, &array, error, sizeof error) == 0);
+  CHECK(access(path, F_OK) == 0);
+}
+
 static void test_rounding(void) {
   static const struct {
     double value;
@@ -335,6 +393,8 @@ void test_npy(void) {
   test_damaged_files();
   test_pipe();
   test_atomic_write();
+  test_commit_all();
+  test_long_name();
   test_rounding();
   remove_files();
 }

@@ -3,6 +3,7 @@
 // beforehand, and written with system calls.
 #include "Bug.h"
 #include "Options.h"
+#include "System.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Path.h"
@@ -49,10 +50,15 @@ void attn::tool::watchForBugs(int argc, char **argv, llvm::StringRef input) {
   reproducer = "// attn-opt";
   for (int i = 1; i < argc; ++i)
     reproducer += std::string(" ") + argv[i];
+  // All of it must stay in the comment.
+  for (char &c : reproducer)
+    c = c == '\n' ? ' ' : c;
   reproducer += "\n" + input.str();
   llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, file);
   llvm::sys::path::append(file, "attn-opt-bug-XXXXXX.mlir");
   file.c_str();
   llvm::sys::AddSignalHandler(onSignal, nullptr);
+  // LLVM takes all signals that end a process for a bug of its own.
+  respectLimits();
   llvm::install_fatal_error_handler(onFatalError);
 }

@@ -3,6 +3,7 @@
 #include "Compile.h"
 #include "Bug.h"
 #include "Diagnostics.h"
+#include "Nesting.h"
 #include "Output.h"
 #include "Registration.h"
 #include "attn/Pipelines/Explain.h"
@@ -48,18 +49,30 @@ private:
     return options.input == "-" ? "<stdin>" : StringRef(options.input);
   }
   ExitStatus fail(const Twine &message) {
-    llvm::errs() << "attn-opt: error: " << message << "\n";
-    return UserError;
+    return say("attn-opt: error: " + message);
   }
   ExitStatus failInInput(const Twine &message) {
-    llvm::errs() << inputName() << ": error: " << message << "\n";
+    return say(inputName() + ": error: " + message);
+  }
+  /// Names of files may have line breaks.
+  ExitStatus say(const Twine &message) {
+    std::string line = message.str();
+    for (char &c : line)
+      c = c == '\n' ? ' ' : c;
+    llvm::errs() << line << "\n";
     return UserError;
   }
 
+  Output output() const {
+    return Output{options, inputName(), argv[0], processor};
+  }
+  ExitStatus checkFiles();
   ExitStatus read();
+  ExitStatus parse();
   ExitStatus selectEntries();
   ExitStatus runPhases();
-  ExitStatus dump(size_t index, const Phase &phase);
+  std::string dumpPath(size_t index) const;
+  ExitStatus dump(size_t index);
   void explain(const Phase &phase);
   StringRef lastPhase() const;
   void timed(StringRef name, std::chrono::steady_clock::time_point begin);
@@ -78,37 +91,72 @@ private:
 };
 } // namespace
 
+/// No file that is written may be the input or another one that is written.
+ExitStatus Compiler::checkFiles() {
+  std::vector<std::string> files = output().paths();
+  if (!options.dumpPhasesTo.empty())
+    for (size_t i = 0; i < phases().size(); ++i)
+      files.push_back(dumpPath(i));
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (files[i] != "-" && options.input != "-" &&
+        target::isSameFile(files[i], options.input))
+      return fail("the output '" + files[i] + "' is the input" +
+                  (options.output.empty() ? "; choose another with -o" : ""));
+    for (size_t j = 0; j < i; ++j)
+      if (files[i] != "-" && target::isSameFile(files[i], files[j]))
+        return fail("two outputs are one file, '" + files[j] +
+                    "'; choose another with -o");
+  }
+  return Success;
+}
+
 ExitStatus Compiler::read() {
   auto begin = std::chrono::steady_clock::now();
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
   if (!buffer)
-    return fail("cannot read '" + options.input +
-                "': " + buffer.getError().message());
+    return fail("cannot read " +
+                (options.input == "-" ? "the standard input"
+                                      : "'" + options.input + "'") +
+                ": " + buffer.getError().message());
   if (StringRef(options.input).ends_with(".onnx"))
     return fail("reading ONNX models is not built yet");
   StringRef text = (*buffer)->getBuffer();
   watchForBugs(argc, argv, text);
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(text, inputName()), SMLoc());
+  ExitStatus status = parse();
+  timed("read", begin);
+  return status;
+}
+
+ExitStatus Compiler::parse() {
+  const llvm::MemoryBuffer *text = sources.getMemoryBuffer(1);
   ParserConfig config(&context);
-  if (isBytecode(sources.getMemoryBuffer(1)->getMemBufferRef())) {
+  if (isBytecode(text->getMemBufferRef())) {
     module = parseSourceFile<ModuleOp>(sources, config);
     if (!module)
       return UserError;
     namePorts(*module, nullptr);
-  } else {
-    // The state, which holds the names, needs the ops where they were parsed.
-    AsmParserState state;
-    Block block;
-    if (failed(parseAsmSourceFile(sources, &block, config, &state)))
-      return UserError;
-    module = mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(
-        &block, &context, FileLineColLoc::get(&context, inputName(), 0, 0));
-    if (!module)
-      return UserError;
-    namePorts(*module, &state);
+    return Success;
   }
-  timed("read", begin);
+  if (const char *bracket = findTooDeep(text->getBuffer())) {
+    auto [line, column] =
+        sources.getLineAndColumn(SMLoc::getFromPointer(bracket));
+    llvm::errs() << inputName() << ":" << line << ":" << column
+                 << ": error: expects at most " << maxNesting
+                 << " brackets, 'not' or '-' inside each other\n";
+    return UserError;
+  }
+  // The state, which holds the names, needs the ops where they were parsed.
+  AsmParserState state;
+  Block block;
+  if (failed(parseAsmSourceFile(sources, &block, config, &state)))
+    return UserError;
+  module = mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(
+      &block, &context, FileLineColLoc::get(&context, inputName(), 0, 0));
+  if (!module)
+    return UserError;
+  namePorts(*module, &state);
   return Success;
 }
 
@@ -158,18 +206,22 @@ StringRef Compiler::lastPhase() const {
 }
 
 /// One file per phase, numbered so that they stand in order.
-ExitStatus Compiler::dump(size_t index, const Phase &phase) {
+std::string Compiler::dumpPath(size_t index) const {
+  SmallString<128> path(options.dumpPhasesTo);
+  std::string number = (index < 10 ? "0" : "") + std::to_string(index);
+  llvm::sys::path::append(path, number + "-" + phases()[index].name + ".mlir");
+  return path.str().str();
+}
+
+ExitStatus Compiler::dump(size_t index) {
   if (std::error_code error =
           llvm::sys::fs::create_directories(options.dumpPhasesTo))
     return fail("cannot make the folder '" + options.dumpPhasesTo +
                 "': " + error.message());
-  SmallString<128> path(options.dumpPhasesTo);
-  std::string number = (index < 10 ? "0" : "") + std::to_string(index);
-  llvm::sys::path::append(path, number + "-" + phase.name + ".mlir");
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream);
-  if (llvm::Error error = writeFile(path, text + "\n"))
+  if (llvm::Error error = writeFile(dumpPath(index), text + "\n"))
     return fail(llvm::toString(std::move(error)));
   return Success;
 }
@@ -179,6 +231,9 @@ void Compiler::explain(const Phase &phase) {
   if (!options.explain)
     return;
   if (options.explainAsJson) {
+    // Names of files need not be UTF-8, which JSON is.
+    for (std::string &remark : remarks)
+      remark = llvm::json::fixUTF8(remark);
     if (phase.name == "scheduled")
       llvm::outs() << llvm::formatv(
           "{0:2}\n", llvm::json::Value(llvm::json::Object{
@@ -203,17 +258,19 @@ std::string Compiler::info() {
   json.object([&] {
     json.attribute("compiler", "attn-opt " ATTN_VERSION);
     json.attribute("target", options.target);
-    json.attribute("input", llvm::sys::path::filename(inputName()));
+    json.attribute("input",
+                   llvm::json::fixUTF8(llvm::sys::path::filename(inputName())));
     json.attributeArray("schedules", [&] {
       module->walk([&](Operation *op) {
         if (Attribute schedule = op->getAttr("schedule"))
           json.value(llvm::formatv("{0}: {1}", op->getName(), schedule).str());
       });
     });
-    json.attribute("specification",
-                   isBytecode(sources.getMemoryBuffer(1)->getMemBufferRef())
-                       ? StringRef()
-                       : sources.getMemoryBuffer(1)->getBuffer());
+    json.attribute(
+        "specification",
+        isBytecode(sources.getMemoryBuffer(1)->getMemBufferRef())
+            ? std::string()
+            : llvm::json::fixUTF8(sources.getMemoryBuffer(1)->getBuffer()));
   });
   return text;
 }
@@ -247,7 +304,7 @@ ExitStatus Compiler::runPhases() {
     }
     timed(phase.name, begin);
     if (!options.dumpPhasesTo.empty())
-      if (ExitStatus status = dump(index, phase); status != Success)
+      if (ExitStatus status = dump(index); status != Success)
         return status;
     if (phase.name == "scheduled")
       pipeline.info = info(); // now with the schedules
@@ -275,15 +332,15 @@ ExitStatus Compiler::run() {
   pipeline.tiles = tiles->amx;
   pipeline.l1Bytes = tiles->l1Bytes;
   pipeline.splitKeys = options.splitKeys;
-  for (auto step :
-       {&Compiler::read, &Compiler::selectEntries, &Compiler::runPhases})
+  for (auto step : {&Compiler::checkFiles, &Compiler::read,
+                    &Compiler::selectEntries, &Compiler::runPhases})
     if (ExitStatus status = (this->*step)(); status != Success)
       return status;
   if (!options.emit && options.compileTo.empty())
     return Success;
   auto begin = std::chrono::steady_clock::now();
-  Output output{options, inputName(), argv[0], processor};
-  if (llvm::Error error = output.write(*module)) {
+  llvm::outs().flush(); // the output may go there as well
+  if (llvm::Error error = output().write(*module)) {
     std::string message = llvm::toString(std::move(error));
     // A translation that fails has said why, and is our bug.
     if (message.empty()) {

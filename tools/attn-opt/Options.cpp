@@ -63,7 +63,8 @@ struct CommandLine {
                "header  the C header alone\n"
                "asm, llvm, mlir  text, to the standard output")};
   cl::opt<std::string> file{"o", cl::value_desc("file"), cl::cat(output),
-                            cl::desc("Output file; the header lies beside it")};
+                            cl::desc("Output file, - for the standard output; "
+                                     "the header lies beside a file")};
   cl::opt<std::string> target{
       "target", cl::value_desc("cpu"), cl::init("native"), cl::cat(output),
       cl::desc("native (default), x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
@@ -170,6 +171,11 @@ static bool readOptions(const CommandLine &line, Options &options,
   if (!line.explain.empty() && !options.explainAsJson)
     return complain("--explain expects nothing or json, but got '" +
                     line.explain + "'");
+  for (const cl::opt<std::string> *given :
+       {&line.file, &line.dumpPhasesTo, &line.entry, &line.input})
+    if (given->getNumOccurrences() > 0 && given->empty())
+      return complain((given->hasArgStr() ? "-" + given->ArgStr : "INPUT") +
+                      " expects a name, but got ''");
   if (options.splitKeys < 0)
     return complain("--split-keys expects 0 or more, but got '" +
                     std::to_string(options.splitKeys) + "'");

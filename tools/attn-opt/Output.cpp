@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Output.h"
-#include "attn/Target/AtomicOutput.h"
 #include "attn/Target/Header.h"
 #include "attn/Target/Link.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 
 using namespace attn;
 using namespace attn::tool;
@@ -20,7 +21,7 @@ Error attn::tool::writeFile(StringRef path, StringRef text) {
     return file.takeError();
   if (Error error = file->write(text))
     return error;
-  return file->keep();
+  return target::AtomicOutput::keep(&*file);
 }
 
 bool Output::isText() const {
@@ -31,7 +32,8 @@ bool Output::isText() const {
 
 /// Name of the input without folder and ending.
 std::string Output::stem() const {
-  return inputName == "<stdin>" ? "a" : path::stem(inputName).str();
+  StringRef stem = inputName == "<stdin>" ? "" : path::stem(inputName);
+  return stem.empty() ? "a" : stem.str();
 }
 
 std::string Output::path() const {
@@ -50,15 +52,31 @@ std::string Output::path() const {
 }
 
 /// The header of libmha.so, mha.o and mha is mha.h.
-static std::string headerPath(StringRef output, Emit emit) {
+std::string Output::headerPath() const {
+  std::string output = path();
+  llvm::sys::fs::file_status status;
+  bool exists = !llvm::sys::fs::status(output, status);
+  if (isText() || output == "-" ||
+      (exists && !llvm::sys::fs::is_regular_file(status)))
+    return "";
   StringRef name = path::filename(output);
-  if (emit != Emit::Executable)
+  if (options.emit != Emit::Executable)
     name = path::stem(name);
-  if (emit == Emit::Library)
+  if (options.emit == Emit::Library && name != "lib")
     name.consume_front("lib");
   llvm::SmallString<128> result(path::parent_path(output));
   path::append(result, name + ".h");
   return result.str().str();
+}
+
+std::vector<std::string> Output::paths() const {
+  std::vector<std::string> paths;
+  if (!options.emit && options.compileTo.empty())
+    return paths;
+  paths.push_back(path());
+  if (std::string header = headerPath(); !header.empty())
+    paths.push_back(header);
+  return paths;
 }
 
 llvm::Expected<std::string> Output::text(mlir::ModuleOp module) const {
@@ -85,7 +103,19 @@ llvm::Expected<std::string> Output::text(mlir::ModuleOp module) const {
   return code.str().str();
 }
 
-Error Output::link(StringRef object, StringRef path) const {
+/// A file in the system's folder, empty and gone with `remove`.
+static Error makeTemporary(StringRef ending, llvm::SmallString<128> &file,
+                           llvm::FileRemover &remove) {
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("attn-opt", ending, file))
+    return llvm::createStringError(error, "cannot make a temporary file: " +
+                                              error.message());
+  remove.setFile(file);
+  llvm::sys::RemoveFileOnSignal(file);
+  return Error::success();
+}
+
+Error Output::link(StringRef object, target::AtomicOutput &output) const {
   if (!processor.isHost)
     return llvm::createStringError(
         "--target=" + options.target +
@@ -94,32 +124,39 @@ Error Output::link(StringRef object, StringRef path) const {
   llvm::Expected<std::string> runtime = target::findRuntime(argv0, &anchor);
   if (!runtime)
     return runtime.takeError();
-  llvm::SmallString<128> file;
-  if (std::error_code error =
-          llvm::sys::fs::createTemporaryFile("attn-opt", "o", file))
-    return llvm::createStringError(error, "cannot make a temporary file: " +
-                                              error.message());
-  llvm::FileRemover remove(file);
+  llvm::SmallString<128> file, linked;
+  llvm::FileRemover removeFile, removeLinked;
+  if (Error error = makeTemporary("o", file, removeFile))
+    return error;
   if (Error error = writeFile(file, object))
     return error;
-  return target::link(options.emit == Emit::Library
-                          ? target::Linked::SharedLibrary
-                          : target::Linked::Executable,
-                      file, *runtime, path);
+  auto kind = options.emit == Emit::Library ? target::Linked::SharedLibrary
+                                            : target::Linked::Executable;
+  if (output.isReplaced())
+    return target::link(kind, file, *runtime, output.path());
+  // A linker cannot write to pipes.
+  if (Error error = makeTemporary("out", linked, removeLinked))
+    return error;
+  if (Error error = target::link(kind, file, *runtime, linked))
+    return error;
+  auto code = llvm::MemoryBuffer::getFile(linked);
+  if (!code)
+    return llvm::createStringError(code.getError(),
+                                   "cannot read '" + linked +
+                                       "': " + code.getError().message());
+  return output.write((*code)->getBuffer());
 }
 
 Error Output::writeBinary(mlir::ModuleOp module) const {
-  std::string path = this->path(), header = headerPath(path, *options.emit);
-  // Both outputs are opened first: an error must come before the work.
-  auto output = target::AtomicOutput::open(path);
-  if (!output)
-    return output.takeError();
-  auto headerOutput = target::AtomicOutput::open(header);
-  if (!headerOutput)
-    return headerOutput.takeError();
-  std::string headerText =
-      target::headerText(module, llvm::sys::path::stem(header));
-
+  // All outputs are opened first: an error must come before the work.
+  std::vector<target::AtomicOutput> outputs;
+  std::vector<std::string> paths = this->paths();
+  for (const std::string &path : paths) {
+    auto output = target::AtomicOutput::open(path);
+    if (!output)
+      return output.takeError();
+    outputs.push_back(std::move(*output));
+  }
   llvm::LLVMContext context;
   auto translated = target::translate(module, processor, context);
   if (!translated)
@@ -128,14 +165,15 @@ Error Output::writeBinary(mlir::ModuleOp module) const {
   if (Error error = target::generate(*translated, processor,
                                      target::Code::Object, object))
     return error;
-  if (Error error = options.emit == Emit::Object ? output->write(object)
-                                                 : link(object, output->path()))
+  if (Error error = options.emit == Emit::Object ? outputs[0].write(object)
+                                                 : link(object, outputs[0]))
     return error;
-  if (Error error = headerOutput->write(headerText))
+  if (outputs.size() == 1)
+    return target::AtomicOutput::keep(&outputs[0]);
+  if (Error error =
+          outputs[1].write(target::headerText(module, path::stem(paths[1]))))
     return error;
-  if (Error error = output->keep())
-    return error;
-  return headerOutput->keep();
+  return target::AtomicOutput::keep({&outputs[0], &outputs[1]});
 }
 
 Error Output::write(mlir::ModuleOp module) const {

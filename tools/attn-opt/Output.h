@@ -4,6 +4,7 @@
 #define ATTN_OPT_OUTPUT_H
 
 #include "Options.h"
+#include "attn/Target/AtomicOutput.h"
 #include "attn/Target/CodeGen.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -18,16 +19,20 @@ struct Output {
   const char *argv0;
   const target::Processor &processor;
 
+  /// The files that `write` makes, "-" for the standard output.
+  std::vector<std::string> paths() const;
   /// An empty message: the reason has been reported.
   llvm::Error write(mlir::ModuleOp module) const;
 
 private:
   bool isText() const;
   std::string path() const;
+  /// Empty where there is none: beside a pipe, a device and "-".
+  std::string headerPath() const;
   std::string stem() const;
   llvm::Expected<std::string> text(mlir::ModuleOp module) const;
   llvm::Error writeBinary(mlir::ModuleOp module) const;
-  llvm::Error link(llvm::StringRef object, llvm::StringRef path) const;
+  llvm::Error link(llvm::StringRef object, target::AtomicOutput &output) const;
 };
 
 } // namespace attn::tool

@@ -2,6 +2,7 @@
 // attn-opt: the pass driver and the compiler in one.
 #include "Compile.h"
 #include "Registration.h"
+#include "System.h"
 #include "attn/Pipelines/Phases.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -17,13 +18,14 @@ static ExitStatus printPhases() {
 
 int main(int argc, char **argv) {
   if (asksForCompiler(argc, argv)) {
+    prepareSystem();
     ExitStatus status;
     std::optional<Options> options = parseOptions(argc, argv, status);
-    if (!options)
-      return status;
-    if (options->listPhases)
-      return printPhases();
-    return compile(*options, argc, argv);
+    if (options && options->listPhases)
+      status = printPhases();
+    else if (options)
+      status = onLargeStack([&] { return compile(*options, argc, argv); });
+    return finishOutput(status);
   }
   mlir::DialectRegistry registry;
   registerDialects(registry);

@@ -12,13 +12,12 @@ class AsmParserState;
 namespace attn {
 
 /// Gives every argument and result of every public function the attribute
-/// `attn.name`, a C identifier: the SSA name in the text, `%r#1` as r_1.
+/// `attn.name`, a name that C can use and no other has: the SSA name in the
+/// text,
+/// `%r#1` as r_1 and `%int` as int_. One that stands there is not looked at.
 /// Numbers, and everything if `state` is null (bytecode has no names), become
 /// arg0, arg1, .. and out0, out1, ..
 void namePorts(mlir::ModuleOp module, const mlir::AsmParserState *state);
-
-/// Makes a C identifier that is no keyword of C or C++.
-std::string toIdentifier(llvm::StringRef name);
 
 } // namespace attn
 

@@ -3,12 +3,14 @@
 #ifndef ATTN_TARGET_ATOMICOUTPUT_H
 #define ATTN_TARGET_ATOMICOUTPUT_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/FileSystem.h"
-#include <optional>
 #include <string>
 
 namespace attn::target {
+
+/// Whether both paths are one regular file, or would be once it is made.
+bool isSameFile(llvm::StringRef a, llvm::StringRef b);
 
 /// Writes beside the destination and renames at the end; without `keep` nothing
 /// is left. Pipes, devices and "-" (the standard output) are written directly.
@@ -18,19 +20,26 @@ public:
   AtomicOutput(AtomicOutput &&other);
   ~AtomicOutput();
 
-  /// Where a program that we call shall write.
-  llvm::StringRef path() const;
+  /// Not so for pipes, devices and "-".
+  bool isReplaced() const { return !temporary.empty(); }
+  /// Where a program that we call shall write if it is.
+  llvm::StringRef path() const { return temporary; }
   llvm::Error write(llvm::StringRef data);
-  /// The output is complete.
-  llvm::Error keep();
+  /// The outputs are complete: each takes its place, or, if one cannot, all
+  /// places are as before.
+  static llvm::Error keep(llvm::ArrayRef<AtomicOutput *> outputs);
 
 private:
   explicit AtomicOutput(llvm::StringRef destination)
       : destination(destination) {}
   llvm::Error failure(std::error_code error) const;
+  std::error_code backUp();
+  void restore();
 
   std::string destination;
-  std::optional<llvm::sys::fs::TempFile> temporary;
+  /// Of a file that is replaced: its path without links, the new contents, and
+  /// during `keep` the old ones.
+  std::string target, temporary, backup;
 };
 
 } // namespace attn::target

@@ -25,7 +25,9 @@
 #include "SizeRequirements.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/CNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace attn {
 #define GEN_PASS_DEF_DESCRIBEPORTS
@@ -41,11 +43,16 @@ static constexpr int64_t maxRank = 6;
 namespace {
 struct DescribePorts : attn::impl::DescribePortsBase<DescribePorts> {
   LogicalResult checkName(func::FuncOp function);
+  LogicalResult checkPrivateNames();
+  LogicalResult checkPortName(Location loc, StringRef what, Attribute given,
+                              StringRef name, llvm::StringSet<> &used);
   LogicalResult checkType(Location loc, StringRef what, StringRef name,
                           Type type);
   LogicalResult describe(func::FuncOp function);
 
   void runOnOperation() override {
+    if (failed(checkPrivateNames()))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic() && !function.isExternal() &&
           failed(describe(function)))
@@ -113,29 +120,67 @@ static DictionaryAttr withReaders(PortWriter &writer, DictionaryAttr port,
 
 LogicalResult DescribePorts::checkName(func::FuncOp function) {
   StringRef name = function.getName();
-  bool isIdentifier =
-      !llvm::isDigit(name.front()) &&
-      llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-  // What the object itself calls, or what an executable begins with.
-  bool isTaken = name == "main" || name == "malloc" || name == "free" ||
-                 name.starts_with("attn_rt_");
-  if (!isIdentifier || isTaken)
+  if (std::string why = whyNotEntryName(name); !why.empty())
     return function.emitError()
-           << "expects a public function whose name is a C identifier other "
-              "than main, malloc, free and attn_rt_*, but got '"
-           << name << "'";
-  for (StringRef suffix : {"_workspace_size", "_strerror", "_info", "_flops"})
-    if (function->getParentOfType<ModuleOp>().lookupSymbol(
-            (name + suffix).str()))
+           << "expects a public function whose name C can call, but got '"
+           << name << "', which is " << why << "; choose another name";
+  for (Operation &other : *function->getBlock()) {
+    auto symbol = other.getAttrOfType<StringAttr>("sym_name");
+    if (!symbol || &other == function)
+      continue;
+    StringRef rest = symbol.getValue();
+    if (rest.consume_front(name) && rest.starts_with("."))
+      return other.emitError()
+             << "expects no name that begins with '" << name
+             << ".', because the parts of '" << name
+             << "' are called so, but got '" << symbol.getValue() << "'";
+    bool isStruct = rest == entrySuffixes().back();
+    if (symbol.getValue().starts_with(name) &&
+        llvm::is_contained(entrySuffixes(), rest) &&
+        !(isStruct && SymbolTable::getSymbolVisibility(&other) ==
+                          SymbolTable::Visibility::Private))
       return function.emitError()
-             << "expects no other '" << name << suffix
-             << "' in the module, because that is a C function of '" << name
-             << "'";
+             << "expects no other '" << symbol.getValue()
+             << "' in the module, because "
+             << (isStruct ? "the argument struct" : "a C function") << " of '"
+             << name << "' is called so";
+  }
   if (!function.getBody().hasOneBlock())
     return function.emitError()
            << "expects a function without branches, but got several blocks";
   if (function.getNumResults() == 0)
     return function.emitError() << "expects a function with a result";
+  return success();
+}
+
+/// Private functions have C names as well, if no one else sees them.
+LogicalResult DescribePorts::checkPrivateNames() {
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (function.isPrivate() && !function.isExternal() &&
+        isLinkedName(function.getName()))
+      return function.emitError()
+             << "expects a function whose name is its own, but got '"
+             << function.getName()
+             << "', a name of the C library, the linker or the runtime";
+  return success();
+}
+
+/// `given` is the attribute attn.name of a port.
+LogicalResult DescribePorts::checkPortName(Location loc, StringRef what,
+                                           Attribute given, StringRef name,
+                                           llvm::StringSet<> &used) {
+  if (given && !isa<StringAttr>(given))
+    return emitError(loc) << "expects attn.name to be a string, but got "
+                          << given;
+  if (std::string why = whyNotPortName(name); !why.empty())
+    return emitError(loc) << "expects a name for " << what
+                          << " that a member of a C struct can have, but got '"
+                          << name << "', which is " << why
+                          << "; choose another name";
+  if (!used.insert(name).second)
+    return emitError(loc) << "expects arguments and results of different "
+                             "names, but got '"
+                          << name << "' twice";
   return success();
 }
 
@@ -193,10 +238,14 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
 
   PortWriter writer{classes, Builder(&getContext())};
   SmallVector<Attribute> ports;
+  llvm::StringSet<> used;
   for (BlockArgument argument : function.getArguments()) {
     std::string name = nameOf(argument);
     Type type = argument.getType();
-    if (failed(checkType(argument.getLoc(), "argument", name, type)))
+    Attribute given = function.getArgAttr(argument.getArgNumber(), "attn.name");
+    if (failed(checkPortName(argument.getLoc(), "an argument", given, name,
+                             used)) ||
+        failed(checkType(argument.getLoc(), "argument", name, type)))
       return failure();
     ports.push_back(writer.describe(name, argument, /*input=*/true));
   }
@@ -208,7 +257,10 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
   for (auto [i, value] : llvm::enumerate(end->getOperands())) {
     auto given = function.getResultAttrOfType<StringAttr>(i, "attn.name");
     std::string name = given ? given.str() : "out" + std::to_string(i);
-    if (failed(checkType(end->getLoc(), "result", name, value.getType())))
+    if (failed(checkPortName(function.getLoc(), "a result",
+                             function.getResultAttr(i, "attn.name"), name,
+                             used)) ||
+        failed(checkType(end->getLoc(), "result", name, value.getType())))
       return failure();
     auto port = writer.describe(name, value, /*input=*/false);
     ports.push_back(withOverlap(writer.builder, port, value));

@@ -73,24 +73,111 @@ func.func @rank(%x: tensor<1x1x1x1x1x1x1xf32>) -> tensor<1x1x1x1x1x1x1xf32> {
 
 // -----
 
-// expected-error @+1 {{expects a public function whose name is a C identifier other than main, malloc, free and attn_rt_*, but got 'a-b'}}
+// expected-error @+1 {{expects a public function whose name C can call, but got 'a-b', which is no C identifier; choose another name}}
 func.func @"a-b"(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %x : tensor<2xf32>
 }
 
 // -----
 
-// expected-error @+1 {{but got 'malloc'}}
+// expected-error @+1 {{but got 'malloc', which is a name of the C library, the linker or the runtime}}
 func.func @malloc(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   return %x : tensor<2x4xf32>
 }
 
 // -----
 
-// expected-error @+1 {{expects no other 'a_info' in the module, because that is a C function of 'a'}}
+// The library's own gai_strerror would be replaced.
+// expected-error @+1 {{but got 'gai', which is the beginning of 'gai_strerror', a function of the C library}}
+func.func @gai(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects no other 'a_info' in the module, because a C function of 'a' is called so}}
 func.func @a(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   return %x : tensor<2x4xf32>
 }
 func.func @a_info(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   return %x : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @a_args(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
+}
+// expected-error @+1 {{expects no other 'a_args' in the module, because the argument struct of 'a' is called so}}
+func.func @a(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
+}
+
+// -----
+
+// Private functions have C names, too, which only the linker must not confuse.
+func.func private @a_args(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
+}
+func.func private @int(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
+}
+func.func @a(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
+}
+// expected-error @+1 {{expects a function whose name is its own, but got 'memcpy', a name of the C library, the linker or the runtime}}
+func.func private @memcpy(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  return %x : tensor<2x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects no name that begins with 'f.', because the parts of 'f' are called so, but got 'f.kernel'}}
+func.func private @f.kernel(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects a name for an argument that a member of a C struct can have, but got 'int', which is a keyword of C or C++; choose another name}}
+func.func @keyword(%x: tensor<2xf32> {attn.name = "int"}) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{but got 'a b', which is no C identifier}}
+func.func @blank(%x: tensor<2xf32> {attn.name = "a b"}) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects a name for a result that a member of a C struct can have, but got '', which is no C identifier}}
+func.func @empty(%x: tensor<2xf32>) -> (tensor<2xf32> {attn.name = ""}) {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{but got 'threads', which is a member that every argument struct has}}
+func.func @member(%x: tensor<2xf32> {attn.name = "threads"}) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects arguments and results of different names, but got 'x' twice}}
+func.func @twice(%x: tensor<2xf32> {attn.name = "x"}) -> (tensor<2xf32> {attn.name = "x"}) {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects attn.name to be a string, but got 3 : i64}}
+func.func @number(%x: tensor<2xf32> {attn.name = 3}) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
 }
