@@ -111,8 +111,12 @@ KeySet Projector::projectChildren(const Formula &formula) {
   if (isAnd)
     for (KeyInterval &part : result.parts)
       part.exact = false;
-  if (result.parts.size() <= 8)
+  bool tooMany = result.parts.size() > MaxConjunctions;
+  if (result.parts.size() <= 8 || tooMany)
     coalesce(state, result);
+  // Every part is code in every loop over tiles.
+  if (result.parts.size() > MaxConjunctions)
+    return {{everyTile()}, /*exact=*/false};
   return result;
 }
 

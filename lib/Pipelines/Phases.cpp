@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Pipelines/Phases.h"
 #include "CheckPhase.h"
+#include "CheckSizes.h"
+#include "FuseElementwise.h"
 #include "LowerCopies.h"
 #include "OnFunctions.h"
 #include "attn/Conversion/Passes.h"
@@ -38,6 +40,7 @@ static void addKernelCleanup(OpPassManager &pm) {
 static void addNothing(OpPassManager &, const PipelineOptions &) {}
 
 static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createCheckSizes());
   pm.addNestedPass<func::FuncOp>(createNormalizeAttention());
   pm.addNestedPass<func::FuncOp>(createRaiseProjections());
   pm.addPass(createCSEPass());
@@ -87,6 +90,7 @@ static void addTiledKeys(OpPassManager &pm, const PipelineOptions &) {
 
 static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   // What stands around the kernels.
+  pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addPass(createLowerSignature());
   // Results are computed in the caller's memory, not copied there.

@@ -29,6 +29,10 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::tool;
 
+/// Each has a dozen functions of its own in the object: a small one takes 40
+/// ms.
+static constexpr size_t maxEntries = 128;
+
 namespace {
 class Compiler {
 public:
@@ -177,6 +181,11 @@ ExitStatus Compiler::selectEntries() {
       functions.size() > 1)
     return failInInput("a program runs one function; choose with --entry=" +
                        llvm::join(names, "|"));
+  if (options.entry.empty() && functions.size() > maxEntries)
+    return failInInput("the module has " + Twine(functions.size()) +
+                       " public functions, of which " + Twine(maxEntries) +
+                       " can be compiled together; choose one with --entry, "
+                       "or divide the file");
   if (options.entry.empty())
     return Success;
   if (!llvm::is_contained(names, options.entry))

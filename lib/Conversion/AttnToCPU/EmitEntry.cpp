@@ -109,7 +109,8 @@ struct EntryOfKernel {
     return arith::IndexCastOp::create(e.b, e.b.getIndexType(), value);
   }
 
-  /// Number of threads that the caller asked for, or all there are.
+  /// Number of threads that the caller asked for, or all there are. More than
+  /// the built-in pool takes would only cost work space.
   Value threads(Value args) {
     auto maximum = e.declare("attn_rt_max_threads", e.i32, {});
     Value asked = e.load(e.i32, args, layout.threads());
@@ -123,8 +124,11 @@ struct EntryOfKernel {
     e.b.setInsertionPointToEnd(all);
     LLVM::BrOp::create(e.b, e.call(maximum, {}), next);
     e.b.setInsertionPointToEnd(next);
-    return next->getArgument(0);
+    Value count = next->getArgument(0);
+    return e.select(e.compare(ICmpPredicate::slt, count, mostThreads), count,
+                    e.constant(e.i32, mostThreads));
   }
+  static constexpr int64_t mostThreads = 1024;
 
   /// Bytes that the kernel wants, and bytes to ask for so that the start can be
   /// aligned to a cache line.
@@ -146,7 +150,7 @@ struct EntryOfKernel {
   void emitWorkspaceSize();
   void emitFlops();
   void emitStrerror(ArrayRef<std::string> texts);
-  void emitInfo(StringRef text);
+  void emitInfo(LLVM::GlobalOp text);
   std::vector<std::string> statusTexts() const;
   Value emitWorkspacePointer(Value args, Value bytes, Value &owned);
   void emitKernelCall(Value args, Value threads, Value space, Value bytes);
@@ -311,10 +315,9 @@ void EntryOfKernel::emitStrerror(ArrayRef<std::string> texts) {
   e.returnValue(at(base, e.i8, LLVM::ZExtOp::create(e.b, e.i64, begin)));
 }
 
-void EntryOfKernel::emitInfo(StringRef text) {
-  auto string = e.bytes(name + ".info", text.str() + '\0');
+void EntryOfKernel::emitInfo(LLVM::GlobalOp text) {
   e.begin(e.declare(name + "_info", e.ptr, {}));
-  e.returnValue(e.address(string));
+  e.returnValue(e.address(text));
 }
 
 /// The type of the first of the kernel's tensors whose strides the caller
@@ -332,6 +335,8 @@ Type findFixedStrides(func::FuncOp kernel, size_t ports) {
 
 struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
   using EmitEntryBase::EmitEntryBase;
+
+  LLVM::GlobalOp infoText;
 
   LogicalResult emitOne(func::FuncOp kernel) {
     SmallVector<Port> ports =
@@ -355,7 +360,12 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
     entry.emitWorkspaceSize();
     entry.emitFlops();
     entry.emitStrerror(texts);
-    entry.emitInfo(info.empty() ? "{}" : StringRef(info));
+    // It tells of the whole input, which may hold many kernels.
+    if (!infoText)
+      infoText = entry.e.bytes(
+          entry.name + ".info",
+          (info.empty() ? std::string("{}") : info.getValue()) + '\0');
+    entry.emitInfo(infoText);
     auto run = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(entry.name);
     SmallVector<StringRef> references(texts.begin(), texts.end());
     run->setAttr("attn.statuses", entry.e.b.getStrArrayAttr(references));
@@ -366,6 +376,7 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
   }
 
   void runOnOperation() override {
+    infoText = {};
     SmallVector<func::FuncOp> kernels;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr("attn.ports") &&

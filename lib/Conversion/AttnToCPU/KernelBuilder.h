@@ -41,6 +41,8 @@ public:
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  /// The function that all of it becomes; loops belong to it only when done.
+  mlir::Operation *kernel = nullptr;
   ScheduleAttr schedule;
   /// Lanes of a vector, vectors and rows of a register tile, queries of a
   /// panel.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelLibrary.h"
 #include "DecodeLayout.h"
+#include "mlir/IR/AsmState.h"
 
 using namespace mlir;
 using namespace attn;
@@ -10,9 +11,15 @@ using namespace attn::cpu;
 static std::string regionText(Operation *op) {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  // Names are given once: for every op anew, that would take quadratic time.
+  std::optional<AsmState> names;
   for (Region &region : op->getRegions())
-    for (Operation &inner : region.getOps())
-      stream << inner << "\n";
+    for (Operation &inner : region.getOps()) {
+      if (!names)
+        names.emplace(op);
+      inner.print(stream, *names);
+      stream << "\n";
+    }
   return text;
 }
 
@@ -40,6 +47,7 @@ KernelLibrary::get(Operation *op, StringRef name, ValueRange operands,
   Block *entry = kernel.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   KernelBuilder k(builder, op->getLoc(), schedule, element);
+  k.kernel = kernel;
   emit(k, entry->getArguments());
   builder.setInsertionPointToEnd(entry);
   func::ReturnOp::create(builder, op->getLoc());

@@ -2,8 +2,10 @@
 // The predicate of a mask on a vector of queries, from its formula. Most
 // literals are `q*a + rest >= 0` with a scalar rest: one comparison of a
 // broadcast with a constant vector.
+#include "Apart.h"
 #include "ScoreFunction.h"
 #include "ScoreTile.h"
+#include "attn/Dialect/Attn/IR/MaskProgram.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 
 using namespace mlir;
@@ -12,7 +14,82 @@ using namespace attn::cpu;
 
 Value ScoreTile::visible(Value p, Value key, int64_t v) {
   Value query = k.add(firstQuery(p), v * k.lanes);
-  return evaluate(formula, query, k.add(tile.keyBegin, key), p, v);
+  Value absolute = k.add(tile.keyBegin, key);
+  return lengthOf(formula) > mostInline
+             ? evaluateApart(formula, "mask", query, absolute, p, v)
+             : evaluate(formula, query, absolute, p, v);
+}
+
+static AllowedAttr allowedOf(const FormulaNode &literal) {
+  return literal.kind == FormulaKind::Opaque
+             ? dyn_cast<AllowedAttr>(
+                   Attribute::getFromOpaquePointer(literal.term))
+             : AllowedAttr();
+}
+
+/// Does it read booleans, which lie in the rows of a panel?
+static bool readsPanel(const Formula &f) {
+  return allowedOf(*f) || llvm::any_of(f->children, readsPanel);
+}
+
+/// Instructions, roughly.
+int64_t ScoreTile::lengthOf(const Formula &f) {
+  int64_t length = 1;
+  for (const Formula &child : f->children)
+    length += lengthOf(child);
+  if (f->kind == FormulaKind::Ge || f->kind == FormulaKind::Eq)
+    length += f->linear.terms.size() + (ofLaneZero(f->linear) ? 0 : k.lanes);
+  if (f->kind == FormulaKind::Opaque && f->term)
+    if (auto predicate =
+            dyn_cast<PredicateAttr>(Attribute::getFromOpaquePointer(f->term)))
+      length += predicate.getProgram().getSteps().size();
+  return length;
+}
+
+/// As `evaluate`, but what reads no panel is a call of a function `name`.
+Value ScoreTile::evaluateApart(const Formula &f, StringRef name, Value query,
+                               Value key, Value p, int64_t v) {
+  if (!readsPanel(f))
+    return callMask(f, name, query, key);
+  if (f->children.empty())
+    return evaluate(f, query, key, p, v);
+  bool isAnd = f->kind == FormulaKind::And;
+  auto join = [&](Value a, Value b) -> Value {
+    if (isAnd)
+      return arith::AndIOp::create(k.builder, k.loc, a, b);
+    return arith::OrIOp::create(k.builder, k.loc, a, b);
+  };
+  std::vector<Formula> apart;
+  Value result;
+  for (auto [i, child] : llvm::enumerate(f->children)) {
+    if (!readsPanel(child)) {
+      apart.push_back(child);
+      continue;
+    }
+    std::string own = (name + "_" + Twine(i)).str();
+    Value next = evaluateApart(child, own, query, key, p, v);
+    result = result ? join(result, next) : next;
+  }
+  if (apart.empty())
+    return result;
+  Formula rest = isAnd ? allOf(apart) : anyOf(apart);
+  return join(result, callMask(rest, name, query, key));
+}
+
+Value ScoreTile::callMask(const Formula &f, StringRef name, Value query,
+                          Value key) {
+  Values arguments{query, key, tile.keyBegin, tile.queryLength, tile.keyLength};
+  llvm::append_range(arguments, tile.maskOperands);
+  return callApart(
+      k, name, arguments, k.boolVectorType, [&](ValueRange inside) {
+        TileOperands operands;
+        operands.keyBegin = inside[2];
+        operands.queryLength = inside[3];
+        operands.keyLength = inside[4];
+        operands.maskOperands.assign(inside.begin() + 5, inside.end());
+        ScoreTile alone(k, *this, operands);
+        return alone.evaluate(f, inside[0], inside[1], Value(), 0);
+      });
 }
 
 /// `query` is the query of lane 0, `key` the key; both absolute.
@@ -45,8 +122,7 @@ Value ScoreTile::evaluate(const Formula &f, Value query, Value key, Value p,
   case FormulaKind::Opaque: {
     // The key relative to the tile, as the packed rows are.
     Value local = k.sub(key, tile.keyBegin);
-    auto allowed =
-        dyn_cast<AllowedAttr>(Attribute::getFromOpaquePointer(f->term));
+    AllowedAttr allowed = allowedOf(*f);
     Value bits = allowed ? opaqueVector(allowed.getOperand(), p, local, v)
                          : termVector(*f, query, key);
     if (!f->negated)

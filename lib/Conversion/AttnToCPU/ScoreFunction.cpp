@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ScoreFunction.h"
+#include "Apart.h"
 #include "Arithmetic.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -17,7 +18,35 @@ Value cpu::ScoreFunction::applyToKeys(Value scores, Value query, Value key) {
   return apply(scores, Lanes{query}, Lanes{key, 1});
 }
 
+/// Instructions, roughly.
+static int64_t lengthOf(Block &block) {
+  constexpr int64_t approximation = 16;
+  int64_t length = 0;
+  for (Operation &op : block)
+    length += isa<math::MathDialect>(op.getDialect()) ? approximation : 1;
+  return length;
+}
+
 Value cpu::ScoreFunction::apply(Value scores, Lanes query, Lanes key) {
+  return lengthOf(block) > mostInline ? applyApart(scores, query, key)
+                                      : applyHere(scores, query, key);
+}
+
+Value cpu::ScoreFunction::applyApart(Value scores, Lanes query, Lanes key) {
+  Values arguments{scores, query.scalar, key.scalar};
+  llvm::append_range(arguments, captures);
+  ValueRange outside = captures;
+  Value result = callApart(
+      k, "score_function", arguments, scores.getType(), [&](ValueRange inside) {
+        captures = inside.drop_front(3);
+        return applyHere(inside[0], {inside[1], query.stride},
+                         {inside[2], key.stride});
+      });
+  captures = outside;
+  return result;
+}
+
+Value cpu::ScoreFunction::applyHere(Value scores, Lanes query, Lanes key) {
   values.clear();
   values[block.getArgument(Score)] = {Value(), 0, scores};
   values[block.getArgument(Batch)] = {captures[0]};

@@ -30,6 +30,7 @@ public:
       : k(builder), block(block) {}
 
   /// The function of `scores`, one per query from `query` on, and of one key.
+  /// A long one is a function apart.
   Value apply(Value scores, Value query, Value key);
   /// The same for one query, and one key per lane from `key` on.
   Value applyToKeys(Value scores, Value query, Value key);
@@ -38,6 +39,8 @@ public:
 
 private:
   Value apply(Value scores, Lanes query, Lanes key);
+  Value applyApart(Value scores, Lanes query, Lanes key);
+  Value applyHere(Value scores, Lanes query, Lanes key);
   Lanes clone(mlir::Operation &op);
   std::optional<Lanes> cloneLinear(mlir::Operation &op);
   Lanes loadCapture(mlir::Operation &op);

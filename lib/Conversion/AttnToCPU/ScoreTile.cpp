@@ -59,7 +59,11 @@ ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
 }
 
 ScoreTile::ScoreTile(KernelBuilder &narrower, const ScoreTile &other)
-    : k(narrower), layout(other.layout), tile(other.tile), panels(other.panels),
+    : ScoreTile(narrower, other, other.tile) {}
+
+ScoreTile::ScoreTile(KernelBuilder &builder, const ScoreTile &other,
+                     const TileOperands &operands)
+    : k(builder), layout(other.layout), tile(operands), panels(other.panels),
       keyCount(other.keyCount), factor(other.factor), perPanel(other.perPanel),
       rowsPerBlock(other.rowsPerBlock), maskContext(other.maskContext),
       formula(other.formula), packed(other.packed) {}

@@ -88,6 +88,13 @@ private:
   Value visible(Value p, Value key, int64_t v);
   Value evaluate(const Formula &formula, Value query, Value key, Value p,
                  int64_t v);
+  ScoreTile(KernelBuilder &builder, const ScoreTile &other,
+            const TileOperands &operands);
+  int64_t lengthOf(const Formula &formula);
+  Value evaluateApart(const Formula &formula, llvm::StringRef name, Value query,
+                      Value key, Value p, int64_t v);
+  Value callMask(const Formula &formula, llvm::StringRef name, Value query,
+                 Value key);
   Value termVector(const FormulaNode &literal, Value query, Value key);
   bool ofLaneZero(const Linear &linear);
   Value compare(const Linear &linear, bool equality, Value query, Value key);

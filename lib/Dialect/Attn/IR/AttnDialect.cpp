@@ -40,6 +40,40 @@ void AttnDialect::initialize() {
       >();
 }
 
+/// What no kernel has a use for: its code or its work space would take longer
+/// to make than to run. All products of sizes are far from an overflow then.
+static LogicalResult
+verifyLargestSizes(function_ref<InFlightDiagnostic()> emitError, int64_t lanes,
+                   int64_t rows, int64_t vectors, int64_t queryTile,
+                   int64_t keyTile, int64_t unroll, int64_t splitKeys,
+                   int64_t splitQueries) {
+  struct Limit {
+    StringRef name;
+    int64_t value, most;
+  };
+  for (auto [name, value, most] :
+       {Limit{"lanes", lanes, 64}, Limit{"rows", rows, 128},
+        Limit{"vectors", vectors, 32}, Limit{"unroll", unroll, 64},
+        Limit{"query_tile", queryTile, 4096}, Limit{"key_tile", keyTile, 4096},
+        Limit{"split_keys", splitKeys, int64_t(1) << 40},
+        Limit{"split_queries", splitQueries, int64_t(1) << 40}})
+    if (value > most)
+      return emitError() << "expects " << name << " of at most " << most
+                         << ", but got " << value;
+  return success();
+}
+
+/// The multiply-adds that stand one behind the other in the inner loop.
+static LogicalResult
+verifyCodeSize(function_ref<InFlightDiagnostic()> emitError, int64_t tile,
+               int64_t unroll, StringRef factors) {
+  constexpr int64_t most = 512;
+  if (tile * unroll > most)
+    return emitError() << "expects " << factors << " of at most " << most
+                       << ", but got " << tile * unroll;
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t lanes, int64_t rows, int64_t vectors,
                                    int64_t queryTile, int64_t keyTile,
@@ -54,6 +88,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       prefetch > 3) // C2
     return emitError() << "expects rows, vectors and unroll of at least 1 and "
                           "prefetch between 0 and 3";
+  if (failed(verifyLargestSizes(emitError, lanes, rows, vectors, queryTile,
+                                keyTile, unroll, splitKeys,
+                                splitQueries))) // C11
+    return failure();
   bool decode = kind == Kind::Decode;
   if (splitKeys < 0 || splitKeys % std::max<int64_t>(keyTile, 1) ||
       (decode && (splitKeys == 0 || lanes < 4 || queryTile < 1))) // C5
@@ -93,7 +131,13 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects interleave to be 1 or, in kind decode with "
                           "rows * block a multiple of lanes, 2 or 4 and at "
                           "most a quarter of lanes";
-  return success();
+  bool inTiles = products == Products::Tiles; // rows of 16 numbers
+  if (failed(verifyCodeSize(emitError, (inTiles ? rows / 16 : rows) * vectors,
+                            unroll, "rows * vectors * unroll"))) // C12
+    return failure();
+  return decode ? verifyCodeSize(emitError, rows * block, unroll,
+                                 "rows * block * unroll") // C12
+                : success();
 }
 
 // --- custom directives of the assembly formats ---

@@ -5,6 +5,7 @@
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
@@ -221,10 +222,15 @@ static LogicalResult verifyHeads(Operation *op, RankedTensorType joined,
     return op->emitOpError() << "expects the number of heads and the head "
                                 "dimension to be static, but got "
                              << split;
+  int64_t product;
+  if (llvm::MulOverflow(heads, dim, product)) // C4
+    return op->emitOpError() << "expects heads times head dimension to be less "
+                                "than 2^63, but got "
+                             << split;
   if (failed(expectSize(op,
                         "heads times head dimension to equal the joined "
                         "dimension",
-                        heads * dim, joined.getShape().back())) || // C4
+                        product, joined.getShape().back())) || // C4
       failed(expectSize(op, "the same sequence length", split.getDimSize(r - 2),
                         joined.getDimSize(r - 3))) || // C5
       (r == 4 &&

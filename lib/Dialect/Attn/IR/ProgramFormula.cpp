@@ -10,6 +10,10 @@
 // Expressions are integers without bounds. An op is read only if its result
 // cannot wrap: lengths are below 2^31, captured integers of 64 bits and of type
 // index below 2^40 in magnitude, and `overflow<nsw>` is believed.
+//
+// Formulas are trees, and an exclusive or repeats both of its operands: a chain
+// of n has 2^n leaves. What grows beyond a limit is unknown as well. Nothing is
+// lost but bounds, since such a predicate is emitted step by step.
 #include "attn/Dialect/Attn/IR/MaskProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -51,6 +55,10 @@ public:
 
 private:
   static constexpr size_t maxCases = 8;
+  /// Comparisons of one formula, or of the conditions of all cases.
+  static constexpr int64_t maxComparisons = 512;
+  /// Variables of one expression, counted in divisions too.
+  static constexpr int64_t maxVariables = 64;
   static constexpr const char *noReading = "has no linear reading";
   static constexpr const char *notLinear = "reads a value that is not linear";
 
@@ -69,6 +77,8 @@ private:
   Formula compare(CmpIPredicate predicate, const Cases &left,
                   const Cases &right);
   bool fits(StepAttr step, const Cases &cases);
+  bool isTooLong(const Known &known, std::string &why) const;
+  int64_t numVariables(const Linear &linear) const;
   Bounds range(const Linear &linear) const;
   bool isNonNegative(const Cases &cases) const {
     return llvm::all_of(cases,
@@ -143,6 +153,39 @@ bool Importer::fits(StepAttr step, const Cases &cases) {
     Bounds r = range(c.value);
     return r.low >= -limit && r.high <= limit - 1;
   });
+}
+
+static int64_t numComparisons(const Formula &formula) {
+  if (formula->children.empty())
+    return 1;
+  int64_t count = 0;
+  for (const Formula &child : formula->children)
+    count += numComparisons(child);
+  return count;
+}
+
+int64_t Importer::numVariables(const Linear &linear) const {
+  int64_t count = 0;
+  for (const auto &term : linear.terms)
+    count += Variable::isDivision(term.first)
+                 ? 1 + numVariables(context.division(term.first).numerator)
+                 : 1;
+  return count;
+}
+
+/// Steps read what is not too long, so that no step takes long to read.
+bool Importer::isTooLong(const Known &known, std::string &why) const {
+  int64_t comparisons = known.truth ? numComparisons(known.truth) : 0;
+  for (const Case &c : known.integer.value_or(Cases())) {
+    comparisons += numComparisons(c.when);
+    if (numVariables(c.value) > maxVariables) {
+      why = "adds up more than 64 values";
+      return true;
+    }
+  }
+  if (comparisons > maxComparisons)
+    why = "needs more than 512 comparisons";
+  return comparisons > maxComparisons;
 }
 
 void Importer::addSymbol(Type type, const std::string &name,
@@ -424,6 +467,8 @@ Formula Importer::run() {
   for (auto [i, step] : llvm::enumerate(program.getSteps())) {
     std::string why;
     Known known = evaluate(step, why);
+    if (isTooLong(known, why))
+      known = {};
     bool isKnown = known.integer || known.truth;
     if (!isKnown && uniform[first + i]) {
       // The same for all pairs: whatever it is, it is a symbol.

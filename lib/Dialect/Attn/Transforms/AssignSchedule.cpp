@@ -106,6 +106,9 @@ using namespace attn;
 /// of a group of heads; keys of one parallel item.
 static constexpr int64_t fewQueries = 15, maxDecodeRows = 128, splitKeys = 1024;
 
+/// No row of so many numbers fits into a cache. (More could overflow.)
+static constexpr int64_t wholeCache = int64_t(1) << 40;
+
 /// Queries of a block in kind decode, unless there are enough for a large one.
 static constexpr int64_t usualBlock = 4, largeBlock = 8;
 
@@ -143,7 +146,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
 
   /// Rows of keys or values in three quarters of the level-1 cache.
   int64_t cachedRows(int64_t dim, int64_t bytes) const {
-    return l1Bytes * 3 / 4 / (bytes * std::max<int64_t>(dim, 1));
+    dim = std::clamp<int64_t>(dim, 1, wholeCache);
+    return l1Bytes * 3 / 4 / (bytes * dim);
   }
 
   /// The schedule without a mask on 16 registers with FMA, for tiles of that
@@ -179,6 +183,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   /// Keys of a tile for panels of so many queries.
   int64_t keysOfTile(int64_t dim, int64_t bytes, int64_t panel, bool pairs,
                      bool masked) const {
+    dim = std::min(dim, wholeCache);
     int64_t cache = oneAtATime() ? 4 * l1Bytes : l1Bytes;
     int64_t most = oneAtATime() && !(pairs && masked) ? 128 : 96;
     int64_t fits = pairs ? cache * 2 / 3 / (4 * panel + 2 * dim)

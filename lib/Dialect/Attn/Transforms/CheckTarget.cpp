@@ -13,7 +13,8 @@
 //   - all float tensors are f16, bf16, f32 or f64;
 //   - heads, head dimensions and the sizes of weights are static;
 //   - a head has at most 1024 elements (a tile of it stays in the caches);
-//   - a decode_schedule that stands alone has a row for every query.
+//   - a decode_schedule that stands alone has a row for every query;
+//   - schedules, which a user may have written, have 2, 4, 8 or 16 lanes.
 // Batch and sequence lengths may be unknown.
 //
 // The limits are those of the CPU kernels; they are the same for all targets
@@ -170,7 +171,22 @@ static LogicalResult refuseStep(Operation *op) {
                     : StringRef("no attn.context depends on it"));
 }
 
+/// Transposes of one lane there are none, and of more than a register holds
+/// they take more code than is worth it.
+static LogicalResult expectLanes(Operation *op) {
+  for (NamedAttribute attribute : op->getAttrs())
+    if (auto schedule = dyn_cast<ScheduleAttr>(attribute.getValue()))
+      if (schedule.getLanes() < 2 || schedule.getLanes() > 16)
+        return op->emitOpError()
+               << "expects " << attribute.getName().getValue()
+               << " to have 2, 4, 8 or 16 lanes on this target, but got "
+               << schedule.getLanes();
+  return success();
+}
+
 static LogicalResult check(Operation *op) {
+  if (failed(expectLanes(op)))
+    return failure();
   if (auto sdpa = dyn_cast<SdpaOp>(op))
     return check(sdpa);
   if (auto project = dyn_cast<ProjectOp>(op))

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Refuses tensors that are too large for any memory.
+//
+//   %s = attn.scores %q, %k : .. -> tensor<4611686018427387904x8xf32>
+//        ^ error: expects tensors of less than 2^56 bytes, but got ..
+//
+// 2^56 bytes are what processors can address. Behind this pass, the bytes of a
+// tensor, rounded up to tiles and times a few dozen, fit into 64 bits. An
+// unknown size counts as 1.
+//
+// The IR does not change.
+#include "CheckSizes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+static bool isTooLarge(Type type) {
+  constexpr int64_t most = int64_t(1) << 56;
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank() ||
+      !shaped.getElementType().isIntOrIndexOrFloat() ||
+      llvm::is_contained(shaped.getShape(), 0))
+    return false;
+  Type element = shaped.getElementType();
+  int64_t bytes = element.isIndex()
+                      ? 8
+                      : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  for (int64_t size : shaped.getShape())
+    if (!ShapedType::isDynamic(size) &&
+        (llvm::MulOverflow(bytes, size, bytes) || bytes >= most))
+      return true;
+  return false;
+}
+
+static LogicalResult check(Operation *op, TypeRange types) {
+  auto found = llvm::find_if(types, isTooLarge);
+  if (found == types.end())
+    return success();
+  return op->emitError() << "expects tensors of less than 2^56 bytes, but got "
+                         << *found; // C0
+}
+
+namespace {
+struct CheckSizes : PassWrapper<CheckSizes, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckSizes)
+
+  StringRef getName() const override { return "CheckSizes"; }
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([](Operation *op) {
+      if (auto function = dyn_cast<FunctionOpInterface>(op))
+        if (failed(check(op, function.getArgumentTypes())))
+          return WalkResult::interrupt();
+      return failed(check(op, op->getResultTypes())) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> attn::createCheckSizes() {
+  return std::make_unique<CheckSizes>();
+}
