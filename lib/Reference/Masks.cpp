@@ -37,12 +37,14 @@ FailureOr<Mask> Mask::make(Frame &frame, Operation *op,
 }
 
 int64_t Mask::integer(int64_t position, ArrayRef<int64_t> pair) const {
+  constexpr int64_t limit = int64_t(1) << 40;
   const Tensor *tensor = asTensor(operands[position]);
-  if (!tensor)
-    return std::get<Number>(operands[position]).integer;
   // One integer for all, or one per entry of the leading dimension.
-  bool shared = tensor->size() == 1;
-  return tensor->elements[shared ? 0 : pair.front()].integer;
+  int64_t found =
+      !tensor
+          ? std::get<Number>(operands[position]).integer
+          : tensor->elements[tensor->size() == 1 ? 0 : pair.front()].integer;
+  return std::clamp(found, -limit, limit);
 }
 
 int64_t Mask::liveKeys(ArrayRef<int64_t> pair) const {

@@ -6,7 +6,8 @@
 // every key tile is compared with what the definition of docs/SpecMasks.md
 // gives. Conjunctions of any set of causal, window, prefix, sink, key_length,
 // chunked and document (rows cut at document borders) must be exact, and so
-// must documents with positions in them; all others sound.
+// must documents with positions in them; all others sound. So are masks of
+// which half of the numbers are as large as terms may have them.
 //
 //   mask-terms [random masks per depth = 60] [seed = 1] [masks per set = 3]
 
@@ -105,9 +106,11 @@ static Term exactMask(TermMask &mask, MLIRContext &mlir, unsigned kinds,
 /// One mask on several shapes: an `and` of exact terms, or without any `kinds`
 /// a random tree.
 static void checkMask(MLIRContext &mlir, Random &random, unsigned kinds,
-                      int depth, bool inDocument, Score &score) {
+                      int depth, bool inDocument, Score &score,
+                      bool extreme = false) {
   using Clock = std::chrono::steady_clock;
   TermMask mask(mlir, random);
+  mask.extreme = extreme;
   Term term =
       kinds ? exactMask(mask, mlir, kinds, inDocument) : mask.tree(depth);
   const int64_t sizes[] = {4, 8, 16};
@@ -168,6 +171,11 @@ int main(int argc, char **argv) {
       checkMask(mlir, random, 0, depth, false, score);
     report("and, or, not of all terms", score, /*mustBeExact=*/false);
   }
+  Score large;
+  for (unsigned kinds = 0; kinds < 1u << 7; ++kinds)
+    for (int i = 0; i < 2 * repeats; ++i)
+      checkMask(mlir, random, kinds, i % 4, false, large, /*extreme=*/true);
+  report("all terms with large numbers", large, /*mustBeExact=*/false);
   std::printf("%s\n", good ? "passed" : "FAILED");
   return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -126,7 +126,7 @@ Linear attn::numberValue(MaskContext &context, Attribute number,
 LogicalResult attn::verifyConstant(function_ref<InFlightDiagnostic()> emitError,
                                    StringRef term, int64_t value,
                                    int64_t lowest) {
-  constexpr int64_t limit = int64_t(1) << 40;
+  constexpr int64_t limit = MaskContext::MaxNumber;
   if (value < lowest) // C9, C10
     return emitError() << "expects " << term << " of at least " << lowest
                        << ", but got " << value;

@@ -46,8 +46,14 @@ struct ScalarEmitter {
 } // namespace
 
 Value ScalarEmitter::variable(int id) {
-  if (!Variable::isDivision(id))
-    return symbols.lookup(context, id);
+  if (!Variable::isDivision(id)) {
+    Value value = symbols.lookup(context, id);
+    if (id < Variable::FirstScalar ||
+        !context.symbols()[id - Variable::FirstSymbol].saturates)
+      return value;
+    return max(min(value, constant(MaskContext::MaxNumber)),
+               constant(-MaskContext::MaxNumber));
+  }
   const MaskContext::Division &division = context.division(id);
   return binary<arith::FloorDivSIOp>(linear(division.numerator),
                                      constant(division.divisor));
