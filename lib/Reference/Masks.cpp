@@ -3,6 +3,7 @@
 // from the terms' formulas: those are what this checks.
 #include "Masks.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -24,6 +25,9 @@ FailureOr<Mask> Mask::make(Frame &frame, Operation *op,
   result.scoresShape.assign(scoresShape.begin(), scoresShape.end());
   if (!mask)
     return result;
+  if (hasNumberedDocuments(*mask))
+    return op->emitOpError("cannot be evaluated by the reference: the tables "
+                           "of numbered documents are for compiled kernels");
   if (failed(result.check(op, *mask)))
     return failure();
   WalkResult made = mask->walk([&](PredicateAttr term) {

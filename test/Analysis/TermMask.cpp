@@ -275,11 +275,11 @@ std::vector<int64_t> TermMask::valuesFor(const MaskContext &context,
       value = ofDocument(found->second, begin);
     else if (symbol.kind == MaskContext::SymbolKind::Operand)
       value = scalars[symbol.operand];
-    else if (symbol.name == "document_begin")
+    else if (symbol.role == MaskContext::Role::DocumentBegin)
       value = first;
-    else if (symbol.name == "document_end")
+    else if (symbol.role == MaskContext::Role::DocumentEnd)
       value = last;
-    else if (symbol.name == "document_full_end")
+    else if (symbol.role == MaskContext::Role::DocumentFullEnd)
       value = full ? last : first;
   }
   return values;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every mask term in compiled kernels, against its definition in NumPy (f64) and the project's Reference.
+"""Every mask term in compiled kernels, against its definition in NumPy (f64) and the project's Reference, and how many pairs it
+sees in the count of FLOPs.
 
 Lengths and batch are run-time values. A case is what stands after `where`, or the region of an attn.mask_fn, with
 its operands; `sees(a, b, h, q, k, n)` gives the visible pairs of one batch entry and head."""
@@ -364,6 +365,9 @@ def check(kernel, name, operands, sees, n, seed, folder, element, weights):
     what = f"{name} {n.batch} x {n.queries} x {n.keys}"
     bounds = [elements.near(t, w, atol=1e-6 if t == element else elements.ROUGH) for w, t in zip(want, types)]
     got = kernel(arrays, outputs, threads=1 + seed % 3)
+    work = 2 * (DIM + DIM) * np.count_nonzero(seen)
+    if hasattr(kernel, "flops") and kernel.flops(arrays, outputs) != work:
+        raise AssertionError(f"{what}: {kernel.flops(arrays, outputs):.0f} FLOPs, expected {work}")
     error = max(compare(what, g, w, **near) for g, w, near in zip(got, want, bounds))
     if n.queries * n.keys < 1000:
         for g, w, near in zip(reference(kernel.source, arrays, len(want), folder), want, bounds):

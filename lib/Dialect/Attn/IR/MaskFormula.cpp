@@ -196,7 +196,8 @@ MaskContext::MaskContext() {
 Linear MaskContext::addSymbol(StringRef name, SymbolKind kind, unsigned operand,
                               bool nonNegative) {
   Linear symbol = Linear::variable(numValues());
-  symbolList.push_back({name.str(), kind, operand});
+  symbolList.push_back(
+      {name.str(), kind, operand, Role::None, nullptr, /*saturates=*/false});
   if (nonNegative)
     addFact(symbol);
   return symbol;
@@ -216,8 +217,19 @@ Linear MaskContext::operandSymbol(unsigned operandIndex, StringRef name,
   return addSymbol(name, SymbolKind::Operand, operandIndex, nonNegative);
 }
 
-Linear MaskContext::freeSymbol(StringRef name, bool nonNegative) {
-  return addSymbol(name, SymbolKind::Free, 0, nonNegative);
+Linear MaskContext::freeSymbol(StringRef name, bool nonNegative, Role role,
+                               const void *term) {
+  Linear symbol = addSymbol(name, SymbolKind::Free, 0, nonNegative);
+  symbolList.back().role = role;
+  symbolList.back().term = term;
+  return symbol;
+}
+
+Linear MaskContext::sharedSymbol(StringRef name, Role role) {
+  for (size_t i = 0; i < symbolList.size(); ++i)
+    if (symbolList[i].role == role)
+      return Linear::variable(Variable::FirstSymbol + i);
+  return freeSymbol(name, /*nonNegative=*/false, role);
 }
 
 void MaskContext::setSaturates(const Linear &symbol) {
@@ -271,6 +283,20 @@ bool MaskContext::dependsOn(const Linear &linear,
                ? dependsOn(division(term.first).numerator, matches)
                : matches(term.first);
   });
+}
+
+bool MaskContext::dependsOn(const Formula &formula,
+                            llvm::function_ref<bool(int)> matches) const {
+  auto ofLinear = [&](const Linear &linear) {
+    return dependsOn(linear, matches);
+  };
+  auto ofFormula = [&](const Formula &inner) {
+    return inner && dependsOn(inner, matches);
+  };
+  return ofLinear(formula->linear) ||
+         llvm::any_of(formula->arguments, ofLinear) ||
+         llvm::any_of(formula->children, ofFormula) ||
+         ofFormula(formula->may) || ofFormula(formula->mayNot);
 }
 
 bool MaskContext::dependsOn(const Linear &linear, int variable) const {

@@ -219,8 +219,8 @@ SmallVector<OperandAttr> ItemMaskBuilder::documentBounds(DocumentAttr document,
   auto numberAt = [&](Value row, Value i) {
     return toIndex(tensor::ExtractOp::create(b, loc, row, i));
   };
-  Value begins = given(document.getBounds()[0]),
-        ends = given(document.getBounds()[1]);
+  Value begins = given(document.getSpans()[0]),
+        ends = given(document.getSpans()[1]);
   Value number = tensor::ExtractOp::create(b, loc, queries, place.begin);
   Value yes = arith::ConstantIntOp::create(b, loc, true, 1);
   auto ofRows = scf::ForOp::create(
@@ -445,7 +445,7 @@ Attribute ItemMaskBuilder::build(Attribute mask) {
         Value ofQueries = operands[queries.getPosition()],
               ofKeys = operands[keys.getPosition()];
         if (place.begin)
-          bounds = document.getBounds().empty()
+          bounds = document.getSpans().empty()
                        ? documentBounds(ofQueries, ofKeys)
                        : documentBounds(document, ofQueries);
         return DocumentAttr::get(context, queries, keys,

@@ -153,10 +153,25 @@ public:
     Operand,
     Free
   };
+  /// What a free symbol stands for, for those who compute it: the keys of the
+  /// documents of a query tile (of the symbol's term), or of the one document
+  /// that positions count in: its first key, and how far its queries are from
+  /// the keys that they stand on.
+  enum class Role {
+    None,
+    DocumentBegin,
+    DocumentEnd,
+    DocumentFullEnd,
+    FirstKey,
+    ToFirstKey,
+    ToEndKey
+  };
   struct Symbol {
     std::string name;
     SymbolKind kind;
     unsigned operand; ///< Operand: the mask operand that this symbol loads.
+    Role role = Role::None;
+    const void *term = nullptr; ///< Free: the term that asks for it, or null.
     /// Its value may lie beyond MaxNumber, and counts as MaxNumber there.
     bool saturates = false;
   };
@@ -179,7 +194,10 @@ public:
   Linear operandSymbol(unsigned operandIndex, llvm::StringRef name,
                        bool nonNegative = false);
   /// A scalar that the emitting pass computes by itself (document bounds).
-  Linear freeSymbol(llvm::StringRef name, bool nonNegative = false);
+  Linear freeSymbol(llvm::StringRef name, bool nonNegative = false,
+                    Role role = Role::None, const void *term = nullptr);
+  /// The one free symbol of this role, made if there is none.
+  Linear sharedSymbol(llvm::StringRef name, Role role);
   /// The number of keys that hold data: Skv, or the length of the batch entry
   /// where the mask has one. Masks that count from the last key use it.
   const Linear &liveKeys() const { return live; }
@@ -212,6 +230,9 @@ public:
   bool dependsOn(const Linear &linear,
                  llvm::function_ref<bool(int)> matches) const;
   bool dependsOn(const Linear &linear, int variable) const;
+  /// The same of all that a formula says, also of what a literal may be.
+  bool dependsOn(const Formula &formula,
+                 llvm::function_ref<bool(int)> matches) const;
 
   /// `values` is indexed by variable: q, k, kt, then the symbols.
   int64_t evaluate(const Linear &linear, llvm::ArrayRef<int64_t> values) const;
