@@ -135,7 +135,7 @@ Quasilinear Counter::byKeyTile(const Linear &linear) const {
                  [](int id) { return int64_t(id == Variable::KeyTile); });
 }
 
-/// `step` is a multiple of the period of each test.
+/// `step` is a multiple of the period of each test, or there is only one j.
 PartBounds Counter::boundsOf(const KeyInterval &part, int64_t first,
                              int64_t step) {
   PartBounds bounds;
@@ -151,7 +151,7 @@ PartBounds Counter::boundsOf(const KeyInterval &part, int64_t first,
     bounds.guards.push_back({&guard, 1, 0, 1, 0});
   for (const Linear &test : part.tests) {
     Quasilinear change = byKeyTile(test);
-    int64_t rise = change.slope * (step / change.period);
+    int64_t rise = step < keyTiles ? change.slope * (step / change.period) : 0;
     if (rise == 0) // the same for all j
       bounds.guards.push_back({&test, 1, 0, 1, 0});
     else if (rise > 0)
@@ -303,9 +303,8 @@ std::optional<int64_t> Counter::count(const KeySet &set, int64_t begin,
   int64_t step = 1, total = 0;
   for (const KeyInterval &part : set.parts)
     for (const Linear &test : part.tests) {
-      step = std::lcm(step, byKeyTile(test).period);
-      if (step >= longest)
-        return std::nullopt;
+      // At most one class per key tile.
+      step = std::min(std::lcm(step, byKeyTile(test).period), keyTiles);
     }
   for (int64_t first = 0; first < std::min(step, keyTiles); ++first) {
     values[Variable::KeyTile] = first;

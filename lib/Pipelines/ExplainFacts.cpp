@@ -83,13 +83,15 @@ struct Counter {
   TileCounts counts{};
   SmallVector<int64_t> values{};
 
-  /// By closed sums; false where there are none, or too many terms.
+  /// By closed sums; false where there are none, or too many terms. The pairs
+  /// alone may be missing then.
   bool sum();
   /// By asking for each.
   void ask();
+  bool tilesAreKnown = false;
 
-  /// Steps of countTiles, about a tenth of a second.
-  int64_t work = 10000000;
+  /// Steps of countTiles, some tenths of a second.
+  int64_t work = 30000000;
 
   std::optional<int64_t> tiles(const KeySet &set, int64_t begin, int64_t end);
   bool sumPairs(int64_t begin, int64_t end);
@@ -132,7 +134,7 @@ bool Counter::sumPairs(int64_t begin, int64_t end) {
 }
 
 bool Counter::sum() {
-  counts = TileCounts();
+  counts.testedPairs = !hasOpaque(formula);
   if (queries == 0 || keys == 0)
     return true;
   setLengths(ranges.context);
@@ -146,18 +148,22 @@ bool Counter::sum() {
   if (!edge)
     return false;
   counts.edge = *edge;
-  counts.testedPairs = !hasOpaque(formula);
+  tilesAreKnown = true;
   if (!counts.testedPairs)
     return true;
+  counts.testedPairs = false;
+  if (!ranges.visit.exact) // some visited tiles may be empty
+    return false;
   // A pair is a tile of one row and one key.
   KeyRanges pairs = analyzeMask(context, formula, {1, 1}, ranges.options);
-  if (!ranges.visit.exact || !pairs.visit.exact)
+  if (!pairs.visit.exact)
     return false;
   setLengths(pairs.context);
   std::optional<int64_t> visible = countTiles(
       pairs.context, pairs.visit, pairs.tiles, {0, queries}, values, work);
   counts.visiblePairs = visible.value_or(0);
-  return visible.has_value();
+  counts.testedPairs = visible.has_value();
+  return counts.testedPairs;
 }
 
 void Counter::visitTile(int64_t begin, int64_t end, int64_t keyTile) {
@@ -233,12 +239,13 @@ static void count(AttentionFacts &facts, const MaskContext &context,
   Counter counter{facts.ranges, context, formula, queries, keys};
   if (!counter.sum()) {
     constexpr int64_t mostPairs = int64_t(1) << 26;
-    if (queries * keys > mostPairs) {
+    if (queries * keys <= mostPairs) {
+      counter.ask();
+    } else if (!counter.tilesAreKnown) {
       facts.notCounted =
           "more pairs than are tested for a mask that has no closed sum";
       return;
     }
-    counter.ask();
   }
   facts.counts = counter.counts;
 }
