@@ -56,8 +56,8 @@ static std::optional<KeyInterval> join(AnalysisState &state,
   if (!unionIsHull(state, hull, cutFirst, cutSecond))
     return std::nullopt;
   std::set<Linear> unique(hull.begin(), hull.end());
-  KeyInterval joined = intervalOf(
-      std::vector<Linear>(unique.begin(), unique.end()), state.context);
+  KeyInterval joined =
+      intervalOf(std::vector<Linear>(unique.begin(), unique.end()), state);
   joined.exact = first.exact;
   return joined;
 }

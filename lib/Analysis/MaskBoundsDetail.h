@@ -54,6 +54,9 @@ struct AnalysisState {
   BoundsOptions options;
   int64_t allowed = options.work; ///< of the work, by now
   int64_t work = 0;               ///< done
+  /// A constraint was left out, because its numbers do not fit into 64 bits:
+  /// sets are larger for it.
+  bool overflow = false;
 
   /// Half of it is done: look for less, and for shorter bounds.
   bool isThrifty() const { return work > allowed / 2; }
@@ -87,7 +90,7 @@ public:
   Row equality(unsigned index) const;
   std::vector<Linear> inequalities() const;
 
-  /// States linear >= 0, or linear == 0.
+  /// States linear >= 0, or linear == 0; nothing of numbers that do not fit.
   void add(const Linear &linear, bool isEquality = false);
   /// States what the context knows about symbols, and qhi - qlo <= TQ.
   void addFacts();
@@ -128,8 +131,10 @@ std::optional<KeyInterval> projectToTiles(Polyhedron system, bool exact);
 KeyInterval everyTile();
 
 /// An interval's bounds and guards (not its tests) as rows >= 0, and back.
+/// Rows whose values may not fit into 64 bits at run time are left out, which
+/// makes the interval larger.
 std::vector<Linear> rowsOf(const KeyInterval &interval);
-KeyInterval intervalOf(llvm::ArrayRef<Linear> rows, MaskContext &context);
+KeyInterval intervalOf(llvm::ArrayRef<Linear> rows, AnalysisState &state);
 
 /// Removes covered intervals and joins pairs whose union is an interval, as
 /// long as there is work for it.

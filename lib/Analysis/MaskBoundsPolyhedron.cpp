@@ -82,6 +82,10 @@ std::vector<Linear> Polyhedron::inequalities() const {
 }
 
 void Polyhedron::add(const Linear &linear, bool isEquality) {
+  if (linear.overflow) {
+    shared->overflow = true;
+    return;
+  }
   Row row = rowOf(linear);
   if (isEquality)
     constraints.addEquality(row);

@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 using namespace attn;
@@ -23,7 +24,8 @@ static std::optional<Row> combine(const Row &x, int64_t a, const Row &y,
     int64_t scaledLeft, scaledRight, sum;
     if (llvm::MulOverflow(left, a, scaledLeft) ||
         llvm::MulOverflow(right, b, scaledRight) ||
-        llvm::AddOverflow(scaledLeft, scaledRight, sum))
+        llvm::AddOverflow(scaledLeft, scaledRight, sum) ||
+        sum == std::numeric_limits<int64_t>::min()) // has no negative
       return std::nullopt;
     result.push_back(sum);
   }
@@ -156,7 +158,7 @@ std::vector<BoundPair> Eliminator::boundPairs(unsigned column,
       bool isExact = l == 1 || u == 1;
       if (!isExact && shadow) {
         Linear dark =
-            system.linearOf(*shadow) * common - Linear((l - 1) * (u - 1));
+            system.linearOf(*shadow) * common - Linear(l - 1) * (u - 1);
         isExact = dark.isConstant() ? dark.constant >= 0
                                     : thorough && !system.state().isSpent() &&
                                           system.implies(dark);
@@ -350,9 +352,14 @@ std::vector<Linear> detail::rowsOf(const KeyInterval &interval) {
 }
 
 KeyInterval detail::intervalOf(llvm::ArrayRef<Linear> rows,
-                               MaskContext &context) {
+                               AnalysisState &state) {
+  const MaskContext &context = state.context;
   KeyInterval interval;
   for (const Linear &row : rows) {
+    if (!context.fits(row)) {
+      state.overflow = true;
+      continue;
+    }
     int64_t factor = row.coefficient(Variable::KeyTile);
     Linear rest = row.without(Variable::KeyTile);
     if (context.dependsOn(rest, Variable::KeyTile)) // a division of kt
@@ -386,12 +393,13 @@ static Linear unwrapBlockBound(const Linear &row, const Polyhedron &system) {
       return row;
   int64_t factor = row.coefficient(block);
   Linear rest = row.without(block);
-  if (factor > 0)
-    return division.numerator -
-           context.floorDivide(Linear(factor - 1) - rest, factor) *
-               division.divisor;
-  return context.floorDivide(rest, -factor) * division.divisor +
-         Linear(division.divisor - 1) - division.numerator;
+  Linear bound =
+      factor > 0 ? division.numerator -
+                       context.floorDivide(Linear(factor - 1) - rest, factor) *
+                           division.divisor
+                 : context.floorDivide(rest, -factor) * division.divisor +
+                       Linear(division.divisor - 1) - division.numerator;
+  return bound.overflow ? row : bound;
 }
 
 /// Drops rows that the facts and the other rows imply.
@@ -446,11 +454,17 @@ std::optional<KeyInterval> detail::projectToTiles(Polyhedron start,
     known.column(system.variableOf(i)); // what symbolic floors mean
   dropImplied(rows, known);
 
-  KeyInterval interval = intervalOf(rows, context);
-  interval.exact = eliminator.exact;
-  for (const Linear &test : eliminator.tests)
+  AnalysisState &state = system.state();
+  KeyInterval interval = intervalOf(rows, state);
+  for (const Linear &test : eliminator.tests) {
+    if (!context.fits(test)) {
+      state.overflow = true;
+      continue;
+    }
     (context.dependsOn(test, Variable::KeyTile) ? interval.tests
                                                 : interval.guards)
         .push_back(test);
+  }
+  interval.exact = eliminator.exact && !state.overflow;
   return interval;
 }

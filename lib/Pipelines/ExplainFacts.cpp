@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ExplainFacts.h"
+#include "attn/Analysis/MaskCounts.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
@@ -73,18 +74,97 @@ static bool hasOpaque(const Formula &formula) {
 }
 
 namespace {
-/// Counts tiles and pairs, by asking for each.
+/// Counts tiles and pairs.
 struct Counter {
   const KeyRanges &ranges;
+  const MaskContext &context; ///< of the formula
   const Formula &formula;
   int64_t queries, keys;
   TileCounts counts{};
   SmallVector<int64_t> values{};
 
+  /// By closed sums; false where there are none, or too many terms. The pairs
+  /// alone may be missing then.
+  bool sum();
+  /// By asking for each.
+  void ask();
+  bool tilesAreKnown = false;
+
+  /// Steps of countTiles, some tenths of a second.
+  int64_t work = 30000000;
+
+  std::optional<int64_t> tiles(const KeySet &set, int64_t begin, int64_t end);
+  bool sumPairs(int64_t begin, int64_t end);
   void visitTile(int64_t begin, int64_t end, int64_t keyTile);
-  void run();
+  void setLengths(const MaskContext &of);
 };
 } // namespace
+
+void Counter::setLengths(const MaskContext &of) {
+  values.assign(of.numValues(), 0);
+  values[Variable::QueryLength] = queries;
+  values[Variable::KeyLength] = keys;
+}
+
+/// Of the query tiles [begin, end), of which the last may have fewer rows.
+std::optional<int64_t> Counter::tiles(const KeySet &set, int64_t begin,
+                                      int64_t end) {
+  int64_t rest = queries - (end - 1) * ranges.tiles.query;
+  QueryTileRange range{begin, end, rest < ranges.tiles.query ? rest : 0};
+  return countTiles(ranges.context, set, ranges.tiles, range, values, work);
+}
+
+/// Adds the pairs of the visited tiles of these query tiles, which have the
+/// same number of rows each.
+bool Counter::sumPairs(int64_t begin, int64_t end) {
+  if (begin == end)
+    return true;
+  int64_t keyTiles = llvm::divideCeil(keys, ranges.tiles.key);
+  std::optional<int64_t> all = tiles(ranges.visit, begin, end),
+                         last = tiles(only(ranges.visit, keyTiles - 1), begin,
+                                      end);
+  if (!all || !last)
+    return false;
+  int64_t rows = std::min(queries, end * ranges.tiles.query) -
+                 (end - 1) * ranges.tiles.query;
+  counts.visited += *all;
+  counts.visitedPairs += rows * (*all * ranges.tiles.key -
+                                 *last * (keyTiles * ranges.tiles.key - keys));
+  return true;
+}
+
+bool Counter::sum() {
+  counts.testedPairs = !hasOpaque(formula);
+  if (queries == 0 || keys == 0)
+    return true;
+  setLengths(ranges.context);
+  int64_t whole = queries / ranges.tiles.query,
+          queryTiles = llvm::divideCeil(queries, ranges.tiles.query);
+  counts.all = queryTiles * llvm::divideCeil(keys, ranges.tiles.key);
+  if (!sumPairs(0, whole) || !sumPairs(whole, queryTiles))
+    return false;
+  std::optional<int64_t> edge =
+      tiles(intersection(ranges.visit, ranges.notFull), 0, queryTiles);
+  if (!edge)
+    return false;
+  counts.edge = *edge;
+  tilesAreKnown = true;
+  if (!counts.testedPairs)
+    return true;
+  counts.testedPairs = false;
+  if (!ranges.visit.exact) // some visited tiles may be empty
+    return false;
+  // A pair is a tile of one row and one key.
+  KeyRanges pairs = analyzeMask(context, formula, {1, 1}, ranges.options);
+  if (!pairs.visit.exact)
+    return false;
+  setLengths(pairs.context);
+  std::optional<int64_t> visible = countTiles(
+      pairs.context, pairs.visit, pairs.tiles, {0, queries}, values, work);
+  counts.visiblePairs = visible.value_or(0);
+  counts.testedPairs = visible.has_value();
+  return counts.testedPairs;
+}
 
 void Counter::visitTile(int64_t begin, int64_t end, int64_t keyTile) {
   if (!contains(ranges.context, ranges.visit, values, keyTile))
@@ -113,14 +193,13 @@ void Counter::visitTile(int64_t begin, int64_t end, int64_t keyTile) {
   counts.emptyVisited += visible == 0;
 }
 
-void Counter::run() {
+void Counter::ask() {
+  counts = TileCounts();
   int64_t queryTiles = llvm::divideCeil(queries, ranges.tiles.query);
   int64_t keyTiles = llvm::divideCeil(keys, ranges.tiles.key);
   counts.all = queryTiles * keyTiles;
   counts.testedPairs = !hasOpaque(formula);
-  values.assign(ranges.context.numValues(), 0);
-  values[Variable::QueryLength] = queries;
-  values[Variable::KeyLength] = keys;
+  setLengths(ranges.context);
   for (int64_t tile = 0; tile < queryTiles; ++tile) {
     int64_t begin = tile * ranges.tiles.query;
     int64_t end = std::min(begin + ranges.tiles.query, queries);
@@ -138,8 +217,8 @@ static bool matters(const KeyRanges &ranges, const Formula &formula,
          usesSymbol(ranges.context, formula, variable);
 }
 
-static void count(AttentionFacts &facts, const Formula &formula) {
-  const MaskContext &context = facts.ranges.context;
+static void count(AttentionFacts &facts, const MaskContext &context,
+                  const Formula &formula) {
   for (auto [i, symbol] : llvm::enumerate(context.symbols()))
     if ((symbol.kind == MaskContext::SymbolKind::Operand ||
          symbol.kind == MaskContext::SymbolKind::Free) &&
@@ -152,9 +231,22 @@ static void count(AttentionFacts &facts, const Formula &formula) {
                        "; give it with --dim";
     return;
   }
-  Counter counter{facts.ranges, formula, *facts.queries.value,
-                  *facts.keys.value};
-  counter.run();
+  int64_t queries = *facts.queries.value, keys = *facts.keys.value;
+  if (std::max(queries, keys) >= MaskContext::MaxLength) {
+    facts.notCounted = "lengths of 2^31 or more";
+    return;
+  }
+  Counter counter{facts.ranges, context, formula, queries, keys};
+  if (!counter.sum()) {
+    constexpr int64_t mostPairs = int64_t(1) << 26;
+    if (queries * keys <= mostPairs) {
+      counter.ask();
+    } else if (!counter.tilesAreKnown) {
+      facts.notCounted =
+          "more pairs than are tested for a mask that has no closed sum";
+      return;
+    }
+  }
   facts.counts = counter.counts;
 }
 
@@ -180,7 +272,7 @@ static AttentionFacts factsOf(SdpaOp op, const SymbolSizes &sizes,
                           : schedule.getQueryTile();
   facts.ranges = analyzeMask(context, formula,
                              {queryTile, schedule.getKeyTile()}, options);
-  count(facts, formula);
+  count(facts, context, formula);
   return facts;
 }
 

@@ -19,7 +19,7 @@ struct Length {
 /// Tiles and pairs of one batch entry and head.
 struct TileCounts {
   int64_t all = 0, visited = 0, edge = 0;
-  /// By testing the pairs of the visited tiles; unless a predicate has no
+  /// Whether the two numbers below are known; unless a predicate has no
   /// formula.
   bool testedPairs = false;
   int64_t emptyVisited = 0, visiblePairs = 0;

@@ -3,6 +3,7 @@
 // from the terms' formulas: those are what this checks.
 #include "Masks.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -24,6 +25,9 @@ FailureOr<Mask> Mask::make(Frame &frame, Operation *op,
   result.scoresShape.assign(scoresShape.begin(), scoresShape.end());
   if (!mask)
     return result;
+  if (hasNumberedDocuments(*mask))
+    return op->emitOpError("cannot be evaluated by the reference: the tables "
+                           "of numbered documents are for compiled kernels");
   if (failed(result.check(op, *mask)))
     return failure();
   WalkResult made = mask->walk([&](PredicateAttr term) {
@@ -37,12 +41,14 @@ FailureOr<Mask> Mask::make(Frame &frame, Operation *op,
 }
 
 int64_t Mask::integer(int64_t position, ArrayRef<int64_t> pair) const {
+  constexpr int64_t limit = int64_t(1) << 40;
   const Tensor *tensor = asTensor(operands[position]);
-  if (!tensor)
-    return std::get<Number>(operands[position]).integer;
   // One integer for all, or one per entry of the leading dimension.
-  bool shared = tensor->size() == 1;
-  return tensor->elements[shared ? 0 : pair.front()].integer;
+  int64_t found =
+      !tensor
+          ? std::get<Number>(operands[position]).integer
+          : tensor->elements[tensor->size() == 1 ? 0 : pair.front()].integer;
+  return std::clamp(found, -limit, limit);
 }
 
 int64_t Mask::liveKeys(ArrayRef<int64_t> pair) const {

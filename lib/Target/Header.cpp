@@ -109,7 +109,7 @@ static void printFunctions(raw_ostream &os, StringRef name, ArrayAttr ports,
      << "const char *" << name << "_info(void);\n\n"
      << "/* Floating-point operations that arguments of these shapes need. "
         "*/\n"
-     << "double " << name << "_flops(const void *args);\n";
+     << "double " << name << "_flops(const " << name << "_args *args);\n";
 }
 
 std::string attn::target::headerText(ModuleOp module, StringRef name) {

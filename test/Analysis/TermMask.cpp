@@ -9,6 +9,15 @@ using namespace mlir;
 // Numbers and positions
 //===----------------------------------------------------------------------===//
 
+int64_t TermMask::draw(int64_t low, int64_t high) {
+  if (!extreme || random(0, 1))
+    return random(low, high);
+  const int64_t most = MaskContext::MaxNumber;
+  const int64_t numbers[] = {most,  most - 1, most / 3, int64_t(1) << 31,
+                             -most, 1 - most};
+  return numbers[random(0, low < 0 ? 5 : 3)];
+}
+
 OperandAttr TermMask::operand(int64_t low, int64_t high) {
   limits.push_back({low, high});
   return OperandAttr::get(&c, limits.size() - 1);
@@ -17,7 +26,7 @@ OperandAttr TermMask::operand(int64_t low, int64_t high) {
 Attribute TermMask::number(int64_t low, int64_t high) {
   if (random(0, 1))
     return operand(low, high);
-  return IntegerAttr::get(IntegerType::get(&c, 64), random(low, high));
+  return IntegerAttr::get(IntegerType::get(&c, 64), draw(low, high));
 }
 
 int64_t TermMask::valueOf(Attribute number) const {
@@ -60,7 +69,7 @@ Term TermMask::exactTerm(int kind) {
     PositionAttr at = position();
     bool bottom = at && at.getAlignment() == Alignment::BottomRight;
     if (at && !bottom) {
-      int64_t offset = random(-6, 12);
+      int64_t offset = draw(-6, 12);
       return {CausalAttr::get(&c, Alignment::Offset, offset, -1),
               [=](int64_t q, int64_t k) { return k <= q + offset; }};
     }
@@ -86,12 +95,12 @@ Term TermMask::exactTerm(int kind) {
             [=](int64_t, int64_t k) { return k < valueOf(count); }};
   }
   case 3: {
-    int64_t count = random(1, 12);
+    int64_t count = draw(1, 12);
     return {SinkAttr::get(&c, count),
             [=](int64_t, int64_t k) { return k < count; }};
   }
   case 4: {
-    int64_t size = random(2, 20);
+    int64_t size = draw(2, 20);
     PositionAttr at = random(0, 1) ? position() : PositionAttr();
     return {ChunkedAttr::get(&c, size, at), [=](int64_t q, int64_t k) {
               return floorOf(standsOn(at, q), size) == k / size;
@@ -157,7 +166,7 @@ Term TermMask::documentTerm() {
 }
 
 Term TermMask::blockTerm(bool ofOperand) {
-  int64_t queries = random(3, 20), keys = random(3, 20), columns = random(1, 4);
+  int64_t queries = draw(3, 20), keys = draw(3, 20), columns = random(1, 4);
   SmallVector<bool> bits;
   for (int64_t i = columns * random(1, 4); i; --i)
     bits.push_back(random(0, 1));
@@ -193,7 +202,7 @@ Term TermMask::anyTerm() {
   if (kind < 6)
     return exactTerm(kind);
   if (kind == 6) {
-    int64_t step = random(2, 12);
+    int64_t step = draw(2, 12);
     PositionAttr at = position();
     return {DilatedAttr::get(&c, step, at), [=](int64_t q, int64_t k) {
               return (standsOn(at, q) - k) % step == 0;
@@ -228,7 +237,7 @@ void TermMask::drawShape() {
   shape.keys = random(0, 48);
   scalars.clear();
   for (auto [low, high] : limits)
-    scalars.push_back(random(low, high));
+    scalars.push_back(draw(low, high));
   shape.live = lengthOperand < 0 ? shape.keys : scalars[lengthOperand];
   auto numbers = [&](int64_t count) {
     std::vector<int64_t> result;
@@ -266,11 +275,11 @@ std::vector<int64_t> TermMask::valuesFor(const MaskContext &context,
       value = ofDocument(found->second, begin);
     else if (symbol.kind == MaskContext::SymbolKind::Operand)
       value = scalars[symbol.operand];
-    else if (symbol.name == "document_begin")
+    else if (symbol.role == MaskContext::Role::DocumentBegin)
       value = first;
-    else if (symbol.name == "document_end")
+    else if (symbol.role == MaskContext::Role::DocumentEnd)
       value = last;
-    else if (symbol.name == "document_full_end")
+    else if (symbol.role == MaskContext::Role::DocumentFullEnd)
       value = full ? last : first;
   }
   return values;

@@ -40,10 +40,13 @@ public:
                                                   int64_t end) const;
 
   Shape shape;
+  /// Half of the numbers are the largest and smallest that terms may have.
+  bool extreme = false;
   bool hasDocuments = false;
   int64_t lengthOperand = -1; ///< of the key_length, if there is one
 
 private:
+  int64_t draw(int64_t low, int64_t high);
   mlir::Attribute number(int64_t low, int64_t high);
   int64_t valueOf(mlir::Attribute number) const;
   PositionAttr position();

@@ -57,7 +57,7 @@ class Kernel:
         self.strerror = getattr(self.dll, name + "_strerror")
         self.strerror.restype = ctypes.c_char_p
 
-    def __call__(self, inputs, outputs, threads=1):
+    def _args(self, inputs, outputs, threads):
         ports = len(inputs) + len(outputs)
 
         class Args(ctypes.Structure):
@@ -68,10 +68,20 @@ class Kernel:
         args = Args(size=ctypes.sizeof(Args), threads=threads)
         for i, array in enumerate([*inputs, *outputs]):
             args.ports[i] = Tensor.of(array)
+        return args
+
+    def __call__(self, inputs, outputs, threads=1):
+        args = self._args(inputs, outputs, threads)
         status = self.run(ctypes.byref(args))
         if status:
             raise RuntimeError(self.strerror(status).decode())
         return outputs
+
+    def flops(self, inputs, outputs):
+        """What the library says that a call computes."""
+        count = getattr(self.dll, self.name + "_flops")
+        count.restype = ctypes.c_double
+        return count(ctypes.byref(self._args(inputs, outputs, 1)))
 
 
 def load_kernel(text, folder, target="native", flags=()):

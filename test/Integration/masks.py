@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every mask term in compiled kernels, against its definition in NumPy (f64) and the project's Reference.
+"""Every mask term in compiled kernels, against its definition in NumPy (f64) and the project's Reference, and how many pairs it
+sees in the count of FLOPs.
 
 Lengths and batch are run-time values. A case is what stands after `where`, or the region of an attn.mask_fn, with
 its operands; `sees(a, b, h, q, k, n)` gives the visible pairs of one batch entry and head."""
@@ -22,6 +23,28 @@ class Sizes:
 
 def numbers(low, high):
     return "tensor<?xi32>", lambda rng, n: rng.integers(low, high + 1, n.batch).astype(np.int32)
+
+
+LIMIT = 2**40
+
+
+def wide(low, high):
+    """Integers of 64 bits, some beyond all that a sum could hold."""
+    def make(rng, n):
+        edges = [-2**63, 2**63 - 1, 2**62, -2**61, -2**63 + 5, LIMIT, 1 - LIMIT, 2**32 + low, -2**32 + high]
+        return np.where(rng.random(n.batch) < 0.7, rng.choice(edges, n.batch), rng.integers(low, high + 1, n.batch))
+    return "tensor<?xi64>", make
+
+
+def saturated(number):
+    return max(-LIMIT, min(LIMIT, int(number)))
+
+
+def pairs(f, number=int):
+    """`f` of the operands in Python's integers, which have no limits. Where two numbers meet, those of the terms do."""
+    def sees(a, b, h, q, k, n):
+        return np.asarray(f({name: number(x[b]) for name, x in a.items()}, q.astype(object), k.astype(object), n), bool)
+    return sees
 
 
 def documents(length, rows=False, ordered=True):
@@ -151,6 +174,33 @@ TERMS = {
         "dilated(3, bottom_right in document))", {"i": starts("queries"), "j": starts("keys")},
         lambda a, b, h, q, k, n: same_document(a["i"], a["j"], q, k)
         & ((k > q + distance(a, q, n, 0)) | ((q + distance(a, q, n, 1) - k) % 3 == 0))),
+    # Numbers near the ends of 64 bits.
+    "wide_causal": ("causal(offset = %o : tensor<?xi64>)", {"o": wide(-50, 200)}, pairs(lambda a, q, k, n: k <= q + a["o"])),
+    "wide_not_causal": ("not causal(offset = %o : tensor<?xi64>)", {"o": wide(-50, 200)},
+                        pairs(lambda a, q, k, n: k > q + a["o"])),
+    "wide_lengths": ("causal(bottom_right) and key_length(%len : tensor<?xi64>)", {"len": wide(-40, 200)},
+                     pairs(lambda a, q, k, n: (k <= q + a["len"] - n.queries) & (k < a["len"]))),
+    "wide_window": ("window(left = %l : tensor<?xi64>, right = %r : tensor<?xi64>, offset = %o : tensor<?xi64>)",
+                    {"l": wide(-3, 40), "r": wide(-3, 9), "o": wide(-9, 9)},
+                    pairs(lambda a, q, k, n: (k >= q + a["o"] - a["l"]) & (k <= q + a["o"] + a["r"]), saturated)),
+    "wide_window_live": ("key_length(%len : tensor<?xi64>) and window(left = %l : tensor<?xi64>, bottom_right)",
+                         {"len": wide(0, 90), "l": wide(0, 30)},
+                         pairs(lambda a, q, k, n: (k < a["len"]) & (k >= q + a["len"] - n.queries - a["l"]), saturated)),
+    "wide_prefix": ("prefix(%n : tensor<?xi64>) or causal(top_left)", {"n": wide(0, 150)},
+                    pairs(lambda a, q, k, n: (k < a["n"]) | (k <= q))),
+    "wide_chunked": ("chunked(24, offset = %o : tensor<?xi64>)", {"o": wide(-40, 90)},
+                     pairs(lambda a, q, k, n: (q + a["o"]) // 24 == k // 24)),
+    "wide_dilated": ("dilated(7, offset = %o : tensor<?xi64>) and not chunked(1099511627775, offset = %o : tensor<?xi64>) "
+                     "or window(left = 1099511627776, right = 2)", {"o": wide(-40, 90)},
+                     pairs(lambda a, q, k, n: ((q + a["o"] - k) % 7 == 0) & ((q + a["o"]) // (LIMIT - 1) != k // (LIMIT - 1))
+                           | (k <= q + 2), saturated)),
+    "wide_tree": ("tree(7, %t : tensor<7xi64>) and key_length(%len : tensor<?xi64>)",
+                  {"t": ("tensor<7xi64>", lambda rng, n: rng.integers(-2**63, 2**63 - 1, 7)), "len": wide(0, 120)},
+                  lambda a, b, h, q, k, n: tree(a["t"], 7, q, k, n, saturated(a["len"][b])) & (k < a["len"][b])),
+    "wide_documents": ("document(%i : tensor<?xi64>, %j : tensor<?xi64>)",
+                       {"i": ("tensor<?xi64>", lambda rng, n: rng.integers(-1, 2, n.queries) * 2**62 + 5),
+                        "j": ("tensor<?xi64>", lambda rng, n: rng.integers(-1, 2, n.keys) * 2**62 + 5)},
+                       lambda a, b, h, q, k, n: a["i"][q] == a["j"][k]),
     "all": ("(document(%i : tensor<?xi32>, %j : tensor<?xi32>) or sink(3)) and (window(left = 50) or chunked(64)) and "
             "not (dilated(4) and prefix(20)) and key_length(%len : tensor<?xi32>)",
             {"i": documents("queries"), "j": documents("keys"), "len": numbers(0, 250)},
@@ -194,6 +244,50 @@ PREDICATES = {
       %r = arith.cmpi eq, %i, %j : i32""",
                      {"ids": ("tensor<?x?xi32>", lambda rng, n: rng.integers(0, 3, (n.batch, 400)).astype(np.int32))},
                      lambda a, b, h, q, k, n: a["ids"][b][q] == a["ids"][b][k]),
+    # Constants beyond what formulas hold, compared and computed with.
+    "fn_constants": ("", """%c = arith.constant 2305843009213693952 : index
+      %d = arith.constant -9223372036854775808 : index
+      %e = arith.constant 9223372036854775807 : index
+      %distance = arith.subi %q, %k : index
+      %a = arith.cmpi slt, %distance, %c : index
+      %p = arith.cmpi sge, %distance, %d : index
+      %s = arith.addi %k, %e : index
+      %t = arith.subi %s, %e : index
+      %u = arith.cmpi sle, %t, %q : index
+      %v = arith.cmpi ult, %distance, %e : index
+      %w = arith.cmpi eq, %k, %c : index
+      %ap = arith.andi %a, %p : i1
+      %uv = arith.ori %u, %w : i1
+      %apu = arith.andi %ap, %uv : i1
+      %r = arith.andi %apu, %v : i1""", {}, lambda a, b, h, q, k, n: k <= q),
+    "fn_steep": ("", """%c = arith.constant 268435455 : index
+      %x = arith.muli %q, %c : index
+      %y = arith.muli %k, %c : index
+      %r = arith.cmpi sle, %y, %x : index""", {}, lambda a, b, h, q, k, n: k <= q),
+    "fn_steep_even": ("", """%c = arith.constant 33 : index
+      %s = arith.constant 28 : index
+      %x = arith.shli %q, %s : index
+      %y = arith.shli %k, %s : index
+      %z = arith.addi %x, %c : index
+      %r = arith.cmpi sle, %y, %z : index""", {}, lambda a, b, h, q, k, n: k <= q),
+    # No limit is the largest number there is.
+    "fn_unlimited": ("%w = %width : tensor<?xi64>", """%x = tensor.extract %w[%b] : tensor<?xi64>
+      %limit = arith.index_cast %x : i64 to index
+      %d = arith.subi %q, %k : index
+      %r = arith.cmpi sle, %d, %limit : index""", {"width": wide(0, 60)},
+                     pairs(lambda a, q, k, n: q - k <= a["width"])),
+    "fn_unlimited_opaque": ("%w = %width : tensor<?xi64>", """%x = tensor.extract %w[%b] : tensor<?xi64>
+      %d = arith.subi %q, %k : index
+      %e = arith.index_cast %d : index to i64
+      %near = arith.cmpi sge, %e, %x : i64
+      %c63 = arith.constant 63 : index
+      %i = arith.andi %k, %c63 : index
+      %n = arith.index_cast %i : index to i64
+      %bits = arith.shrui %x, %n : i64
+      %bit = arith.trunci %bits : i64 to i1
+      %r = arith.andi %near, %bit : i1""", {"width": wide(-60, 60)},
+                            lambda a, b, h, q, k, n: (q - k >= a["width"][b])
+                            & ((int(a["width"][b]) & 2**64 - 1) >> (k & 63).astype(object) & 1).astype(bool)),
     "fn_head_only": ("", """%c1 = arith.constant 1 : index
       %r = arith.cmpi eq, %h, %c1 : index""", {}, lambda a, b, h, q, k, n: np.full((q.size, k.size), h == 1)),
 }
@@ -271,6 +365,9 @@ def check(kernel, name, operands, sees, n, seed, folder, element, weights):
     what = f"{name} {n.batch} x {n.queries} x {n.keys}"
     bounds = [elements.near(t, w, atol=1e-6 if t == element else elements.ROUGH) for w, t in zip(want, types)]
     got = kernel(arrays, outputs, threads=1 + seed % 3)
+    work = 2 * (DIM + DIM) * np.count_nonzero(seen)
+    if hasattr(kernel, "flops") and kernel.flops(arrays, outputs) != work:
+        raise AssertionError(f"{what}: {kernel.flops(arrays, outputs):.0f} FLOPs, expected {work}")
     error = max(compare(what, g, w, **near) for g, w, near in zip(got, want, bounds))
     if n.queries * n.keys < 1000:
         for g, w, near in zip(reference(kernel.source, arrays, len(want), folder), want, bounds):

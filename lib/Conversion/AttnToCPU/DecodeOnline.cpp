@@ -85,6 +85,7 @@ static void adjustScores(KernelBuilder &k, StateType type,
                          Value scores, Value rows, Value count, int64_t size) {
   KernelBuilder one = k.withLanes(1);
   StateLayout unused(type, schedule);
+  unused.pairs = false; // nothing is multiplied here
   ScoreTile pairs(one, unused, tile);
   Value queries = k.sub(tile.queryEnd, tile.queryBegin);
   ScoreTile::Options options;

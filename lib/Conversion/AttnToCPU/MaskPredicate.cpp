@@ -178,7 +178,10 @@ Value ScoreTile::compare(const Linear &linear, bool equality, Value query,
                          Value key) {
   auto predicate =
       equality ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge;
-  if (!ofLaneZero(linear)) {
+  // Thresholds of 32 bits need room beside the limit of what is compared.
+  constexpr int64_t limit = int64_t(1) << 30;
+  int64_t coefficient = linear.coefficient(Variable::Query);
+  if (!ofLaneZero(linear) || std::abs(coefficient) >= limit / k.lanes) {
     Value values = laneValues(linear, query, key);
     auto type = cast<VectorType>(values.getType());
     Value zero = arith::ConstantOp::create(
@@ -186,13 +189,12 @@ Value ScoreTile::compare(const Linear &linear, bool equality, Value query,
     return arith::CmpIOp::create(k.builder, k.loc, predicate, values, zero);
   }
   Value rest = scalarValue(linear, query, key);
-  int64_t coefficient = linear.coefficient(Variable::Query);
   if (coefficient == 0)
     return k.broadcast(
         arith::CmpIOp::create(k.builder, k.loc, predicate, rest, k.index(0)));
   // rest + coefficient * lane >= 0, in 32 bits: far away is as good as near.
-  Value bound = k.index(int64_t(1) << 30);
-  Value limited = k.min(k.max(rest, k.index(-(int64_t(1) << 30))), bound);
+  Value bound = k.index(limit);
+  Value limited = k.min(k.max(rest, k.index(-limit)), bound);
   Value narrow = arith::IndexCastOp::create(k.builder, k.loc,
                                             k.builder.getI32Type(), limited);
   SmallVector<int32_t> thresholds;

@@ -154,7 +154,9 @@ Value cpu::ScoreFunction::constant(Type element, int64_t start,
                                    int64_t stride) {
   SmallVector<Attribute> numbers;
   for (int64_t lane = 0; lane < k.lanes; ++lane) {
-    int64_t number = start + stride * lane;
+    // Integers wrap around.
+    auto number = static_cast<int64_t>(static_cast<uint64_t>(start) +
+                                       static_cast<uint64_t>(stride) * lane);
     numbers.push_back(
         isa<FloatType>(element)
             ? Attribute(k.builder.getFloatAttr(element, number))

@@ -46,8 +46,10 @@ static LogicalResult verifyTileMask(Operation *op,
                : op->emitOpError(
                      "expects a mask where there are mask operands");
   int64_t any = ShapedType::kDynamic;
-  return verifyMask([&] { return op->emitOpError(); }, *mask,
-                    operands.getTypes(), {any, any});
+  auto emitError = [&] { return op->emitOpError(); };
+  if (failed(verifyMask(emitError, *mask, operands.getTypes(), {any, any})))
+    return failure();
+  return verifyItemMask(emitError, *mask); // C16 of attn.online, C10 of weigh
 }
 
 static LogicalResult verifyTileBias(Operation *op, Value bias) {

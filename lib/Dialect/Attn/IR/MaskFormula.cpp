@@ -8,6 +8,8 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 #include <cassert>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 using namespace attn;
@@ -37,14 +39,25 @@ Linear Linear::without(int id) const {
 }
 
 Linear &Linear::add(const Linear &other, int64_t factor) {
+  overflow |= other.overflow;
+  auto addProduct = [&](int64_t &mine, int64_t value) {
+    int64_t product, sum;
+    // Without the lowest number, of which there is no negative.
+    if (llvm::MulOverflow(value, factor, product) ||
+        llvm::AddOverflow(mine, product, sum) ||
+        sum == std::numeric_limits<int64_t>::min())
+      overflow = true;
+    else
+      mine = sum;
+  };
   if (factor)
     for (const auto &[id, coefficient] : other.terms) {
       int64_t &mine = terms[id];
-      mine += factor * coefficient;
+      addProduct(mine, coefficient);
       if (!mine)
         terms.erase(id);
     }
-  constant += factor * other.constant;
+  addProduct(constant, other.constant);
   return *this;
 }
 
@@ -183,7 +196,8 @@ MaskContext::MaskContext() {
 Linear MaskContext::addSymbol(StringRef name, SymbolKind kind, unsigned operand,
                               bool nonNegative) {
   Linear symbol = Linear::variable(numValues());
-  symbolList.push_back({name.str(), kind, operand});
+  symbolList.push_back(
+      {name.str(), kind, operand, Role::None, nullptr, /*saturates=*/false});
   if (nonNegative)
     addFact(symbol);
   return symbol;
@@ -203,13 +217,29 @@ Linear MaskContext::operandSymbol(unsigned operandIndex, StringRef name,
   return addSymbol(name, SymbolKind::Operand, operandIndex, nonNegative);
 }
 
-Linear MaskContext::freeSymbol(StringRef name, bool nonNegative) {
-  return addSymbol(name, SymbolKind::Free, 0, nonNegative);
+Linear MaskContext::freeSymbol(StringRef name, bool nonNegative, Role role,
+                               const void *term) {
+  Linear symbol = addSymbol(name, SymbolKind::Free, 0, nonNegative);
+  symbolList.back().role = role;
+  symbolList.back().term = term;
+  return symbol;
+}
+
+Linear MaskContext::sharedSymbol(StringRef name, Role role) {
+  for (size_t i = 0; i < symbolList.size(); ++i)
+    if (symbolList[i].role == role)
+      return Linear::variable(Variable::FirstSymbol + i);
+  return freeSymbol(name, /*nonNegative=*/false, role);
+}
+
+void MaskContext::setSaturates(const Linear &symbol) {
+  symbolList[symbol.terms.begin()->first - Variable::FirstSymbol].saturates =
+      true;
 }
 
 Linear MaskContext::floorDivide(const Linear &numerator, int64_t divisor) {
   assert(divisor > 0 && "only divisions by positive constants");
-  if (divisor == 1)
+  if (divisor == 1 || numerator.overflow)
     return numerator;
   // What the divisor divides comes out of the division.
   Linear whole, rest = numerator;
@@ -219,7 +249,9 @@ Linear MaskContext::floorDivide(const Linear &numerator, int64_t divisor) {
       rest.terms.erase(id);
     }
   whole.constant = llvm::divideFloorSigned(rest.constant, divisor);
-  rest.constant -= whole.constant * divisor;
+  rest.constant %= divisor;
+  if (rest.constant < 0)
+    rest.constant += divisor;
   if (rest.isConstant())
     return whole;
   // floor((g*x + c) / (g*d)) = floor((x + floor(c/g)) / d)
@@ -253,8 +285,43 @@ bool MaskContext::dependsOn(const Linear &linear,
   });
 }
 
+bool MaskContext::dependsOn(const Formula &formula,
+                            llvm::function_ref<bool(int)> matches) const {
+  auto ofLinear = [&](const Linear &linear) {
+    return dependsOn(linear, matches);
+  };
+  auto ofFormula = [&](const Formula &inner) {
+    return inner && dependsOn(inner, matches);
+  };
+  return ofLinear(formula->linear) ||
+         llvm::any_of(formula->arguments, ofLinear) ||
+         llvm::any_of(formula->children, ofFormula) ||
+         ofFormula(formula->may) || ofFormula(formula->mayNot);
+}
+
 bool MaskContext::dependsOn(const Linear &linear, int variable) const {
   return dependsOn(linear, [&](int id) { return id == variable; });
+}
+
+double MaskContext::magnitude(const Linear &linear) const {
+  double sum = std::abs(static_cast<double>(linear.constant));
+  for (const auto &[id, coefficient] : linear.terms) {
+    double of = static_cast<double>(MaxLength);
+    if (Variable::isDivision(id)) {
+      double numerator = magnitude(division(id).numerator);
+      if (numerator > 0x1p62)
+        return numerator;
+      of = numerator / static_cast<double>(division(id).divisor) + 1;
+    } else if (id >= Variable::FirstScalar) {
+      of = static_cast<double>(MaxNumber);
+    }
+    sum += std::abs(static_cast<double>(coefficient)) * of;
+  }
+  return sum;
+}
+
+bool MaskContext::fits(const Linear &linear) const {
+  return !linear.overflow && magnitude(linear) <= 0x1p62;
 }
 
 //===----------------------------------------------------------------------===//

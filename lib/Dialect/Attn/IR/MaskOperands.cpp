@@ -126,7 +126,7 @@ Linear attn::numberValue(MaskContext &context, Attribute number,
 LogicalResult attn::verifyConstant(function_ref<InFlightDiagnostic()> emitError,
                                    StringRef term, int64_t value,
                                    int64_t lowest) {
-  constexpr int64_t limit = int64_t(1) << 40;
+  constexpr int64_t limit = MaskContext::MaxNumber;
   if (value < lowest) // C9, C10
     return emitError() << "expects " << term << " of at least " << lowest
                        << ", but got " << value;
@@ -189,9 +189,13 @@ FailureOr<PositionAttr> attn::parsePositionAndParen(MaskOperandParser &mask,
   if (failed(words))
     return failure();
   Attribute offset;
-  if (words->alignment == Alignment::Offset)
+  if (words->alignment == Alignment::Offset) {
     if (parser.parseEqual() || !(offset = parseNumber(mask)))
       return failure();
+  } else if (words->inDocument && succeeded(parser.parseOptionalEqual())) {
+    if (!(offset = parseTermOperand(mask)))
+      return failure();
+  }
   if (parser.parseRParen())
     return failure();
   // Null and top_left mean the same; null is the one form of it.
@@ -216,21 +220,16 @@ void attn::printPosition(OpAsmPrinter &printer, PositionAttr position,
 Linear attn::standsOn(MaskContext &context, PositionAttr position) {
   if (position && position.getInDocument())
     return Linear::query() +
-           documentSymbol(context, position.getAlignment() == Alignment::TopLeft
-                                       ? "document_top_left"
-                                       : "document_bottom_right");
+           (position.getAlignment() == Alignment::TopLeft
+                ? context.sharedSymbol("document_top_left",
+                                       MaskContext::Role::ToFirstKey)
+                : context.sharedSymbol("document_bottom_right",
+                                       MaskContext::Role::ToEndKey));
   if (!position || position.getAlignment() == Alignment::TopLeft)
     return Linear::query();
   if (position.getAlignment() == Alignment::BottomRight)
     return Linear::query() + context.liveKeys() - Linear::queryLength();
   return Linear::query() + numberValue(context, position.getOffset(), "offset");
-}
-
-Linear attn::documentSymbol(MaskContext &context, StringRef name) {
-  for (auto [i, symbol] : llvm::enumerate(context.symbols()))
-    if (symbol.kind == MaskContext::SymbolKind::Free && symbol.name == name)
-      return Linear::variable(Variable::FirstSymbol + i);
-  return context.freeSymbol(name);
 }
 
 LogicalResult attn::verifyPosition(function_ref<InFlightDiagnostic()> emitError,
@@ -239,6 +238,10 @@ LogicalResult attn::verifyPosition(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> scoresShape) {
   if (!position)
     return success();
+  auto table = dyn_cast_or_null<OperandAttr>(position.getOffset());
+  if (table && position.getInDocument()) // C6
+    return verifyIntegerRow(emitError, term, types[table.getPosition()],
+                            scoresShape[scoresShape.size() - 2], scoresShape);
   bool isOffset = position.getAlignment() == Alignment::Offset;
   if (isOffset != static_cast<bool>(position.getOffset())) // C6
     return emitError() << "expects " << term

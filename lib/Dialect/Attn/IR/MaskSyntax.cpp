@@ -2,6 +2,7 @@
 // The language after `where`:
 //   mask  ::= and (`or` and)*          and ::= unary (`and` unary)*
 //   unary ::= `not` unary | `(` mask `)` | %operand `:` type | keyword ...
+#include "attn/Dialect/Attn/IR/MaskProgram.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -178,13 +179,48 @@ static int64_t countDocuments(Attribute mask) {
 }
 
 /// Whether each row of the mask belongs to one document whose lengths are
-/// known.
-static bool hasOneDocument(Attribute mask) {
+/// known: `cumulative`, or by tables if that is how positions count in it.
+static bool hasOneDocument(Attribute mask, bool byTables) {
   return countDocuments(mask) == 1 &&
-         llvm::any_of(conjunctionOf(mask), [](Attribute term) {
+         llvm::any_of(conjunctionOf(mask), [&](Attribute term) {
            auto document = dyn_cast<DocumentAttr>(term);
-           return document && document.getCumulative();
+           return document && (byTables ? !document.getSpans().empty()
+                                        : document.getCumulative());
          });
+}
+
+bool attn::hasNumberedDocuments(Attribute mask) {
+  auto found = [](bool isNumbered) {
+    return isNumbered ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return mask
+      .walk(
+          [&](DocumentAttr document) {
+            return found(!document.getSpans().empty());
+          },
+          [&](CausalAttr causal) {
+            return found(causal.getInDocument() && causal.getOperand() >= 0);
+          },
+          [&](PositionAttr position) {
+            return found(position.getInDocument() && position.getOffset());
+          })
+      .wasInterrupted();
+}
+
+/// Whether some position in a document has no table.
+static bool countsInDocument(Attribute mask) {
+  auto found = [](bool hasNone) {
+    return hasNone ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return mask
+      .walk(
+          [&](CausalAttr causal) {
+            return found(causal.getInDocument() && causal.getOperand() < 0);
+          },
+          [&](PositionAttr position) {
+            return found(position.getInDocument() && !position.getOffset());
+          })
+      .wasInterrupted();
 }
 
 static bool countsFromLastKey(Attribute mask) {
@@ -241,10 +277,17 @@ LogicalResult attn::verifyMask(function_ref<InFlightDiagnostic()> emitError,
   if (countsFromLastKey(mask) && countKeyLengths(mask) > 1) // C8
     return emitError() << "expects at most one key_length beside a term that "
                           "counts from the last live key";
-  if (standsInDocument(mask) && !hasOneDocument(mask)) // C15
-    return emitError() << "expects document(cumulative), and no other "
-                          "document, in the conjunction at the top of a mask "
-                          "with a position in document";
+  if (standsInDocument(mask)) { // C15
+    bool byTables = hasNumberedDocuments(mask);
+    if (!hasOneDocument(mask, byTables))
+      return emitError() << "expects document("
+                         << (byTables ? ".. spans" : "cumulative")
+                         << "), and no other document, in the conjunction at "
+                            "the top of a mask with a position in document";
+    if (byTables && countsInDocument(mask))
+      return emitError() << "expects a table for each position in a document "
+                            "with spans";
+  }
   return term.verifyOperands(emitError, operandTypes, scoresShape);
 }
 
@@ -287,6 +330,32 @@ bool attn::broadcastsTo(ArrayRef<int64_t> shape, ArrayRef<int64_t> target) {
       return false;
   }
   return true;
+}
+
+LogicalResult attn::verifyItemMask(function_ref<InFlightDiagnostic()> emitError,
+                                   Attribute mask) {
+  for (Attribute term : leafTerms(mask)) {
+    auto predicate = dyn_cast<PredicateAttr>(term);
+    if (!predicate)
+      continue;
+    for (StepAttr step : predicate.getProgram().getSteps())
+      for (int64_t value : step.getOperands().asArrayRef())
+        if (value == ProgramValue::Batch || value == ProgramValue::Head)
+          return emitError() << "expects a predicate of one batch entry and "
+                                "head, which reads neither of both";
+  }
+  MaskContext context;
+  Formula formula = maskFormula(context, mask);
+  for (auto [i, symbol] : llvm::enumerate(context.symbols())) {
+    int id = Variable::FirstSymbol + i;
+    if (symbol.kind == MaskContext::SymbolKind::Free &&
+        context.dependsOn(formula, [&](int other) { return other == id; }))
+      return emitError() << "expects a mask of one tile, which needs nothing "
+                            "but positions, lengths and operands, but it "
+                            "needs '"
+                         << symbol.name << "'";
+  }
+  return success();
 }
 
 Formula attn::maskFormula(MaskContext &context, Attribute mask) {

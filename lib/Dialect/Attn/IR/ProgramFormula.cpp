@@ -9,7 +9,8 @@
 //
 // Expressions are integers without bounds. An op is read only if its result
 // cannot wrap: lengths are below 2^31, captured integers of 64 bits and of type
-// index below 2^40 in magnitude, and `overflow<nsw>` is believed.
+// index below 2^40 in magnitude, and `overflow<nsw>` is believed. Constants are
+// compared whatever they are, and computed with only below 2^60.
 //
 // Formulas are trees, and an exclusive or repeats both of its operands: a chain
 // of n has 2^n leaves. What grows beyond a limit is unknown as well. Nothing is
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -52,6 +54,8 @@ public:
 
   /// The formula; unknown truth values are opaque literals of no term.
   Formula run();
+  /// Symbols with values that may be larger than ranges say.
+  ArrayRef<Linear> wideSymbols() const { return wide; }
 
 private:
   static constexpr size_t maxCases = 8;
@@ -74,8 +78,8 @@ private:
   Cases extremum(StringRef name, const Cases &a, const Cases &b);
   std::optional<Cases> divide(StringRef name, const Cases &value,
                               const Cases &divisor, std::string &why);
-  Formula compare(CmpIPredicate predicate, const Cases &left,
-                  const Cases &right);
+  std::optional<Formula> compare(CmpIPredicate predicate, const Cases &left,
+                                 const Cases &right, std::string &why);
   bool fits(StepAttr step, const Cases &cases);
   bool isTooLong(const Known &known, std::string &why) const;
   int64_t numVariables(const Linear &linear) const;
@@ -110,8 +114,14 @@ private:
   SmallVector<bool> uniform;
   SmallVector<Known> values;
   std::map<int, Bounds> ranges; ///< of symbols
+  SmallVector<Linear> wide;     ///< symbols of captured 64-bit integers
 };
 } // namespace
+
+/// Computed values lie well inside of 64 bits, since coefficients of the
+/// analysis are no larger.
+static constexpr double mostComputed = 0x1p60;
+static constexpr int64_t beyondComputed = int64_t(1) << 61;
 
 static std::optional<int64_t> constantOf(const Cases &cases) {
   if (cases.size() == 1 && cases[0].value.isConstant())
@@ -120,6 +130,8 @@ static std::optional<int64_t> constantOf(const Cases &cases) {
 }
 
 Bounds Importer::range(const Linear &linear) const {
+  if (linear.overflow)
+    return {-HUGE_VAL, HUGE_VAL};
   Bounds sum{double(linear.constant), double(linear.constant)};
   for (const auto &[id, coefficient] : linear.terms) {
     Bounds one{0, 2147483647.0}; // q and k
@@ -146,9 +158,8 @@ bool Importer::fits(StepAttr step, const Cases &cases) {
       "overflowFlags");
   if (flags &&
       bitEnumContainsAll(flags.getValue(), arith::IntegerOverflowFlags::nsw))
-    return true;
-  // Well inside, since coefficients of the analysis are 64 bits too.
-  double limit = std::ldexp(1.0, bits >= 64 ? 60 : bits - 1);
+    return llvm::none_of(cases, [](const Case &c) { return c.value.overflow; });
+  double limit = bits >= 64 ? mostComputed : std::ldexp(1.0, bits - 1);
   return llvm::all_of(cases, [&](const Case &c) {
     Bounds r = range(c.value);
     return r.low >= -limit && r.high <= limit - 1;
@@ -195,9 +206,11 @@ void Importer::addSymbol(Type type, const std::string &name,
     known.truth = attn::isNonNegative(symbol - Linear(1));
   } else {
     bool narrow = !type.isIndex() && type.getIntOrFloatBitWidth() < 64;
-    double limit =
-        std::ldexp(1.0, narrow ? type.getIntOrFloatBitWidth() - 1 : 40);
-    ranges[symbol.terms.begin()->first] = {-limit, limit - 1};
+    double limit = narrow ? std::ldexp(1.0, type.getIntOrFloatBitWidth() - 1)
+                          : static_cast<double>(MaskContext::MaxNumber);
+    ranges[symbol.terms.begin()->first] = {-limit, narrow ? limit - 1 : limit};
+    if (!narrow)
+      wide.push_back(symbol);
     known.integer = single(symbol);
   }
   values.push_back(known);
@@ -231,7 +244,7 @@ std::optional<Cases> Importer::divide(StringRef name, const Cases &value,
     by = *by >= 0 && *by < 31 ? std::optional<int64_t>(int64_t(1) << *by)
                               : std::nullopt;
   if (name == "andi") // the remainder by a power of two
-    by = by && *by >= 0 && llvm::isPowerOf2_64(*by + 1)
+    by = by && *by >= 0 && *by < beyondComputed && llvm::isPowerOf2_64(*by + 1)
              ? std::optional<int64_t>(*by + 1)
              : std::nullopt;
   if (!by || *by <= 0) {
@@ -348,8 +361,35 @@ std::optional<Cases> Importer::integerStep(StepAttr step, ArrayRef<Known> in,
 // Truth values
 //===----------------------------------------------------------------------===//
 
-Formula Importer::compare(CmpIPredicate predicate, const Cases &left,
-                          const Cases &right) {
+/// A constant that lies beyond all computed values is as good as the nearest
+/// number that does, which has room for a difference.
+static Linear nearConstant(const Linear &linear) {
+  if (!linear.isConstant())
+    return linear;
+  return std::clamp(linear.constant, -beyondComputed, beyondComputed);
+}
+
+std::optional<Formula> Importer::compare(CmpIPredicate predicate,
+                                         const Cases &left, const Cases &right,
+                                         std::string &why) {
+  auto isBeyond = [](const Case &c) {
+    return c.value.isConstant() &&
+           !(nearConstant(c.value) == c.value &&
+             std::abs(c.value.constant) < beyondComputed);
+  };
+  if (llvm::any_of(left, isBeyond) && llvm::any_of(right, isBeyond)) {
+    why = "compares two constants";
+    return std::nullopt;
+  }
+  for (const Case &a : left)
+    for (const Case &b : right) {
+      Linear difference = nearConstant(a.value) - nearConstant(b.value);
+      if ((difference - Linear(1)).overflow ||
+          (difference * -1 - Linear(1)).overflow) {
+        why = "compares values that are too far apart";
+        return std::nullopt;
+      }
+    }
   bool isUnsigned = predicate >= CmpIPredicate::ult;
   auto holds = [&](const Linear &x, const Linear &y) {
     switch (predicate) {
@@ -375,7 +415,7 @@ Formula Importer::compare(CmpIPredicate predicate, const Cases &left,
   SmallVector<Formula> all;
   for (const Case &a : left)
     for (const Case &b : right) {
-      Formula result = holds(a.value, b.value);
+      Formula result = holds(nearConstant(a.value), nearConstant(b.value));
       bool mixed = range(a.value).low < 0 || range(b.value).low < 0;
       if (isUnsigned && mixed) { // of two signs, the negative one is larger
         Formula x = attn::isNonNegative(a.value),
@@ -427,7 +467,8 @@ Known Importer::evaluate(StepAttr step, std::string &why) {
     auto predicate = static_cast<CmpIPredicate>(
         step.getAttributes().getAs<IntegerAttr>("predicate").getInt());
     if (in[0].integer && in[1].integer) {
-      known.truth = compare(predicate, *in[0].integer, *in[1].integer);
+      known.truth = compare(predicate, *in[0].integer, *in[1].integer, why)
+                        .value_or(Formula());
       return known;
     }
     if (predicate != CmpIPredicate::eq && predicate != CmpIPredicate::ne) {
@@ -451,6 +492,8 @@ Known Importer::evaluate(StepAttr step, std::string &why) {
     return known;
   }
   known.integer = integerStep(step, in, why);
+  if (in.empty()) // a constant, which need not fit into a computation
+    return known;
   if (known.integer && known.integer->size() > maxCases) {
     why = "distinguishes more than 8 cases";
     known.integer.reset();
@@ -515,11 +558,15 @@ static bool hasOpaque(const Formula &formula) {
 Formula attn::programFormula(MaskContext &context, ProgramAttr program,
                              ArrayRef<OperandAttr> operands, const void *term,
                              SmallVectorImpl<ProgramRefusal> &refusals) {
-  Formula formula = Importer(context, program, operands, refusals).run();
+  Importer importer(context, program, operands, refusals);
+  Formula formula = importer.run();
   if (!hasOpaque(formula)) {
     refusals.clear();
     return formula;
   }
+  // The program itself gets them as they are.
+  for (const Linear &symbol : importer.wideSymbols())
+    context.setSaturates(symbol);
   return opaque(term, "predicate", {Linear::query(), Linear::key()},
                 overApproximate(formula), overApproximate(negate(formula)));
 }

@@ -394,9 +394,10 @@ struct FuseAttention : attn::impl::FuseAttentionBase<FuseAttention> {
     for (auto [decided, plan] : llvm::zip(chains, plans)) {
       // An operand may be the result of an attention fused by now: read again.
       Chain chain;
-      bool refused = readChain(decided.context, chain).has_value();
-      assert(!refused && "fusing one attention changed the steps of another");
-      (void)refused;
+      if (std::optional<Refusal> refusal = readChain(decided.context, chain)) {
+        refuse(decided.context, *refusal);
+        continue;
+      }
       fuse(chain, plan, fused, rewriter);
       collectOps(chain, ops);
     }

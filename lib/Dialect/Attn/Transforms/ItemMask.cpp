@@ -21,6 +21,10 @@
 //   predicate: steps that depend on batch entry, head and captured tensors only
 //   are computed here, once; what the other steps read of them becomes a number
 //   among the operands, which the analysis can use.
+//
+// Integers of 64 bits saturate where they become numbers, so that no sum of
+// theirs wraps around. Those of a predicate do so only where its formula alone
+// reads them: its program may want all bits.
 #include "ItemMask.h"
 #include "attn/Dialect/Attn/IR/MaskProgram.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
@@ -54,6 +58,13 @@ private:
   }
   Value toIndex(Value integer) {
     return arith::IndexCastOp::create(b, loc, b.getIndexType(), integer);
+  }
+  /// Within MaskContext::MaxNumber.
+  Value saturated(Value number) {
+    number =
+        arith::MinSIOp::create(b, loc, number, index(MaskContext::MaxNumber));
+    return arith::MaxSIOp::create(b, loc, number,
+                                  index(-MaskContext::MaxNumber));
   }
   Value given(OperandAttr operand) {
     return place.op.getMaskOperands()[operand.getPosition()];
@@ -129,7 +140,8 @@ Value ItemMaskBuilder::scalarOf(Value tensor) {
   SmallVector<Value> at;
   if (type.getRank() == 1)
     at.push_back(type.getDimSize(0) == 1 ? index(0) : leadingIndex(place));
-  return toIndex(tensor::ExtractOp::create(b, loc, tensor, at));
+  Value number = toIndex(tensor::ExtractOp::create(b, loc, tensor, at));
+  return type.getElementType().isInteger(32) ? number : saturated(number);
 }
 
 unsigned ItemMaskBuilder::operand(Kind kind, unsigned position) {
@@ -207,8 +219,8 @@ SmallVector<OperandAttr> ItemMaskBuilder::documentBounds(DocumentAttr document,
   auto numberAt = [&](Value row, Value i) {
     return toIndex(tensor::ExtractOp::create(b, loc, row, i));
   };
-  Value begins = given(document.getBounds()[0]),
-        ends = given(document.getBounds()[1]);
+  Value begins = given(document.getSpans()[0]),
+        ends = given(document.getSpans()[1]);
   Value number = tensor::ExtractOp::create(b, loc, queries, place.begin);
   Value yes = arith::ConstantIntOp::create(b, loc, true, 1);
   auto ofRows = scf::ForOp::create(
@@ -288,6 +300,28 @@ static void clampIndices(OpBuilder &b, Location loc,
   }
 }
 
+/// Whether the analysis reads all of the program, of inputs that are operands
+/// from the first on.
+static bool isLinear(ProgramAttr program) {
+  SmallVector<OperandAttr> operands;
+  for (size_t i = 0; i < program.getInputs().size(); ++i)
+    operands.push_back(OperandAttr::get(program.getContext(), i));
+  MaskContext context;
+  SmallVector<ProgramRefusal> refusals;
+  programFormula(context, program, operands, /*term=*/nullptr, refusals);
+  return refusals.empty();
+}
+
+/// May the integer be larger than one of 32 bits?
+static bool isWide(Value integer, const ItemPlace &place) {
+  if (integer == place.batch || integer == place.head)
+    return false;
+  if (auto cast = integer.getDefiningOp<arith::IndexCastOp>())
+    integer = cast.getIn();
+  Type type = integer.getType();
+  return type.isIndex() || type.isInteger(64);
+}
+
 Attribute ItemMaskBuilder::buildPredicate(PredicateAttr predicate) {
   ProgramAttr program = predicate.getProgram();
   ProgramSplitter splitter{program, uniformValues(program), {}, {}};
@@ -319,18 +353,20 @@ Attribute ItemMaskBuilder::buildPredicate(PredicateAttr predicate) {
         b.getDenseI64ArrayAttr({number, number}), b.getDictionaryAttr({}),
         b.getI1Type()));
   }
+  auto split =
+      ProgramAttr::get(b.getContext(), splitter.inputs, splitter.steps);
+  bool saturates = isLinear(split);
   SmallVector<OperandAttr> attrs;
   for (Value value : splitter.inputValues) {
     Type type = value.getType();
+    bool wide = saturates && type.isIntOrIndex() && isWide(value, place);
     if (type.isInteger(1))
       value = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), value);
     else if (type.isInteger())
       value = toIndex(value);
-    attrs.push_back(add(value));
+    attrs.push_back(add(wide ? saturated(value) : value));
   }
-  return PredicateAttr::get(
-      b.getContext(),
-      ProgramAttr::get(b.getContext(), splitter.inputs, splitter.steps), attrs);
+  return PredicateAttr::get(b.getContext(), split, attrs);
 }
 
 //===----------------------------------------------------------------------===//
@@ -409,7 +445,7 @@ Attribute ItemMaskBuilder::build(Attribute mask) {
         Value ofQueries = operands[queries.getPosition()],
               ofKeys = operands[keys.getPosition()];
         if (place.begin)
-          bounds = document.getBounds().empty()
+          bounds = document.getSpans().empty()
                        ? documentBounds(ofQueries, ofKeys)
                        : documentBounds(document, ofQueries);
         return DocumentAttr::get(context, queries, keys,

@@ -4,7 +4,8 @@
 // Before:  attn.sdpa .. where document(cumulative %starts : tensor<?xi32>)
 // After:   %queries = scf.for .. // the number of each query row's document
 //          %keys = scf.for ..
-//          attn.sdpa .. where document(%queries : tensor<?xi32>, %keys : ..)
+//          attn.sdpa .. where document(%queries : tensor<?xi32>, %keys : ..
+//                                      spans %first : .., %end : ..)
 //
 // So kernels know one form of documents. The numbers take a word per row and
 // key of one sequence, never one per pair. Two more tables say where the keys
@@ -110,7 +111,7 @@ DocumentAttr DocumentTables::number(DocumentAttr document) {
   OperandAttr first = keyBorder(document, First),
               end = keyBorder(document, End);
   return DocumentAttr::get(b.getContext(), queries, keys, /*cumulative=*/false,
-                           {first, end});
+                           /*bounds=*/{}, /*spans=*/{first, end});
 }
 
 /// A table with the `value` of each query row's document, made once per `name`.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Key ranges and masks to arith and scf.
 
-#include "attn/Dialect/Attn/Utils/MaskLoops.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "RangeEmitter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -15,39 +14,15 @@ using arith::CmpIPredicate;
 // Scalar expressions
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Emits linear expressions; kt, q and k are symbols like the others.
-struct ScalarEmitter {
-  OpBuilder &builder;
-  Location loc;
-  const MaskContext &context;
-  SymbolValues symbols;
-
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  template <typename Op> Value binary(Value left, Value right) {
-    return Op::create(builder, loc, left, right);
-  }
-  Value min(Value a, Value b) { return binary<arith::MinSIOp>(a, b); }
-  Value max(Value a, Value b) { return binary<arith::MaxSIOp>(a, b); }
-  Value compare(CmpIPredicate predicate, Value left, Value right) {
-    return arith::CmpIOp::create(builder, loc, predicate, left, right);
-  }
-  Value select(Value condition, Value yes, Value no) {
-    return arith::SelectOp::create(builder, loc, condition, yes, no);
-  }
-  Value isNonNegative(const Linear &value) {
-    return compare(CmpIPredicate::sge, linear(value), constant(0));
-  }
-  Value variable(int id);
-  Value linear(const Linear &linear);
-};
-} // namespace
-
 Value ScalarEmitter::variable(int id) {
-  if (!Variable::isDivision(id))
-    return symbols.lookup(context, id);
+  if (!Variable::isDivision(id)) {
+    Value value = symbols.lookup(context, id);
+    if (id < Variable::FirstScalar ||
+        !context.symbols()[id - Variable::FirstSymbol].saturates)
+      return value;
+    return max(min(value, constant(MaskContext::MaxNumber)),
+               constant(-MaskContext::MaxNumber));
+  }
   const MaskContext::Division &division = context.division(id);
   return binary<arith::FloorDivSIOp>(linear(division.numerator),
                                      constant(division.divisor));
@@ -79,32 +54,14 @@ Value ScalarEmitter::linear(const Linear &linear) {
 // Bounds
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Half-open.
-struct TileRange {
-  Value begin, end;
-};
+RangeEmitter::RangeEmitter(OpBuilder &builder, Location loc,
+                           const KeyRanges &ranges, const SymbolValues &symbols)
+    : ScalarEmitter{builder, loc, ranges.context, symbols}, ranges(ranges) {
+  tiles = binary<arith::CeilDivSIOp>(
+      symbols.lookup(ranges.context, Variable::KeyLength),
+      constant(ranges.tiles.key));
+}
 
-struct RangeEmitter : ScalarEmitter {
-  RangeEmitter(OpBuilder &builder, Location loc, const KeyRanges &ranges,
-               const SymbolValues &symbols)
-      : ScalarEmitter{builder, loc, ranges.context, symbols}, ranges(ranges) {
-    tiles = binary<arith::CeilDivSIOp>(
-        symbols.lookup(ranges.context, Variable::KeyLength),
-        constant(ranges.tiles.key));
-  }
-
-  TileRange range(const KeyInterval &interval);
-  KeyBlockBounds loopBounds();
-  TileRange hull(ArrayRef<TileRange> visited);
-
-  const KeyRanges &ranges;
-  Value tiles; ///< ceil(Skv / TK)
-};
-} // namespace
-
-/// The interval within [0, tiles), tests aside.  Empty (begin >= end) if a
-/// guard fails.
 TileRange RangeEmitter::range(const KeyInterval &interval) {
   Value begin, end;
   bool needsZero = true, needsTiles = true;
@@ -227,7 +184,7 @@ static SmallVector<Value> emitLoop(OpBuilder &builder, Location loc,
 }
 
 static SmallVector<Value> emitLoops(RangeEmitter &emitter, ValueRange initArgs,
-                                    KeyTileBody body,
+                                    KeyRunBody body,
                                     std::optional<KeyTileRange> part) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
@@ -245,14 +202,12 @@ static SmallVector<Value> emitLoops(RangeEmitter &emitter, ValueRange initArgs,
   Value end = inside(bounds.end);
   SmallVector<Value> state(initArgs);
   if (ranges.neverFull)
-    return emitLoop(builder, loc, begin, end, /*edge=*/true, state, body);
+    return body(builder, loc, {begin, end}, /*edge=*/true, state);
   if (!ranges.head.empty())
-    state =
-        emitLoop(builder, loc, begin, fullBegin, /*edge=*/true, state, body);
-  state =
-      emitLoop(builder, loc, fullBegin, fullEnd, /*edge=*/false, state, body);
+    state = body(builder, loc, {begin, fullBegin}, /*edge=*/true, state);
+  state = body(builder, loc, {fullBegin, fullEnd}, /*edge=*/false, state);
   if (!ranges.tail.empty())
-    state = emitLoop(builder, loc, fullEnd, end, /*edge=*/true, state, body);
+    state = body(builder, loc, {fullEnd, end}, /*edge=*/true, state);
   return state;
 }
 
@@ -265,7 +220,7 @@ struct Run {
 
 struct Walker {
   RangeEmitter &emitter;
-  KeyTileBody body;
+  KeyRunBody body;
   SmallVector<TileRange> visit, notFull;
   TileRange hull;
 
@@ -317,7 +272,7 @@ SmallVector<Value> Walker::emitRun(OpBuilder &builder, Location loc,
                                    const Run &run, Value tile,
                                    ValueRange state) {
   auto loop = [&](OpBuilder &inner, bool edge) {
-    return emitLoop(inner, loc, tile, run.next, edge, state, body);
+    return body(inner, loc, {tile, run.next}, edge, state);
   };
   if (!run.notFull || emitter.ranges.neverFull)
     return loop(builder, /*edge=*/emitter.ranges.neverFull);
@@ -382,6 +337,20 @@ SmallVector<Value> attn::emitKeyLoops(OpBuilder &builder, Location loc,
                                       const SymbolValues &symbols,
                                       ValueRange initArgs, KeyTileBody body,
                                       std::optional<KeyTileRange> part) {
+  return emitKeyRuns(
+      builder, loc, ranges, symbols, initArgs,
+      [&](OpBuilder &inner, Location innerLoc, KeyTileRange run, bool edge,
+          ValueRange args) {
+        return emitLoop(inner, innerLoc, run.begin, run.end, edge, args, body);
+      },
+      part);
+}
+
+SmallVector<Value> attn::emitKeyRuns(OpBuilder &builder, Location loc,
+                                     const KeyRanges &ranges,
+                                     const SymbolValues &symbols,
+                                     ValueRange initArgs, KeyRunBody body,
+                                     std::optional<KeyTileRange> part) {
   if (ranges.form == KeyLoopForm::None)
     return SmallVector<Value>(initArgs);
   RangeEmitter emitter(builder, loc, ranges, symbols);

@@ -23,7 +23,9 @@ func.func @one(%q: tensor<1x8x?x4xf32>, %k: tensor<1x8x?x4xf32>, %n: tensor<1xi6
 
 // CHECK-LABEL: @scalar
 // CHECK: %[[X:.*]] = tensor.extract %arg2[] : tensor<i64>
-// CHECK: %[[OFF:.*]] = arith.index_cast %[[X]] : i64 to index
+// CHECK: %[[WIDE:.*]] = arith.index_cast %[[X]] : i64 to index
+// CHECK: %[[MOST:.*]] = arith.minsi %[[WIDE]], %c1099511627776 : index
+// CHECK: %[[OFF:.*]] = arith.maxsi %[[MOST]], %c-1099511627776 : index
 // CHECK: attn.online {{.*}} where causal(offset = %[[OFF]] : index)
 func.func @scalar(%q: tensor<?x4xf32>, %k: tensor<?x4xf32>, %n: tensor<i64>) -> tensor<?x4xf32> {
   %o = attn.sdpa %q, %k, %k scale 0.5 where causal(offset = %n : tensor<i64>) {schedule = #s} : (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>

@@ -122,7 +122,8 @@ def Attn_PositionAttr : Attn_Attr<"Position", "position"> {
   let description = [{
     As for `causal`: key 0, the number of live keys minus the number of queries,
     or `offset`, an i64 or an `#attn.operand`; with `in_document`, as if the
-    query's own document were all there is.
+    query's own document were all there is. `attn-tile-queries` makes that an
+    `offset` too: a table with one integer per query row.
   }];
   let parameters = (ins EnumParameter<Attn_Alignment>:$alignment,
                         OptionalParameter<"::mlir::Attribute">:$offset,
@@ -233,18 +234,28 @@ def Attn_DocumentAttr : Attn_MaskTerm<"Document", "document", ["emitOpaque"]> {
     Query row q and key k belong to documents; k is visible if both are the
     same. `queries` and `keys` hold the number of each row's and key's document.
     If `cumulative`, they hold where each document begins and the last ends;
-    `attn-tile-queries` turns that into numbers. In a tile op `bounds` are three
-    index operands: the keys [begin, end) hold all keys that some row of the
-    query tile sees, and the keys [begin, full end) are seen by every row.
+    `attn-tile-queries` turns that into numbers and `spans`, two more tables:
+    the first key of each row's document, and the one behind its last. In a tile
+    op `bounds` are three index operands: the keys [begin, end) hold all keys
+    that some row of the query tile sees, and the keys [begin, full end) are
+    seen by every row.
   }];
   let parameters = (ins "::attn::OperandAttr":$queries,
                         "::attn::OperandAttr":$keys,
                         DefaultValuedParameter<"bool", "false">:$cumulative,
-                        OptionalArrayRefParameter<"::attn::OperandAttr">:$bounds);
+                        OptionalArrayRefParameter<"::attn::OperandAttr">:$bounds,
+                        OptionalArrayRefParameter<"::attn::OperandAttr">:$spans);
   let assemblyFormat = [{
     `<` $queries `,` $keys (`cumulative` $cumulative^)?
-    (`bounds` `[` $bounds^ `]`)? `>`
+    (`bounds` `[` $bounds^ `]`)? (`spans` `[` $spans^ `]`)? `>`
   }];
+  let builders = [AttrBuilder<(ins "::attn::OperandAttr":$queries,
+                                   "::attn::OperandAttr":$keys,
+                                   "bool":$cumulative,
+                                   "::llvm::ArrayRef<::attn::OperandAttr>":$bounds), [{
+    return $_get($_ctxt, queries, keys, cumulative, bounds,
+                 ::llvm::ArrayRef<::attn::OperandAttr>());
+  }]>];
 }
 
 def Attn_StepAttr : Attn_Attr<"Step", "step"> {

@@ -30,6 +30,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace attn {
@@ -58,6 +59,9 @@ struct Variable {
 struct Linear {
   std::map<int, int64_t> terms; ///< variable -> coefficient
   int64_t constant = 0;
+  /// A coefficient or the constant does not fit: the value is unknown, and so
+  /// is what is computed from it.
+  bool overflow = false;
 
   Linear(int64_t constant = 0) : constant(constant) {}
   static Linear variable(int id, int64_t coefficient = 1);
@@ -66,7 +70,7 @@ struct Linear {
   static Linear queryLength() { return variable(Variable::QueryLength); }
   static Linear keyLength() { return variable(Variable::KeyLength); }
 
-  bool isConstant() const { return terms.empty(); }
+  bool isConstant() const { return terms.empty() && !overflow; }
   int64_t coefficient(int id) const;
   /// The same without the term of `id`.
   Linear without(int id) const;
@@ -79,11 +83,13 @@ struct Linear {
     return Linear().add(a, factor);
   }
   friend bool operator==(const Linear &a, const Linear &b) {
-    return a.constant == b.constant && a.terms == b.terms;
+    return a.constant == b.constant && a.terms == b.terms &&
+           a.overflow == b.overflow;
   }
   /// Any total order, for sets.
   friend bool operator<(const Linear &a, const Linear &b) {
-    return a.terms != b.terms ? a.terms < b.terms : a.constant < b.constant;
+    return std::tie(a.terms, a.constant, a.overflow) <
+           std::tie(b.terms, b.constant, b.overflow);
   }
 
 private:
@@ -147,11 +153,33 @@ public:
     Operand,
     Free
   };
+  /// What a free symbol stands for, for those who compute it: the keys of the
+  /// documents of a query tile (of the symbol's term), or of the one document
+  /// that positions count in: its first key, and how far its queries are from
+  /// the keys that they stand on.
+  enum class Role {
+    None,
+    DocumentBegin,
+    DocumentEnd,
+    DocumentFullEnd,
+    FirstKey,
+    ToFirstKey,
+    ToEndKey
+  };
   struct Symbol {
     std::string name;
     SymbolKind kind;
     unsigned operand; ///< Operand: the mask operand that this symbol loads.
+    Role role = Role::None;
+    const void *term = nullptr; ///< Free: the term that asks for it, or null.
+    /// Its value may lie beyond MaxNumber, and counts as MaxNumber there.
+    bool saturates = false;
   };
+  /// Symbols lie between -MaxNumber and MaxNumber, positions and lengths below
+  /// MaxLength: sums of some of them, and products with the constants of terms,
+  /// do not wrap around.
+  static constexpr int64_t MaxNumber = int64_t(1) << 40;
+  static constexpr int64_t MaxLength = int64_t(1) << 31;
   /// floor(numerator / divisor), divisor > 0.
   struct Division {
     Linear numerator;
@@ -166,11 +194,17 @@ public:
   Linear operandSymbol(unsigned operandIndex, llvm::StringRef name,
                        bool nonNegative = false);
   /// A scalar that the emitting pass computes by itself (document bounds).
-  Linear freeSymbol(llvm::StringRef name, bool nonNegative = false);
+  Linear freeSymbol(llvm::StringRef name, bool nonNegative = false,
+                    Role role = Role::None, const void *term = nullptr);
+  /// The one free symbol of this role, made if there is none.
+  Linear sharedSymbol(llvm::StringRef name, Role role);
   /// The number of keys that hold data: Skv, or the length of the batch entry
   /// where the mask has one. Masks that count from the last key use it.
   const Linear &liveKeys() const { return live; }
   void setLiveKeys(const Linear &keys) { live = keys; }
+
+  /// The symbol's values are not known to lie within MaxNumber.
+  void setSaturates(const Linear &symbol);
 
   /// States `linear >= 0`, over symbols only.
   void addFact(const Linear &linear) { factList.push_back(linear); }
@@ -185,6 +219,9 @@ public:
   const Division &division(int id) const {
     return divisionList[id - Variable::FirstDivision];
   }
+  /// Whether the values of `linear`, and all that is computed on the way, are
+  /// sure to fit into 64 bits.
+  bool fits(const Linear &linear) const;
   /// Length of the vector of values that `evaluate` reads.
   size_t numValues() const { return Variable::FirstSymbol + symbolList.size(); }
 
@@ -193,6 +230,9 @@ public:
   bool dependsOn(const Linear &linear,
                  llvm::function_ref<bool(int)> matches) const;
   bool dependsOn(const Linear &linear, int variable) const;
+  /// The same of all that a formula says, also of what a literal may be.
+  bool dependsOn(const Formula &formula,
+                 llvm::function_ref<bool(int)> matches) const;
 
   /// `values` is indexed by variable: q, k, kt, then the symbols.
   int64_t evaluate(const Linear &linear, llvm::ArrayRef<int64_t> values) const;
@@ -204,6 +244,7 @@ public:
   std::string toString(const Formula &formula) const;
 
 private:
+  double magnitude(const Linear &linear) const;
   Linear addSymbol(llvm::StringRef name, SymbolKind kind, unsigned operand,
                    bool nonNegative);
   std::string nameOf(int variable) const;

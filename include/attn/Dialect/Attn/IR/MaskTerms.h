@@ -67,9 +67,6 @@ void printAlignment(mlir::OpAsmPrinter &printer, AlignmentWords words);
 
 /// The key that query row q stands on.
 Linear standsOn(MaskContext &context, PositionAttr position);
-/// A number that is the same for all rows of one document, in an op whose
-/// documents have not been told apart yet.
-Linear documentSymbol(MaskContext &context, llvm::StringRef name);
 llvm::LogicalResult
 verifyPosition(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                llvm::StringRef term, PositionAttr position,
@@ -115,6 +112,12 @@ mlir::Attribute conjoinMasks(mlir::Attribute first, unsigned firstOperands,
 /// the same as both; empty where it does.
 llvm::StringRef whyNotConjoin(mlir::Attribute first, mlir::Attribute second);
 
+/// Checks that a tile op can look at `mask`, which the verifier of masks has
+/// accepted: it asks for nothing but positions, lengths and operands.
+llvm::LogicalResult
+verifyItemMask(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+               mlir::Attribute mask);
+
 /// Checks that `mask` is made of terms, that it names each of its operands, and
 /// that each term accepts the types of its operands.
 llvm::LogicalResult
@@ -124,6 +127,9 @@ verifyMask(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
 
 /// Whether a term of `mask` has a position in the query's document.
 bool standsInDocument(mlir::Attribute mask);
+/// Whether attn-tile-queries has numbered the documents of `mask`: tables of
+/// its own, which no specification has, say where each row's keys lie.
+bool hasNumberedDocuments(mlir::Attribute mask);
 /// The terms of the conjunction that `mask` is.
 llvm::SmallVector<mlir::Attribute> conjunctionOf(mlir::Attribute mask);
 

@@ -92,6 +92,22 @@ emitKeyLoops(mlir::OpBuilder &builder, mlir::Location loc,
              mlir::ValueRange initArgs, KeyTileBody body,
              std::optional<KeyTileRange> part = std::nullopt);
 
+/// The same for a run of key tiles at a time, all with the predicate (edge) or
+/// all without; it may be empty.
+using KeyRunBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    mlir::OpBuilder &, mlir::Location, KeyTileRange run, bool edge,
+    mlir::ValueRange iterArgs)>;
+llvm::SmallVector<mlir::Value>
+emitKeyRuns(mlir::OpBuilder &builder, mlir::Location loc,
+            const KeyRanges &ranges, const SymbolValues &symbols,
+            mlir::ValueRange initArgs, KeyRunBody body,
+            std::optional<KeyTileRange> part = std::nullopt);
+
+/// The number of visited key tiles, without a loop over them; null where that
+/// is not possible: an over-approximation, many parts.
+mlir::Value emitKeyCount(mlir::OpBuilder &builder, mlir::Location loc,
+                         const KeyRanges &ranges, const SymbolValues &symbols);
+
 /// Half-open: visit [begin, end), of which [fullBegin, fullEnd) is full, and
 /// begin <= fullBegin <= fullEnd <= end always.  In units of TK keys.
 struct KeyBlockBounds {

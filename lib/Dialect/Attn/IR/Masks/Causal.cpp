@@ -44,6 +44,12 @@ Attribute attn::parseCausal(MaskOperandParser &mask) {
       operand = *position;
     }
   }
+  if (words->inDocument && succeeded(parser.parseOptionalEqual())) {
+    OperandAttr table = parseTermOperand(mask);
+    if (!table)
+      return {};
+    operand = table.getPosition();
+  }
   if (parser.parseRParen())
     return {};
   return CausalAttr::get(context, words->alignment, offset, operand,
@@ -53,7 +59,7 @@ Attribute attn::parseCausal(MaskOperandParser &mask) {
 void CausalAttr::printTerm(OpAsmPrinter &printer, OperandRange operands) const {
   printer << "causal(";
   printAlignment(printer, {getAlignment(), getInDocument()});
-  if (getAlignment() == Alignment::Offset) {
+  if (getAlignment() == Alignment::Offset || getOperand() >= 0) {
     printer << " = ";
     if (getOperand() < 0)
       printer << getOffset();
@@ -81,6 +87,9 @@ LogicalResult
 CausalAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
                            TypeRange types, ArrayRef<int64_t> shape) const {
   bool hasOperand = getOperand() >= 0;
+  if (hasOperand && getInDocument()) // C6
+    return verifyIntegerRow(emitError, "causal", types[getOperand()],
+                            shape[shape.size() - 2], shape);
   if ((getAlignment() != Alignment::Offset && (hasOperand || getOffset())) ||
       (hasOperand && getOffset())) // C6
     return emitError()

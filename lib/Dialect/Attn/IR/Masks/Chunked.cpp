@@ -13,7 +13,8 @@ Formula ChunkedAttr::formula(MaskContext &context) const {
   if (getOrigin())
     origin = context.operandSymbol(getOrigin().getPosition(), "origin");
   else if (getPosition() && getPosition().getInDocument())
-    origin = documentSymbol(context, "document_first_key");
+    origin =
+        context.sharedSymbol("document_first_key", MaskContext::Role::FirstKey);
   return isZero(context.floorDivide(own - origin, getSize()) -
                 context.floorDivide(key - origin, getSize()));
 }
@@ -52,9 +53,17 @@ ChunkedAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
                             TypeRange types, ArrayRef<int64_t> shape) const {
   if (failed(verifyConstant(emitError, "chunked", getSize(), 1))) // C10
     return failure();
-  if (getOrigin() && !types[getOrigin().getPosition()].isIndex()) // C16
+  PositionAttr at = getPosition();
+  if (getOrigin() && at && at.getInDocument()) { // C16
+    if (failed(verifyIntegerRow(emitError, "chunked",
+                                types[getOrigin().getPosition()],
+                                shape[shape.size() - 2], shape)))
+      return failure();
+  } else if (getOrigin() &&
+             !types[getOrigin().getPosition()].isIndex()) { // C16
     return emitError() << "expects chunked to count from an operand of type "
                           "index, but got "
                        << types[getOrigin().getPosition()];
+  }
   return verifyPosition(emitError, "chunked", getPosition(), types, shape);
 }

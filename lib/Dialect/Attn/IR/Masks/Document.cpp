@@ -4,7 +4,8 @@
 //
 // The comparison of two table entries is no linear constraint. What the
 // analysis gets are the keys that the documents of one query tile span, as
-// symbols that attn-tile-queries computes.
+// symbols that attn-tile-queries computes: `bounds` in a tile op, from `spans`
+// where it has numbered the documents.
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,14 +16,20 @@ using namespace mlir;
 using namespace attn;
 
 Formula DocumentAttr::formula(MaskContext &context) const {
-  static constexpr StringRef names[] = {"document_begin", "document_end",
-                                        "document_full_end"};
+  using Role = MaskContext::Role;
+  static constexpr std::pair<StringRef, Role> symbols[] = {
+      {"document_begin", Role::DocumentBegin},
+      {"document_end", Role::DocumentEnd},
+      {"document_full_end", Role::DocumentFullEnd}};
   SmallVector<Linear> bounds;
-  for (auto [i, name] : llvm::enumerate(names))
-    bounds.push_back(getBounds().empty()
-                         ? context.freeSymbol(name, /*nonNegative=*/true)
-                         : context.operandSymbol(getBounds()[i].getPosition(),
-                                                 name, /*nonNegative=*/true));
+  for (auto [i, symbol] : llvm::enumerate(symbols))
+    bounds.push_back(
+        getBounds().empty()
+            ? context.freeSymbol(symbol.first,
+                                 /*nonNegative=*/true, symbol.second,
+                                 getAsOpaquePointer())
+            : context.operandSymbol(getBounds()[i].getPosition(), symbol.first,
+                                    /*nonNegative=*/true));
   Linear key = Linear::key();
   Formula may = allOf({lessEqual(bounds[0], key), lessThan(key, bounds[1])});
   Formula mayNot = anyOf({lessThan(key, bounds[0]), lessEqual(bounds[2], key)});
@@ -82,17 +89,21 @@ Attribute attn::parseDocument(MaskOperandParser &mask) {
   if (succeeded(parser.parseOptionalComma()) &&
       !(keys = parseTermOperand(mask)))
     return {};
-  SmallVector<OperandAttr> bounds;
-  if (succeeded(parser.parseOptionalKeyword("bounds")) &&
-      parser.parseCommaSeparatedList([&] {
-        bounds.push_back(parseTermOperand(mask));
-        return success(static_cast<bool>(bounds.back()));
-      }))
-    return {};
-  if (parser.parseRParen())
+  auto parseList = [&](StringRef word,
+                       SmallVector<OperandAttr> &list) -> ParseResult {
+    if (failed(parser.parseOptionalKeyword(word)))
+      return success();
+    return parser.parseCommaSeparatedList([&] {
+      list.push_back(parseTermOperand(mask));
+      return success(static_cast<bool>(list.back()));
+    });
+  };
+  SmallVector<OperandAttr> bounds, spans;
+  if (parseList("bounds", bounds) || parseList("spans", spans) ||
+      parser.parseRParen())
     return {};
   return DocumentAttr::get(parser.getContext(), queries, keys, cumulative,
-                           bounds);
+                           bounds, spans);
 }
 
 void DocumentAttr::printTerm(OpAsmPrinter &printer,
@@ -103,11 +114,15 @@ void DocumentAttr::printTerm(OpAsmPrinter &printer,
     printer << ", ";
     printTermOperand(printer, getKeys(), operands);
   }
-  if (!getBounds().empty())
-    printer << " bounds ";
-  llvm::interleaveComma(getBounds(), printer, [&](OperandAttr bound) {
-    printTermOperand(printer, bound, operands);
-  });
+  auto printList = [&](StringRef word, ArrayRef<OperandAttr> list) {
+    if (!list.empty())
+      printer << " " << word << " ";
+    llvm::interleaveComma(list, printer, [&](OperandAttr operand) {
+      printTermOperand(printer, operand, operands);
+    });
+  };
+  printList("bounds", getBounds());
+  printList("spans", getSpans());
   printer << ")";
 }
 
@@ -143,5 +158,14 @@ DocumentAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
   if (!fits) // C13
     return emitError() << "expects document to have three bounds of type "
                           "index, or none";
+  if (getSpans().empty())
+    return success();
+  if (getSpans().size() != 2 || getCumulative() || !getBounds().empty()) // C13
+    return emitError() << "expects document to have two spans, and then "
+                          "neither bounds nor cumulative, or none";
+  for (OperandAttr span : getSpans())
+    if (failed(verifyIntegerRow(emitError, "document", typeOf(span), queries,
+                                shape))) // C13
+      return failure();
   return success();
 }
