@@ -12,7 +12,7 @@ config.name = "attn"
 config.test_format = lit.formats.ShTest()
 config.test_source_root = os.path.dirname(__file__)
 config.suffixes = [".md", ".mlir", ".test"]
-config.excludes = ["Inputs", "README.md", "data"]
+config.excludes = ["Inputs", "README.md", "data", "regressions"]
 
 # attn-opt, attn-reference; FileCheck, not, split-file, mlir-opt.
 config.environment["PATH"] = os.pathsep.join(

@@ -36,6 +36,24 @@ TERMS = ["causal(top_left)", "causal(bottom_right)", "causal(offset = N)", "wind
          "window(right = N, bottom_right)", "sink(N)", "prefix(N)", "chunked(N)", "chunked(N, bottom_right)", "dilated(N)",
          "dilated(N, offset = N)", "block(N, N, bits = [[1, 0], [1, 1]])", "block(1, 1, bits = [[0]])", "%mask : tensor<4x4xi1>",
          "key_length(%len : tensor<2xi32>)", "document(%ids : tensor<?xi32>)"]
+# Ops on a value {v} of type {t}, whose result {n} stands for it behind them.
+AROUND = [
+    "{n} = math.cbrt {v} : {t}", "{n} = math.tanh {v} : {t}", "{n} = math.powf {v}, {v} : {t}", "{n} = math.atan2 {v}, {v} : {t}",
+    "{n} = math.fma {v}, {v}, {v} : {t}", "{n} = math.round {v} : {t}", "{n} = arith.negf {v} : {t}", "{n} = ub.poison : {t}",
+    "{n} = arith.constant dense<1.5> : {t}", "{n} = arith.constant dense<0x7FC00000> : {t}", "{n} = tensor.cast {v} : {t} to {t}",
+    "{n} = linalg.softmax dimension(1) ins({v} : {t}) outs({v} : {t}) -> {t}", "{n} = linalg.exp ins({v} : {t}) outs({v} : {t}) -> {t}",
+    "{n} = linalg.copy ins({v} : {t}) outs({v} : {t}) -> {t}", "{n} = linalg.add ins({v}, {v} : {t}, {t}) outs({v} : {t}) -> {t}",
+    "{n} = linalg.map {{ arith.addf }} ins({v}, {v} : {t}, {t}) outs({v} : {t})", "{n} = tensor.empty() : {t}",
+    "{n} = bufferization.alloc_tensor() copy({v}) : {t}", "{n} = tensor.bitcast {v} : {t} to {t}", '{n} = "tensor.cast"({v}) : ({t}) -> {t}',
+    "%yes{i} = arith.constant true\n  {n} = scf.if %yes{i} -> ({t}) {{\n    scf.yield {v} : {t}\n  }} else {{\n    scf.yield {v} : {t}\n  }}",
+    "%zero{i} = arith.constant 0 : index\n  %end{i} = arith.constant 3 : index\n  %step{i} = arith.constant 1 : index\n"
+    "  {n} = scf.for %i{i} = %zero{i} to %end{i} step %step{i} iter_args(%a{i} = {v}) -> ({t}) {{\n    %b{i} = arith.addf %a{i}, {v} : {t}\n"
+    "    scf.yield %b{i} : {t}\n  }}",
+    "%yes{i} = arith.constant false\n  cf.assert %yes{i}, \"no\"\n  {n} = arith.addf {v}, {v} : {t}",
+    "{n} = scf.execute_region -> {t} {{\n    scf.yield {v} : {t}\n  }}", "{n} = attn.scale {v} by 0.5 : {t}",
+    "{n} = attn.rms_norm {v} eps 1.0e-6 : {t}", "{n} = attn.softcap {v} at 2.0 : {t}", "{n} = attn.sdpa {v}, {v}, {v} scale 0.5 : ({t}, {t}, {t}) -> {t}",
+    "{n} = tensor.generate {{\n  ^bb0(%i{i}: index, %j{i}: index):\n    %c{i} = arith.constant 1.0 : f32\n    tensor.yield %c{i} : f32\n  }} : {t}",
+]
 NUMBER = re.compile(r"(?<![\w%.#@!])-?\d+(?![\w.])")
 FLOAT = re.compile(r"(?<![\w%.#@!])-?\d+\.\d*(?:[eE][+-]?\d+)?")
 DIM = re.compile(r"(?<=[<x])(?:\d+|\?)(?=x)")
@@ -56,7 +74,7 @@ class Mutator:
         text = self.pick(self.modules)
         for _ in range(min(int(self.rng.geometric(0.5)), 6)):
             text = self.pick(STEPS)(self, text)
-            if len(text) > 100_000:
+            if len(text) > 50_000:
                 break
         data = text.encode()
         return self.bytes_of(data) if self.rng.random() < 0.06 else data
@@ -195,6 +213,24 @@ class Mutator:
         rest = [re.sub(rf"{re.escape(name)}\b", name + "_more", line) for line in lines[i + 1:]]
         return "\n".join(lines[:i + 1] + [new] + rest)
 
+    def around(self, text):
+        """An op that is no attention's, on one of the values."""
+        places = [(name, type) for type, names in self.types(text).items() for name in names]
+        if not places:
+            return text
+        name, type = self.pick(places)
+        lines = text.split("\n")
+        defined = [i for i, line in enumerate(lines) if re.search(rf"{re.escape(name)}(?: = |: )", line) and not line.startswith("    ")]
+        if not defined:
+            return text
+        i = defined[0]
+        while not lines[i].rstrip().endswith("{") and lines[i].startswith(("func", "    ")) and i + 1 < len(lines):
+            i += 1  # the rest of the signature
+        new = f"{name}_new{i}"
+        op = self.pick(AROUND).format(n=new, v=name, t=type, i=i)
+        rest = [re.sub(rf"{re.escape(name)}\b", new, line) for line in lines[i + 1:]]
+        return "\n".join(lines[:i + 1] + ["  " + op] + rest)
+
     def also_returned(self, text):
         """A value more is returned."""
         found = [(name, type) for type, names in self.types(text).items() for name in names]
@@ -245,7 +281,7 @@ class Mutator:
         return self.at(re.compile(r"(?<=where ).*?(?= : tensor| : \(|$)", re.MULTILINE), text, terms)
 
     def nested(self, text):
-        depth = self.pick([3, 100, 100_00])
+        depth = self.pick([3, 100, 10**4, 10**5])
         return self.at(re.compile(r"(?<=where )(\w+\([^()]*\))"), text, lambda m: "(" * depth + m[1] + ")" * depth)
 
     # --- several functions ---
@@ -301,7 +337,7 @@ class Mutator:
 
 
 M = Mutator
-STEPS = ([M.integer, M.every_size, M.every_element, M.operand, M.word, M.mask, M.residual, M.chained, M.also_returned] * 4 +
+STEPS = ([M.integer, M.every_size, M.every_element, M.operand, M.word, M.mask, M.residual, M.around, M.chained, M.also_returned] * 4 +
          [M.neighbour, M.float, M.swapped, M.spliced, M.called] * 2 +
          [M.one_size, M.one_element, M.every_operand, M.rank, M.deleted, M.moved, M.renamed, M.port_name, M.long_mask, M.nested,
           M.body_of_other])

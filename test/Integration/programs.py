@@ -6,6 +6,7 @@ in f64, and some with their definition in NumPy.
   programs.py --only residual --print known  the text of one"""
 import argparse
 import os
+import subprocess
 import tempfile
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 import elements
 import isolated
 import program
-from kernels import Kernel, attention, compare, finish, reference
+from kernels import Kernel, attention, compare, finish
 from prologue import norm
 
 # How far chains of ops may be off; results of f16 and bf16 by 1.5 units of their last place, at a size that the program may give.
@@ -108,13 +109,22 @@ DEFINED = {
 
 # --- comparison ---
 
-def expected(entry, name, source, arrays, folder):
+def reference(function, source, arrays, folder):
+    """The Reference's results; in f16 and bf16 those of every op are rounded, as the types of its values say."""
+    narrow = any(t.element in ("f16", "bf16") for t in function.arguments)
+    command = [os.environ.get("ATTN_REFERENCE", "attn-reference"), source, "--entry=" + function.name, *["--narrow"] * narrow]
+    for i, array in enumerate(arrays):
+        command.append(os.path.join(folder, f"in{i}.npy"))
+        elements.save(command[-1], array)
+    outs = [os.path.join(folder, f"ref{i}.npy") for i in range(len(function.results))]
+    subprocess.run([*command, *(word for out in outs for word in ("-o", out))], check=True)
+    return [elements.load(out) for out in outs]
+
+
+def expected(entry, function, source, arrays, folder):
     """Pairs of who says it and the results."""
     if entry.name != "cache-concat":  # the Reference has no tensor.concat
-        narrow = any(t.element in ("f16", "bf16") for t in entry.functions[0].arguments)
-        flags = ["--entry=" + name, *(["--narrow"] if narrow else [])]
-        count = len(next(f for f in entry.functions if f.name == name).results)
-        yield "Reference", reference(source, arrays, count, folder, flags)
+        yield "Reference", reference(function, source, arrays, folder)
     if entry.name in DEFINED:
         yield "NumPy", DEFINED[entry.name](*(x if x.dtype.kind in "ib" else elements.numbers(x) for x in arrays))
 
@@ -138,7 +148,7 @@ def check(case):
             for sizes in runs:
                 arrays = entry.inputs(function, sizes, seed=17 + number)
                 got = kernel(arrays, function.outputs(sizes), threads=2)
-                for who, wanted in expected(entry, function.name, kernel.source, arrays, folder):
+                for who, wanted in expected(entry, function, kernel.source, arrays, folder):
                     for i, (t, g, w) in enumerate(zip(function.results, got, wanted, strict=True)):
                         where = ", ".join(f"{n} = {size}" for n, size in sizes.items())
                         worst = max(worst, close(f"{where}: result {i} ({who})", g, w, t.element, entry.scale))
