@@ -38,6 +38,8 @@ static void addKernelCleanup(OpPassManager &pm) {
 static void addNothing(OpPassManager &, const PipelineOptions &) {}
 
 static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createInlineFunctions());
+  pm.addNestedPass<func::FuncOp>(createNormalizeLoops());
   pm.addNestedPass<func::FuncOp>(createNormalizeAttention());
   pm.addNestedPass<func::FuncOp>(createRaiseProjections());
   pm.addPass(createCSEPass());
@@ -57,6 +59,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &) {
 }
 
 static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   AssignScheduleOptions schedule;
   schedule.lanes = options.lanes;
   schedule.registers = options.registers;
@@ -88,6 +91,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   // Results are computed in the caller's memory, not copied there.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
+  pm.addNestedPass<func::FuncOp>(createSequenceInnerLoops());
   pm.addPass(createCSEPass()); // shows copies of a buffer to itself
   addCleanup(pm);
 }

@@ -2,6 +2,8 @@
 #include "SizeRequirements.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -78,7 +80,8 @@ void SizeRequirements::visitDetails(AlibiOp op) {
 void SizeRequirements::visitDetails(RopeOp op) {
   Value x = op.getInput(), positions = op.getPositions();
   same(op.getCos(), 0, op.getSin(), 0);
-  table({op.getCos(), op.getSin()}, rows(x));
+  if (op.getCos().getType().getDimSize(1) > 0)
+    table({op.getCos(), op.getSin()}, rows(x));
   if (!positions)
     return;
   same(positions, rank(positions) - 1, x, rank(x) - 2);
@@ -100,18 +103,57 @@ void SizeRequirements::heads(Value joined, Value split) {
 }
 
 /// A size that is asked of another tensor is the size of that.
+void SizeRequirements::given(Value tensor, int64_t dim, OpFoldResult size) {
+  auto value = dyn_cast<Value>(size);
+  auto of = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  if (of && of.getConstantIndex() &&
+      isa<RankedTensorType>(of.getSource().getType()))
+    same(tensor, dim, of.getSource(), *of.getConstantIndex());
+}
+
 void SizeRequirements::slice(tensor::ExtractSliceOp op) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   int64_t next = 0;
-  for (auto [dim, size] : llvm::enumerate(op.getMixedSizes())) {
-    if (dropped.test(dim))
+  for (auto [dim, size] : llvm::enumerate(op.getMixedSizes()))
+    if (!dropped.test(dim))
+      given(op.getResult(), next++, size);
+}
+
+/// Dimensions that one loop runs over have one size.
+void SizeRequirements::loops(linalg::LinalgOp op) {
+  llvm::DenseMap<unsigned, Dim> sizes;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
-    auto value = dyn_cast<Value>(size);
-    auto of = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
-    if (of && of.getConstantIndex() &&
-        isa<RankedTensorType>(of.getSource().getType()))
-      same(op.getResult(), next, of.getSource(), *of.getConstantIndex());
-    ++next;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [i, index] : llvm::enumerate(map.getResults()))
+      if (auto loop = dyn_cast<AffineDimExpr>(index)) {
+        Dim dim{operand.get(), static_cast<int64_t>(i)};
+        Dim first = sizes.try_emplace(loop.getPosition(), dim).first->second;
+        classes.unify(op, first, dim);
+      }
+  }
+}
+
+/// Results have the shapes of the tensors that they are written into.
+void SizeRequirements::destinations(Operation *op) {
+  if (auto style = dyn_cast<DestinationStyleOpInterface>(op)) {
+    for (OpResult result : op->getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        sameShape(style.getTiedOpOperand(result)->get(), result);
+  } else if (auto loop = dyn_cast<scf::ForallOp>(op)) {
+    for (auto [shared, out, result] : llvm::zip_equal(
+             loop.getRegionIterArgs(), loop.getOutputs(), loop.getResults())) {
+      sameShape(out, result);
+      sameShape(out, shared);
+    }
+  } else if (isa<tensor::EmptyOp, tensor::SplatOp, tensor::GenerateOp>(op)) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    // Sizes are the last operands.
+    auto sizes = op->getOperands().take_back(type.getNumDynamicDims());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        given(op->getResult(0), dim, sizes[type.getDynamicDimIndex(dim)]);
   }
 }
 
@@ -259,6 +301,9 @@ void SizeRequirements::collect(Operation *operation) {
             same(transpose.getInput(), from, transpose->getResult(0), to);
       })
       .Default([&](Operation *other) {
+        destinations(other);
+        if (auto structured = dyn_cast<linalg::LinalgOp>(other))
+          loops(structured);
         if (!OpTrait::hasElementwiseMappableTraits(other))
           return;
         for (Value operand : other->getOperands())

@@ -63,7 +63,10 @@ private:
   }
   void visitDetails(mlir::Operation *) {}
   void heads(mlir::Value joined, mlir::Value split);
+  void given(mlir::Value tensor, int64_t dim, mlir::OpFoldResult size);
   void slice(mlir::tensor::ExtractSliceOp op);
+  void loops(mlir::linalg::LinalgOp op);
+  void destinations(mlir::Operation *op);
   void table(mlir::ValueRange captures, llvm::ArrayRef<Dim> readers) {
     for (mlir::Value captured : captures)
       tables.push_back({captured, llvm::SmallVector<Dim>(readers)});
