@@ -41,6 +41,8 @@ static void addNothing(OpPassManager &, const PipelineOptions &) {}
 
 static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createCheckSizes());
+  pm.addPass(createInlineFunctions());
+  pm.addNestedPass<func::FuncOp>(createNormalizeLoops());
   pm.addNestedPass<func::FuncOp>(createNormalizeAttention());
   pm.addNestedPass<func::FuncOp>(createRaiseProjections());
   pm.addPass(createCSEPass());
@@ -58,10 +60,11 @@ static void addFused(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addNestedPass<func::FuncOp>(createCheckTarget());
-  pm.addNestedPass<func::FuncOp>(createCheckSizes());
+  pm.addNestedPass<func::FuncOp>(createCheckUnknownSizes());
 }
 
 static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   AssignScheduleOptions schedule;
   schedule.lanes = options.lanes;
   schedule.registers = options.registers;
@@ -96,6 +99,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   // Results are computed in the caller's memory, not copied there.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
+  pm.addNestedPass<func::FuncOp>(createSequenceInnerLoops());
   pm.addPass(createCSEPass()); // shows copies of a buffer to itself
   addCleanup(pm);
 }

@@ -105,7 +105,9 @@ static LogicalResult evaluateOp(Frame &frame, RopeOp op) {
   HeadView x(input);
   int64_t pairs = cos.shape[1], last = cos.shape[0] - 1;
   if (failed(require(op, cos.shape == sin.shape, "cos and sin of one shape")) ||
-      failed(require(op, last >= 0 && 2 * pairs <= x.columns(),
+      failed(require(op,
+                     (last >= 0 || pairs == 0 || x.rows() == 0) &&
+                         2 * pairs <= x.columns(),
                      "tables with rows and no more pairs than features")) ||
       failed(require(op, !positions || positions->shape.back() == x.rows(),
                      "a position per row")))

@@ -94,14 +94,15 @@ def load_kernel(text, folder, target="native", flags=()):
     return kernel
 
 
-def reference(source, inputs, count, folder):
-    """The results of the project's own scalar evaluation of the same file."""
+def reference(source, inputs, count, folder, entry=None):
+    """The results of the project's own scalar evaluation of the same file, or of one of its functions."""
     names = []
     for i, array in enumerate(inputs):
         names.append(os.path.join(folder, f"in{i}.npy"))
         elements.save(names[-1], array)
     outs = [os.path.join(folder, f"ref{i}.npy") for i in range(count)]
     command = [os.environ.get("ATTN_REFERENCE", "attn-reference"), source, *names]
+    command += ["--entry=" + entry] if entry else []
     for out in outs:
         command += ["-o", out]
     subprocess.run(command, check=True)

@@ -191,9 +191,10 @@ ExitStatus Compiler::selectEntries() {
   if (!llvm::is_contained(names, options.entry))
     return failInInput("the module has no public function '" + options.entry +
                        "', only " + llvm::join(names, ", "));
+  // Private functions that nothing calls go when calls are inlined.
   for (func::FuncOp function : functions)
     if (function.getName() != options.entry)
-      function.erase();
+      function.setPrivate();
   return Success;
 }
 

@@ -19,7 +19,7 @@ Value cpu::ScoreFunction::applyToKeys(Value scores, Value query, Value key) {
 }
 
 /// Instructions, roughly.
-static int64_t lengthOf(Block &block) {
+static int64_t lengthOf(mlir::Block &block) {
   constexpr int64_t approximation = 16;
   int64_t length = 0;
   for (Operation &op : block)

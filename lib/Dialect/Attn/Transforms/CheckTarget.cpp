@@ -193,8 +193,8 @@ static LogicalResult check(Operation *op) {
     return check(project);
   if (auto finalize = dyn_cast<FinalizeStateOp>(op))
     return check(finalize);
-  if (auto scale = dyn_cast<ScaleOp>(op)) // by itself it is arithmetic
-    return expectElement(op, "input", scale.getInput());
+  if (isa<RopeOp, RmsNormOp, ScaleOp>(op)) // by itself a scale is arithmetic
+    return expectElement(op, "input", op->getOperand(0));
   if (isStep(op))
     return refuseStep(op);
   if (isa<SplitHeadsOp, MergeHeadsOp>(op))

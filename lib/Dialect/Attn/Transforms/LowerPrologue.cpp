@@ -13,7 +13,8 @@
 //
 // A pass over queries and keys of its own: it costs head dimension operations
 // per row, where the attention costs that per pair. Positions outside of the
-// tables take the nearest row.
+// tables take the nearest row. Numbers of 16 bits are widened to f32 when they
+// are read; each result is rounded once, when it is written.
 //
 // An attn.scale that no attention took in, as that of a query with another
 // use, becomes a linalg.generic.
@@ -47,6 +48,7 @@ struct RowTile {
   Location loc;
   SmallVector<Value> leading; // batch entry and head, as far as there are any
   Value first, out;
+  FloatType wide; // what is computed in
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
@@ -58,13 +60,21 @@ struct RowTile {
   Value less(Value x, Value y) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
   }
+  Value number(double value) {
+    return arith::ConstantOp::create(b, loc, b.getFloatAttr(wide, value));
+  }
+  Value read(Value tensor, ValueRange at) {
+    Value x = tensor::ExtractOp::create(b, loc, tensor, at);
+    return x.getType() == wide ? x : arith::ExtFOp::create(b, loc, wide, x);
+  }
   /// Element [row of the tile][column] of a tensor shaped like the input.
   Value element(Value tensor, Value row, Value column) {
     SmallVector<Value> at(leading);
     at.append({add(first, row), column});
-    return tensor::ExtractOp::create(b, loc, tensor, at);
+    return read(tensor, at);
   }
-  /// Computes each element of a tensor like `init` from its indices.
+  /// Computes each element of a tensor like `init` from its indices, and rounds
+  /// it.
   Value generate(Value init, function_ref<Value(ValueRange indices)> body) {
     auto type = cast<RankedTensorType>(init.getType());
     SmallVector<utils::IteratorType> iterators(type.getRank(),
@@ -77,12 +87,21 @@ struct RowTile {
           SmallVector<Value> indices;
           for (int64_t i = 0; i < type.getRank(); ++i)
             indices.push_back(linalg::IndexOp::create(inner, loc, i));
-          linalg::YieldOp::create(inner, loc, body(indices));
+          Value x = body(indices);
+          if (x.getType() != type.getElementType())
+            x = arith::TruncFOp::create(inner, loc, type.getElementType(), x);
+          linalg::YieldOp::create(inner, loc, x);
         });
     return generic.getResult(0);
   }
 };
 } // namespace
+
+/// Few processors compute with 16 bits, and sums need more.
+static FloatType wideType(Type element) {
+  auto type = cast<FloatType>(element);
+  return type.getWidth() < 32 ? Float32Type::get(type.getContext()) : type;
+}
 
 /// Replaces `op` by a loop over tiles of rows of its input.
 static void lowerRows(Operation *op, IRRewriter &rewriter,
@@ -118,7 +137,8 @@ static void lowerRows(Operation *op, IRRewriter &rewriter,
   Value out = tensor::ExtractSliceOp::create(rewriter, loc, matrix,
                                              forall.getRegionIterArgs()[0],
                                              offsets, extents, strides);
-  RowTile rowTile{rewriter, loc, ivs, first, out};
+  RowTile rowTile{rewriter, loc, ivs,
+                  first,    out, wideType(type.getElementType())};
   Value result = computeTile(rowTile);
   rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
   tensor::ParallelInsertSliceOp::create(rewriter, loc, result,
@@ -149,6 +169,8 @@ static Value rotate(RowTile &t, RopeOp op, Value row, Value d) {
   OpBuilder &b = t.b;
   Location loc = t.loc;
   int64_t pairs = op.getCos().getType().getDimSize(1);
+  if (pairs == 0) // there is nothing to read
+    return t.element(op.getInput(), row, d);
   Value pair, partner, isFirst;
   if (op.getInterleaved()) {
     Value one = t.index(1);
@@ -167,10 +189,7 @@ static Value rotate(RowTile &t, RopeOp op, Value row, Value d) {
   pair = t.select(rotated, pair, t.index(0));
   partner = t.select(rotated, partner, d);
   Value position = positionOf(t, op, row);
-  auto table = [&](Value tensor) -> Value {
-    return tensor::ExtractOp::create(b, loc, tensor,
-                                     ValueRange{position, pair});
-  };
+  auto table = [&](Value tensor) { return t.read(tensor, {position, pair}); };
   Value x = t.element(op.getInput(), row, d);
   Value y = t.element(op.getInput(), row, partner);
   Value sin = table(op.getSin());
@@ -189,25 +208,20 @@ static Value computeTile(RowTile &t, RopeOp op) {
 static Value computeTile(RowTile &t, RmsNormOp op) {
   OpBuilder &b = t.b;
   Location loc = t.loc;
-  auto type = op.getInput().getType();
-  Type element = type.getElementType();
-  auto number = [&](double value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getFloatAttr(element, value));
-  };
-  Value features =
-      tensor::DimOp::create(b, loc, op.getInput(), type.getRank() - 1);
+  int64_t last = op.getInput().getType().getRank() - 1;
+  Value features = tensor::DimOp::create(b, loc, op.getInput(), last);
   Value wide = arith::IndexCastOp::create(b, loc, b.getI64Type(), features);
-  Value count = arith::SIToFPOp::create(b, loc, element, wide);
-  Value eps = number(op.getEps().convertToDouble()), one = number(1);
+  Value count = arith::SIToFPOp::create(b, loc, t.wide, wide);
+  Value eps = t.number(op.getEps().convertToDouble()), one = t.number(1);
   Value rows = tensor::DimOp::create(b, loc, t.out, 0);
   // Of known size, as all memory of a parallel item.
   Value factors =
-      tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{rowsPerItem}, element);
+      tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{rowsPerItem}, t.wide);
   factors = tensor::ExtractSliceOp::create(
       b, loc, factors, ArrayRef<OpFoldResult>{b.getIndexAttr(0)},
       ArrayRef<OpFoldResult>{rows}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   factors = t.generate(factors, [&](ValueRange at) -> Value {
-    Value zero = number(0), begin = t.index(0), step = t.index(1);
+    Value zero = t.number(0), begin = t.index(0), step = t.index(1);
     auto sum = scf::ForOp::create(
         b, loc, begin, features, step, zero,
         [&](OpBuilder &, Location, Value d, ValueRange carried) {
@@ -223,12 +237,11 @@ static Value computeTile(RowTile &t, RmsNormOp op) {
   });
   return t.generate(t.out, [&](ValueRange at) -> Value {
     Value x = t.element(op.getInput(), at[0], at[1]);
-    Value factor = tensor::ExtractOp::create(b, loc, factors, at[0]);
+    Value factor = t.read(factors, at[0]);
     Value normal = arith::MulFOp::create(b, loc, x, factor);
     if (!op.getWeight())
       return normal;
-    Value weight = tensor::ExtractOp::create(b, loc, op.getWeight(), at[1]);
-    return arith::MulFOp::create(b, loc, normal, weight);
+    return arith::MulFOp::create(b, loc, normal, t.read(op.getWeight(), at[1]));
   });
 }
 
@@ -244,9 +257,8 @@ static void lowerScale(ScaleOp op, IRRewriter &rewriter) {
   SmallVector<utils::IteratorType> iterators(type.getRank(),
                                              utils::IteratorType::parallel);
   auto multiply = [&](OpBuilder &b, Location, ValueRange values) {
-    // Few processors multiply 16 bits.
-    bool narrow = element.getIntOrFloatBitWidth() < 32;
-    Type wide = narrow ? b.getF32Type() : element;
+    FloatType wide = wideType(element);
+    bool narrow = wide != element;
     Value x = values[0];
     if (narrow)
       x = arith::ExtFOp::create(b, loc, wide, x);

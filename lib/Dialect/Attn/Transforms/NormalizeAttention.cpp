@@ -65,24 +65,24 @@ static std::optional<double> constantOf(Value tensor) {
 }
 
 /// What `op` multiplies its other operand by, and that operand.
-struct Product {
+struct ConstantProduct {
   Value input;
   double factor;
 };
-static std::optional<Product> productWithConstant(Operation *op) {
+static std::optional<ConstantProduct> productWithConstant(Operation *op) {
   if (!isa<RankedTensorType>(op->getResult(0).getType()))
     return std::nullopt;
   Value left = op->getOperand(0), right = op->getOperand(1);
   if (std::optional<double> c = constantOf(right))
-    return Product{left, isa<arith::DivFOp>(op) ? 1.0 / *c : *c};
+    return ConstantProduct{left, isa<arith::DivFOp>(op) ? 1.0 / *c : *c};
   if (isa<arith::MulFOp>(op))
     if (std::optional<double> c = constantOf(left))
-      return Product{right, *c};
+      return ConstantProduct{right, *c};
   return std::nullopt;
 }
 
 static void scaleFromArith(Operation *op, IRRewriter &rewriter) {
-  std::optional<Product> product = productWithConstant(op);
+  std::optional<ConstantProduct> product = productWithConstant(op);
   // Of two constants the folder makes one; it is no scale of anything.
   if (!product || constantOf(product->input))
     return;

@@ -82,3 +82,19 @@ func.func @finalized_f8(%m: tensor<2xf32>, %a: tensor<2x4xf32>) -> tensor<2x4xf8
   %o = attn.finalize_state %m, %m, %a : (tensor<2xf32>, tensor<2xf32>, tensor<2x4xf32>) -> tensor<2x4xf8E5M2>
   return %o : tensor<2x4xf8E5M2>
 }
+
+// -----
+
+func.func @rope(%x: tensor<2x4xf8E5M2>, %c: tensor<2x2xf32>) -> tensor<2x4xf8E5M2> {
+  // expected-error@+1 {{'attn.rope' op expects elements of f16, bf16, f32 or f64 on this target, but its input has 'f8E5M2'}}
+  %r = attn.rope %x, %c, %c : tensor<2x4xf8E5M2>, tensor<2x2xf32>
+  return %r : tensor<2x4xf8E5M2>
+}
+
+// -----
+
+func.func @norm(%x: tensor<2x4xf8E5M2>) -> tensor<2x4xf8E5M2> {
+  // expected-error@+1 {{'attn.rms_norm' op expects elements of f16, bf16, f32 or f64 on this target, but its input has 'f8E5M2'}}
+  %r = attn.rms_norm %x eps 1.0e-6 : tensor<2x4xf8E5M2>
+  return %r : tensor<2x4xf8E5M2>
+}

@@ -51,3 +51,36 @@ func.func @narrow_scale(%x: tensor<8xbf16>) -> tensor<8xbf16> {
   %y = attn.scale %x by 0.1 : tensor<8xbf16>
   return %y : tensor<8xbf16>
 }
+
+// Numbers of 16 bits are widened when they are read and rounded once, when they are written. A table of no columns is not read.
+// CHECK-LABEL: func @narrow_rope
+// CHECK: linalg.generic
+// CHECK-COUNT-2: arith.extf %{{.*}} : f16 to f32
+// CHECK: arith.mulf %{{.*}} : f32
+// CHECK: %[[R:.*]] = arith.truncf %{{.*}} : f32 to f16
+// CHECK-NEXT: linalg.yield %[[R]] : f16
+func.func @narrow_rope(%x: tensor<?x8xf16>, %c: tensor<?x3xf32>) -> tensor<?x8xf16> {
+  %r = attn.rope %x, %c, %c : tensor<?x8xf16>, tensor<?x3xf32>
+  return %r : tensor<?x8xf16>
+}
+
+// CHECK-LABEL: func @narrow_norm
+// CHECK: tensor.empty() : tensor<64xf32>
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32)
+// CHECK: arith.extf %{{.*}} : bf16 to f32
+// CHECK: math.sqrt %{{.*}} : f32
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
+// CHECK-NOT: arith.truncf
+func.func @narrow_norm(%x: tensor<5x8xbf16>, %w: tensor<8xbf16>) -> tensor<5x8xbf16> {
+  %r = attn.rms_norm %x, %w eps 1.0e-6 : tensor<5x8xbf16>, tensor<8xbf16>
+  return %r : tensor<5x8xbf16>
+}
+
+// CHECK-LABEL: func @no_pairs
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[C:.*]]: tensor<?x0xf32>
+// CHECK-NOT: tensor.extract %[[C]]
+// CHECK: return
+func.func @no_pairs(%x: tensor<?x8xf32>, %c: tensor<?x0xf32>) -> tensor<?x8xf32> {
+  %r = attn.rope %x, %c, %c : tensor<?x8xf32>, tensor<?x0xf32>
+  return %r : tensor<?x8xf32>
+}

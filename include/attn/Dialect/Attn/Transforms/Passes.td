@@ -5,6 +5,25 @@
 
 include "mlir/Pass/PassBase.td"
 
+def InlineFunctions : Pass<"attn-inline-functions", "::mlir::ModuleOp"> {
+  let summary = "Replace calls by the body of what they call";
+  let description = [{
+    The steps of an attention may stand in several functions. Private functions,
+    which nothing calls any more, are removed. Recursion, and calls of functions
+    that the module does not hold, are refused at the call.
+  }];
+}
+
+def NormalizeLoops : Pass<"attn-normalize-loops"> {
+  let summary = "Let parallel loops begin at 0 and take steps of 1";
+  let description = [{
+    The `scf.forall` of a specification may have any bounds; the number of its
+    items is known to be at least 0 afterwards.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect"];
+}
+
 def NormalizeAttention : Pass<"attn-normalize"> {
   let summary = "Bring the textbook steps to one canonical form";
   let description = [{
@@ -85,7 +104,7 @@ def CheckMasks : Pass<"attn-check-masks"> {
   }];
 }
 
-def CheckSizes : Pass<"attn-check-sizes"> {
+def CheckUnknownSizes : Pass<"attn-check-unknown-sizes"> {
   let summary = "Refuse sizes that only the running kernel knows";
   let description = [{
     A size that is neither computed from sizes of arguments and loop counters nor
@@ -99,6 +118,16 @@ def CheckTarget : Pass<"attn-check-target"> {
     Reports element types, static sizes and ops that the kernels of the target do
     not handle, at the op, before any lowering begins.
   }];
+}
+
+def ReplaceEmpty : Pass<"attn-replace-empty"> {
+  let summary = "Give what has no features one that is 0";
+  let description = [{
+    Head dimensions that are known to be 0 become 1. A projection of no inputs
+    becomes its bias, and ops whose results are known to be empty go.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def AssignSchedule : Pass<"attn-assign-schedule"> {
@@ -197,6 +226,15 @@ def TileProjections : Pass<"attn-tile-projections"> {
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def SequenceInnerLoops : Pass<"attn-sequence-inner-loops"> {
+  let summary = "Run parallel loops inside of others in order";
+  let description = [{
+    An `scf.forall` on buffers inside of another one becomes `scf.for`: items
+    cannot start items.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
 #endif

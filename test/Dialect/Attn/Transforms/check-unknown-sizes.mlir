@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A size comes from sizes of arguments, loop counters or the first element of an
 // argument; any other is refused at the op that has it.
-// RUN: attn-opt %s --attn-check-sizes --split-input-file --verify-diagnostics
+// RUN: attn-opt %s --attn-check-unknown-sizes --split-input-file --verify-diagnostics
 
 func.func @arguments(%x: tensor<?x8xf32>, %count: tensor<i64>) -> tensor<?x8xf32> {
   %c0 = arith.constant 0 : index

@@ -22,7 +22,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace attn {
-#define GEN_PASS_DEF_CHECKSIZES
+#define GEN_PASS_DEF_CHECKUNKNOWNSIZES
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
@@ -83,7 +83,8 @@ static ValueRange sizesOf(Operation *op) {
 }
 
 namespace {
-struct CheckSizes : attn::impl::CheckSizesBase<CheckSizes> {
+struct CheckUnknownSizes
+    : attn::impl::CheckUnknownSizesBase<CheckUnknownSizes> {
   void runOnOperation() override {
     getOperation()->walk([&](Operation *op) {
       for (Value size : sizesOf(op)) {
