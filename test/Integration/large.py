@@ -143,6 +143,14 @@ def check_chain(size, folder):
     compare(f"chain of {size} rows", kernel([x, y, h], [np.full_like(x, np.nan)])[0], want, rtol=1e-4)
 
 
+def check_threads(folder):
+    """Work space is for as many threads as there can be; the guard is smaller than that of a million."""
+    kernel = Kernel(program("  %x = attn.scale %s by 1.0 : SCORES\n"), folder)
+    q = np.random.default_rng(4).standard_normal((HEADS, 20, DIM), np.float32)
+    few, many = (kernel([q, q, q], [np.full_like(q, np.nan)], threads=threads)[0] for threads in (1, 10**6))
+    compare("a million threads", many, few, rtol=0, atol=0)
+
+
 def check_refusal(folder):
     source = os.path.join(folder, "many.mlir")
     kind = "tensor<3xf32>"
@@ -165,7 +173,7 @@ def main():
     checks += [(f"growth of {name}", lambda folder, name=name, most=most: check_growth(name, folder, most))
                for name, most in [("or", 40), ("dilated", 1500), ("score-function", 16)]]
     checks += [(f"a chain of {size} rows", lambda folder, size=size: check_chain(size, folder)) for size in ("?", 100)]
-    checks += [("1000 functions", check_refusal)]
+    checks += [("a million threads", check_threads), ("1000 functions", check_refusal)]
     failures = []
     for name, check in checks:
         with tempfile.TemporaryDirectory() as folder:

@@ -67,7 +67,7 @@ verifyLargestSizes(function_ref<InFlightDiagnostic()> emitError, int64_t lanes,
 static LogicalResult
 verifyCodeSize(function_ref<InFlightDiagnostic()> emitError, int64_t tile,
                int64_t unroll, StringRef factors) {
-  constexpr int64_t most = 512;
+  constexpr int64_t most = 256;
   if (tile * unroll > most)
     return emitError() << "expects " << factors << " of at most " << most
                        << ", but got " << tile * unroll;
@@ -131,6 +131,12 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects interleave to be 1 or, in kind decode with "
                           "rows * block a multiple of lanes, 2 or 4 and at "
                           "most a quarter of lanes";
+  // Scores of whole groups of rows are written, into room for a vector more.
+  if (decode &&
+      keyTile + (rows - keyTile % rows) % rows > keyTile + lanes) // C13
+    return emitError() << "expects key_tile in kind decode, rounded up to a "
+                          "multiple of rows, to grow by at most lanes, but got "
+                       << keyTile << ", " << rows << " and " << lanes;
   bool inTiles = products == Products::Tiles; // rows of 16 numbers
   if (failed(verifyCodeSize(emitError, (inTiles ? rows / 16 : rows) * vectors,
                             unroll, "rows * vectors * unroll"))) // C12

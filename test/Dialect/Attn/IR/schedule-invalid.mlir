@@ -271,3 +271,99 @@ func.func @schedule_c10_prefill() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, interleave = 4>} 0 : i32
   return
 }
+
+// -----
+
+func.func @schedule_c11_lanes() {
+  // expected-error@+1 {{expects lanes of at most 64, but got 4096}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4096, rows = 2, vectors = 1, query_tile = 4096, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c11_rows() {
+  // expected-error@+1 {{expects rows of at most 128, but got 129}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 129, vectors = 1, query_tile = 8, key_tile = 129, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c11_vectors() {
+  // expected-error@+1 {{expects vectors of at most 32, but got 4611686018427387904}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 4611686018427387904, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c11_unroll() {
+  // expected-error@+1 {{expects unroll of at most 64, but got 4286578688}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 8, key_tile = 8, unroll = 4286578688, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c11_query_tile() {
+  // expected-error@+1 {{expects query_tile of at most 4096, but got 4104}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 4104, key_tile = 8, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c11_key_tile() {
+  // expected-error@+1 {{expects key_tile of at most 4096, but got 4098}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 8, key_tile = 4098, unroll = 1, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c11_split_keys() {
+  // expected-error@+1 {{expects split_keys of at most 1099511627776, but got 9223372036854775800}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, split_keys = 9223372036854775800, split_queries = 8>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c11_split_queries() {
+  // expected-error@+1 {{expects split_queries of at most 1099511627776, but got 9223372036854775807}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, split_keys = 16, split_queries = 9223372036854775807>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c12_prefill() {
+  // expected-error@+1 {{expects rows * vectors * unroll of at most 256, but got 576}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 9, vectors = 2, query_tile = 16, key_tile = 9, unroll = 32, prefetch = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c12_tiles() {
+  // expected-error@+1 {{expects rows * vectors * unroll of at most 256, but got 1024}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 128, vectors = 4, query_tile = 64, key_tile = 128, unroll = 32, prefetch = 0, products = tiles>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c12_decode() {
+  // expected-error@+1 {{expects rows * block * unroll of at most 256, but got 1024}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 8, vectors = 1, query_tile = 8, key_tile = 8, unroll = 32, prefetch = 0, kind = decode, split_keys = 64>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c13_decode() {
+  // expected-error@+1 {{expects key_tile in kind decode, rounded up to a multiple of rows, to grow by at most lanes, but got 40, 64 and 8}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 64, vectors = 1, query_tile = 8, key_tile = 40, unroll = 1, prefetch = 0, kind = decode, split_keys = 120>} 0 : i32
+  return
+}

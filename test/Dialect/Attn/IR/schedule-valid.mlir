@@ -96,3 +96,28 @@ func.func @schedule_c10_two_of_16_lanes() {
   %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8, interleave = 2>} 0 : i32
   return
 }
+
+func.func @schedule_c11_largest() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 64, rows = 128, vectors = 1, query_tile = 4096, key_tile = 4096, unroll = 2, prefetch = 0, split_keys = 1099511627776, split_queries = 1099511627776>} 0 : i32
+  return
+}
+
+func.func @schedule_c12_largest() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 4, vectors = 1, query_tile = 4, key_tile = 8, unroll = 64, prefetch = 0>} 0 : i32
+  return
+}
+
+func.func @schedule_c12_tiles() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 128, vectors = 32, query_tile = 512, key_tile = 128, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  return
+}
+
+func.func @schedule_c12_decode() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 4, query_tile = 8, key_tile = 8, unroll = 4, prefetch = 0, kind = decode, split_keys = 64, block = 8>} 0 : i32
+  return
+}
+
+func.func @schedule_c13_one_vector_more() {
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 48, vectors = 1, query_tile = 8, key_tile = 40, unroll = 1, prefetch = 0, kind = decode, split_keys = 40>} 0 : i32
+  return
+}

@@ -66,6 +66,14 @@ func.func @split_heads_c6_other_element(%x: tensor<5x8xf16>) {
 
 // -----
 
+func.func @split_heads_c4_product_of_2_to_the_64(%x: tensor<5x0xf32>) {
+  // expected-error@+1 {{expects heads times head dimension to be less than 2^63, but got 'tensor<4294967296x5x4294967296xf32>'}}
+  %r = attn.split_heads %x into 4294967296 : tensor<5x0xf32> -> tensor<4294967296x5x4294967296xf32>
+  return
+}
+
+// -----
+
 func.func @split_heads_c7_other_heads_after_into(%x: tensor<5x8xf32>) {
   // expected-error@+1 {{expects as many heads in the result as given after 'into', but got 4 and 2}}
   %r = attn.split_heads %x into 2 : tensor<5x8xf32> -> tensor<4x5x2xf32>
