@@ -40,7 +40,7 @@ static LogicalResult check(Operation *op, TypeRange types) {
   if (found == types.end())
     return success();
   return op->emitError() << "expects tensors of less than 2^56 bytes, but got "
-                         << *found; // C0
+                         << *found;
 }
 
 namespace {

@@ -7,8 +7,8 @@
 // CHECK:      linalg.generic {{.*}} ins(%arg0, %arg1 : {{.*}}) outs(%arg2 :
 // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: f32):
 // CHECK-NEXT:   %[[SUM:.*]] = arith.addf %[[X]], %[[Y]]
-// CHECK-NEXT:   %[[HALF:.*]] = arith.mulf %[[SUM]], %{{.*}}
-// CHECK-NEXT:   %[[TANH:.*]] = math.tanh %[[HALF]]
+// CHECK-NEXT:   %[[MORE:.*]] = arith.addf %[[SUM]], %{{.*}}
+// CHECK-NEXT:   %[[TANH:.*]] = math.tanh %[[MORE]]
 // CHECK-NEXT:   %[[LESS:.*]] = arith.cmpf olt, %[[TANH]], %[[SUM]]
 // CHECK-NEXT:   %[[RESULT:.*]] = arith.select %[[LESS]], %[[TANH]], %[[Y]]
 // CHECK-NEXT:   linalg.yield %[[RESULT]]
@@ -18,8 +18,8 @@
 func.func @chain(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> tensor<3x8xf32> {
   %half = arith.constant dense<0.5> : tensor<3x8xf32>
   %sum = arith.addf %x, %y : tensor<3x8xf32>
-  %scaled = arith.mulf %sum, %half : tensor<3x8xf32>
-  %tanh = math.tanh %scaled : tensor<3x8xf32>
+  %more = arith.addf %sum, %half : tensor<3x8xf32>
+  %tanh = math.tanh %more : tensor<3x8xf32>
   %less = arith.cmpf olt, %tanh, %sum : tensor<3x8xf32>
   %result = arith.select %less, %tanh, %y : tensor<3x8xi1>, tensor<3x8xf32>
   return %result : tensor<3x8xf32>

@@ -137,9 +137,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects key_tile in kind decode, rounded up to a "
                           "multiple of rows, to grow by at most lanes, but got "
                        << keyTile << ", " << rows << " and " << lanes;
-  bool inTiles = products == Products::Tiles; // rows of 16 numbers
-  if (failed(verifyCodeSize(emitError, (inTiles ? rows / 16 : rows) * vectors,
-                            unroll, "rows * vectors * unroll"))) // C12
+  if (failed(verifyCodeSize(emitError, rows * vectors, unroll,
+                            "rows * vectors * unroll"))) // C12
     return failure();
   return decode ? verifyCodeSize(emitError, rows * block, unroll,
                                  "rows * block * unroll") // C12

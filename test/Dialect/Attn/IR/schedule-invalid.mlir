@@ -347,7 +347,7 @@ func.func @schedule_c12_prefill() {
 // -----
 
 func.func @schedule_c12_tiles() {
-  // expected-error@+1 {{expects rows * vectors * unroll of at most 256, but got 1024}}
+  // expected-error@+1 {{expects rows * vectors * unroll of at most 256, but got 16384}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 128, vectors = 4, query_tile = 64, key_tile = 128, unroll = 32, prefetch = 0, products = tiles>} 0 : i32
   return
 }

@@ -108,7 +108,7 @@ func.func @schedule_c12_largest() {
 }
 
 func.func @schedule_c12_tiles() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 128, vectors = 32, query_tile = 512, key_tile = 128, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 128, vectors = 2, query_tile = 512, key_tile = 128, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
   return
 }
 
