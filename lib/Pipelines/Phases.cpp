@@ -60,6 +60,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addNestedPass<func::FuncOp>(createCheckTarget());
+  pm.addNestedPass<func::FuncOp>(createCheckOps());
   pm.addNestedPass<func::FuncOp>(createCheckUnknownSizes());
 }
 
@@ -95,6 +96,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   // What stands around the kernels.
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  pm.addNestedPass<func::FuncOp>(createWidenElements());
   pm.addPass(createLowerSignature());
   // Results are computed in the caller's memory, not copied there.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());

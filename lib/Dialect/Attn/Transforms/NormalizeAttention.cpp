@@ -19,6 +19,9 @@
 // looks for it; the canonical forms of the attn ops then merge scale with scale
 // and mask with mask.
 //
+// A linalg.softmax becomes the ops that it is made of; of numbers of 16 bits in
+// f32, as sums of 16 bits lose most of a long row.
+//
 // An attn.mask_fn becomes an attn.mask with the term `predicate`
 // (NormalizeMasks.cpp).
 //
@@ -33,6 +36,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
@@ -116,6 +120,35 @@ struct MoveScaleBelowSplit : OpRewritePattern<SplitHeadsOp> {
   }
 };
 
+/// linalg.softmax as maximum, exponentials, sum and quotient.
+struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::SoftmaxOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto type = dyn_cast<RankedTensorType>(op.getInputOperandType());
+    if (!type)
+      return rewriter.notifyMatchFailure(op, "not on tensors");
+    if (!type.getElementType().isF16() && !type.getElementType().isBF16()) {
+      FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
+      if (failed(results))
+        return rewriter.notifyMatchFailure(op, "has no decomposition");
+      rewriter.replaceOp(op, *results);
+      return success();
+    }
+    auto wide = type.clone(rewriter.getF32Type());
+    Value input = arith::ExtFOp::create(rewriter, loc, wide, op.getInput());
+    Value out = tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, op.getInput()),
+        rewriter.getF32Type());
+    auto softmax = linalg::SoftmaxOp::create(rewriter, loc, wide, input, out,
+                                             op.getDimension());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type,
+                                                 softmax.getResult()[0]);
+    return success();
+  }
+};
+
 struct NormalizeAttention
     : attn::impl::NormalizeAttentionBase<NormalizeAttention> {
   void runOnOperation() override {
@@ -126,7 +159,7 @@ struct NormalizeAttention
     });
     normalizeMasks(getOperation(), rewriter);
     RewritePatternSet patterns(&getContext());
-    patterns.add<MoveScaleBelowSplit>(&getContext());
+    patterns.add<MoveScaleBelowSplit, DecomposeSoftmax>(&getContext());
     ScaleOp::getCanonicalizationPatterns(patterns, &getContext());
     MaskOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

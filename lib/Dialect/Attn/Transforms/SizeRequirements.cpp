@@ -236,8 +236,9 @@ void SizeRequirements::collect(Operation *operation) {
             !OpTrait::hasElementwiseMappableTraits(other))
           return;
         for (Value operand : other->getOperands())
-          if (isa<RankedTensorType>(operand.getType()) &&
-              isa<RankedTensorType>(other->getResult(0).getType()))
-            sameShape(operand, other->getResult(0));
+          for (Value result : other->getResults())
+            if (isa<RankedTensorType>(operand.getType()) &&
+                isa<RankedTensorType>(result.getType()))
+              sameShape(operand, result);
       });
 }

@@ -28,9 +28,12 @@ def NormalizeAttention : Pass<"attn-normalize"> {
   let summary = "Bring the textbook steps to one canonical form";
   let description = [{
     Products and quotients with a constant (`arith.mulf`, `arith.divf` by a splat)
-    become `attn.scale`; then the ops' own canonical forms apply.
+    become `attn.scale`; then the ops' own canonical forms apply. A
+    `linalg.softmax` becomes the ops that it is made of.
   }];
-  let dependentDialects = ["::attn::AttnDialect"];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
 }
 
 def RaiseProjections : Pass<"attn-raise-projections"> {
@@ -117,6 +120,14 @@ def CheckTarget : Pass<"attn-check-target"> {
   let description = [{
     Reports element types, static sizes and ops that the kernels of the target do
     not handle, at the op, before any lowering begins.
+  }];
+}
+
+def CheckOps : Pass<"attn-check-ops", "::mlir::func::FuncOp"> {
+  let summary = "Refuse ops around the attention that have no lowering";
+  let description = [{
+    Says by name which op of another dialect attn-opt has no lowering for, or
+    which type of numbers. The IR does not change.
   }];
 }
 
@@ -226,6 +237,16 @@ def TileProjections : Pass<"attn-tile-projections"> {
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def WidenElements : Pass<"attn-widen-elements"> {
+  let summary = "Compute with numbers of 16 bits in f32";
+  let description = [{
+    Scalar arithmetic of f16 and bf16 becomes that of f32, whose results are
+    rounded. Conversions between 16 bits and f64 round once.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect"];
 }
 
 def SequenceInnerLoops : Pass<"attn-sequence-inner-loops"> {

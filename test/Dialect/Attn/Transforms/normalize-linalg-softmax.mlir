@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// linalg.softmax becomes the ops that it is made of, of 16 bits in f32.
+// RUN: attn-opt %s --attn-normalize | FileCheck %s
+
+// CHECK-LABEL: func.func @wide(
+// CHECK-NOT: linalg.softmax
+// CHECK: arith.maxnumf
+// CHECK: math.exp %{{.*}} : f32
+// CHECK: arith.addf
+// CHECK: arith.divf
+func.func @wide(%x: tensor<?x8xf32>, %e: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %r = linalg.softmax dimension(1) ins(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: func.func @narrow(
+// CHECK: arith.extf %{{.*}} : tensor<4x8xf16> to tensor<4x8xf32>
+// CHECK: math.exp %{{.*}} : f32
+// CHECK: arith.truncf %{{.*}} : tensor<4x8xf32> to tensor<4x8xf16>
+func.func @narrow(%x: tensor<4x8xf16>, %e: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  %r = linalg.softmax dimension(0) ins(%x : tensor<4x8xf16>) outs(%e : tensor<4x8xf16>) -> tensor<4x8xf16>
+  return %r : tensor<4x8xf16>
+}
