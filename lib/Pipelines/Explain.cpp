@@ -8,6 +8,7 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -149,7 +150,8 @@ static void printCounts(llvm::raw_ostream &os, const AttentionFacts &facts) {
      << *facts.queries.value * *facts.keys.value << " visible, "
      << counts.visitedPairs << " in visited tiles, of which "
      << counts.emptyVisited << " are empty; "
-     << facts.flops(counts.visiblePairs) << " FLOPs per batch entry and head\n";
+     << llvm::format("%.0f", facts.flops(counts.visiblePairs))
+     << " FLOPs per batch entry and head\n";
 }
 
 static void printTiles(llvm::raw_ostream &os, const AttentionFacts &facts) {

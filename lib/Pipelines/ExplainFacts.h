@@ -38,8 +38,11 @@ struct AttentionFacts {
   std::optional<TileCounts> counts;
   std::string notCounted; ///< why, where there are no counts
 
-  /// Operations per batch entry and head for so many pairs.
-  int64_t flops(int64_t pairs) const { return 2 * pairs * features; }
+  /// Operations per batch entry and head for so many pairs, which may be more
+  /// than an integer holds.
+  double flops(int64_t pairs) const {
+    return 2.0 * static_cast<double>(pairs) * static_cast<double>(features);
+  }
 };
 
 /// The keys of a part where the kernels of `schedule`, of either kind, split
