@@ -25,8 +25,8 @@ def draw(rng, kind, element):
     """Fields of a schedule that is mostly legal."""
     lanes = rng.choice([1, 2, 4, 4, 8, 8, 8, 16, 16, 16, 16, 32])
     vectors = rng.choice([1, 1, 1, 2, 2, 3, 4, 5, 8, 32])
-    rows = rng.choice([1, 2, 3, 4, 4, 6, 8, 8, 16, 32, 128])
-    unroll = rng.choice([1, 1, 2, 3, 4, 8, 64])
+    rows = rng.choice([1, 2, 2, 3, 4, 4, 6, 6, 8, 8, 16, 32, 128])
+    unroll = rng.choice([1, 1, 1, 2, 2, 3, 4, 8, 64])
     fields = {"lanes": lanes, "rows": rows, "vectors": vectors, "unroll": unroll, "prefetch": rng.randrange(4)}
     products = rng.choice(["single", "pairs", "tiles"] if element == "bf16" else ["single"] * 9 + ["pairs"])
     if kind == "decode":

@@ -63,14 +63,14 @@ verifyLargestSizes(function_ref<InFlightDiagnostic()> emitError, int64_t lanes,
   return success();
 }
 
-/// The multiply-adds that stand one behind the other in the inner loop.
+/// The multiply-adds that stand one behind the other in an inner loop. The
+/// sizes are at most 128.
 static LogicalResult
-verifyCodeSize(function_ref<InFlightDiagnostic()> emitError, int64_t tile,
-               int64_t unroll, StringRef factors) {
-  constexpr int64_t most = 256;
-  if (tile * unroll > most)
-    return emitError() << "expects " << factors << " of at most " << most
-                       << ", but got " << tile * unroll;
+verifyCodeSize(function_ref<InFlightDiagnostic()> emitError, int64_t count,
+               int64_t most, StringRef factors) {
+  if (count > most)
+    return emitError() << "expects " << factors << " * unroll of at most "
+                       << most << ", but got " << count;
   return success();
 }
 
@@ -137,12 +137,14 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects key_tile in kind decode, rounded up to a "
                           "multiple of rows, to grow by at most lanes, but got "
                        << keyTile << ", " << rows << " and " << lanes;
-  if (failed(verifyCodeSize(emitError, rows * vectors, unroll,
-                            "rows * vectors * unroll"))) // C12
+  if (!decode)
+    return verifyCodeSize(emitError, rows * vectors * unroll, 128,
+                          "rows * vectors"); // C12
+  if (failed(verifyCodeSize(emitError, rows * block * unroll, 256,
+                            "rows * block"))) // C12
     return failure();
-  return decode ? verifyCodeSize(emitError, rows * block, unroll,
-                                 "rows * block * unroll") // C12
-                : success();
+  return verifyCodeSize(emitError, vectors * block * unroll, 256,
+                        "vectors * block"); // C12
 }
 
 // --- custom directives of the assembly formats ---

@@ -339,7 +339,7 @@ func.func @schedule_c11_split_queries() {
 // -----
 
 func.func @schedule_c12_prefill() {
-  // expected-error@+1 {{expects rows * vectors * unroll of at most 256, but got 576}}
+  // expected-error@+1 {{expects rows * vectors * unroll of at most 128, but got 576}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 9, vectors = 2, query_tile = 16, key_tile = 9, unroll = 32, prefetch = 0>} 0 : i32
   return
 }
@@ -347,7 +347,7 @@ func.func @schedule_c12_prefill() {
 // -----
 
 func.func @schedule_c12_tiles() {
-  // expected-error@+1 {{expects rows * vectors * unroll of at most 256, but got 16384}}
+  // expected-error@+1 {{expects rows * vectors * unroll of at most 128, but got 16384}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 128, vectors = 4, query_tile = 64, key_tile = 128, unroll = 32, prefetch = 0, products = tiles>} 0 : i32
   return
 }
@@ -357,6 +357,14 @@ func.func @schedule_c12_tiles() {
 func.func @schedule_c12_decode() {
   // expected-error@+1 {{expects rows * block * unroll of at most 256, but got 1024}}
   %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 8, vectors = 1, query_tile = 8, key_tile = 8, unroll = 32, prefetch = 0, kind = decode, split_keys = 64>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @schedule_c12_decode_context() {
+  // expected-error@+1 {{expects vectors * block * unroll of at most 256, but got 512}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 4, query_tile = 8, key_tile = 8, unroll = 32, prefetch = 0, kind = decode, split_keys = 64>} 0 : i32
   return
 }
 

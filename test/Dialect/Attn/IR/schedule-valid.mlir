@@ -98,17 +98,17 @@ func.func @schedule_c10_two_of_16_lanes() {
 }
 
 func.func @schedule_c11_largest() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 64, rows = 128, vectors = 1, query_tile = 4096, key_tile = 4096, unroll = 2, prefetch = 0, split_keys = 1099511627776, split_queries = 1099511627776>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 64, rows = 128, vectors = 1, query_tile = 4096, key_tile = 4096, unroll = 1, prefetch = 0, split_keys = 1099511627776, split_queries = 1099511627776>} 0 : i32
   return
 }
 
 func.func @schedule_c12_largest() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 4, vectors = 1, query_tile = 4, key_tile = 8, unroll = 64, prefetch = 0>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 4, key_tile = 8, unroll = 64, prefetch = 0>} 0 : i32
   return
 }
 
 func.func @schedule_c12_tiles() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 128, vectors = 2, query_tile = 512, key_tile = 128, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 64, vectors = 2, query_tile = 512, key_tile = 128, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
   return
 }
 
