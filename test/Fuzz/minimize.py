@@ -30,6 +30,8 @@ def minimize(fuzzer, path):
     fails = lambda data, options: (fuzzer.check(data, options) or (None,))[0] == signature
     options = without([*options, None], lambda words: fails(data, [w for w in words if w]))
     options = [word for word in options if word] or options[:0]
+    for pattern in (rb"(?m)^(?=func)", rb"(?m)^(?=  \S)"):  # whole functions, then whole ops
+        data = b"".join(without(re.split(pattern, data), lambda parts: fails(b"".join(parts), options)))
     data = b"".join(without(data.splitlines(keepends=True), lambda lines: fails(b"".join(lines), options)))
     if len(data) < 3000:  # then by words
         data = b"".join(without(re.findall(rb"\s*[^\s,]+,?", data), lambda words: fails(b"".join(words), options)))
