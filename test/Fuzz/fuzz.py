@@ -62,6 +62,8 @@ class Report:
 
     def add(self, where, found):
         self.count += 1
+        if self.count % 1000 == 0:
+            print(f"{self.count} inputs, {sum(self.causes.values())} failed", file=sys.stderr)
         if not found:
             return
         signature, said, data = found
