@@ -8,6 +8,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -16,6 +17,11 @@
 static std::string reproducer;
 /// A template for mkstemps.
 static llvm::SmallString<128> file;
+
+static volatile sig_atomic_t reading = 0, told = 0;
+
+void attn::tool::isReading(bool isReading) { reading = isReading; }
+void attn::tool::errorWasTold() { told = 1; }
 
 static void print(const char *text) {
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, strlen(text));
@@ -35,6 +41,8 @@ void attn::tool::reportBug() {
 }
 
 static void onSignal(void *) {
+  if (reading && told)
+    _exit(attn::tool::UserError);
   attn::tool::reportBug();
   _exit(attn::tool::OurBug);
 }

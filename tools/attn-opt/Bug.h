@@ -11,6 +11,12 @@ namespace attn::tool {
 /// and the command line. All must outlive the process' work.
 void watchForBugs(int argc, char **argv, llvm::StringRef input);
 
+/// Whether the text is being read, and whether an error was told meanwhile. A
+/// crash then is the text's: some of MLIR's parsers stumble over what they have
+/// refused.
+void isReading(bool reading);
+void errorWasTold();
+
 /// Writes the same file and message for a bug that was noticed.
 void reportBug();
 

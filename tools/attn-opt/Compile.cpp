@@ -128,7 +128,9 @@ ExitStatus Compiler::read() {
   watchForBugs(argc, argv, text);
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(text, inputName()), SMLoc());
+  isReading(true);
   ExitStatus status = parse();
+  isReading(false);
   timed("read", begin);
   return status;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Diagnostics.h"
+#include "Bug.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/raw_ostream.h"
@@ -28,6 +29,8 @@ LineDiagnostics::LineDiagnostics(MLIRContext *context, StringRef file)
     if (errors && StringRef(text).starts_with("failed to parse "))
       return success();
     errors |= isError;
+    if (isError)
+      errorWasTold();
     // MLIR's text advises an option that only the pass driver has.
     if (StringRef(text).contains("parsed with an unregistered dialect"))
       text = "unknown op, of an unknown dialect";
