@@ -232,6 +232,7 @@ Value PairCounter::countOfItem(Value batch, Value head) {
   Formula formula = ofOneRow(maskFormula(context, item.mask));
   BoundsOptions options;
   options.ignoreRaggedTail = true;
+  options.work /= 4; // of what is too complex, pairs can be asked
   KeyRanges ranges = analyzeMask(context, formula, {1, 1}, options);
   SymbolValues symbols(ranges.context, queries, keys, item.operands);
   PairPlace place{item.operands, batch, head, /*leading=*/{}};
