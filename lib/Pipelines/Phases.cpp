@@ -53,6 +53,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addPass(createDescribePorts());
   pm.addPass(createCountFlops());
+  pm.addPass(createCheckSlices());
   // Sizes come from the arguments, so that @NAME.flops computes no tensors.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addNestedPass<func::FuncOp>(createResolveSizes());

@@ -7,6 +7,7 @@
 //               %call: !llvm.ptr) attributes {attn.ports = [...]}
 //   @mha.workspace(inputs.., outputs.., %threads: index) -> index    // bytes
 //   @mha.flops(inputs..) -> f64
+//   @mha.slices(inputs..) -> i1    // they lie inside; not always there
 // A C program sees `int32_t mha(const mha_args *)` and its four companions
 // (include/attn-rt/attn.h, program.h). Between the two stands what is emitted
 // here: every rule for the arguments is checked, and its status returned; what
@@ -77,7 +78,7 @@ Value makeBuffer(Emitter &e, Value data, Value bytes, Type type) {
 struct EntryOfKernel {
   Emitter e;
   std::string name;
-  func::FuncOp kernel, workspace, flops;
+  func::FuncOp kernel, workspace, flops, slices;
   ArrayRef<Port> ports;
   ArgsLayout layout;
   std::vector<Check> shapes, memory;
@@ -87,9 +88,10 @@ struct EntryOfKernel {
       : e(kernel.getLoc(), module),
         name(kernel.getName().drop_back(strlen(".kernel"))), kernel(kernel),
         workspace(module.lookupSymbol<func::FuncOp>(name + ".workspace")),
-        flops(module.lookupSymbol<func::FuncOp>(name + ".flops")), ports(ports),
-        layout{static_cast<int64_t>(ports.size())}, shapes(shapeChecks(ports)),
-        memory(memoryChecks(ports)) {}
+        flops(module.lookupSymbol<func::FuncOp>(name + ".flops")),
+        slices(module.lookupSymbol<func::FuncOp>(name + ".slices")),
+        ports(ports), layout{static_cast<int64_t>(ports.size())},
+        shapes(shapeChecks(ports)), memory(memoryChecks(ports)) {}
 
   int32_t firstMemoryStatus() const {
     return FirstOwn - static_cast<int32_t>(shapes.size());
@@ -99,7 +101,7 @@ struct EntryOfKernel {
     SmallVector<Value> values;
     for (const Port &port : ports)
       if (values.size() < callee.getNumArguments() &&
-          (callee != flops || port.input))
+          (callee == workspace || callee == kernel || port.input))
         values.push_back(makeMemRef(e, args, port,
                                     callee.getArgumentTypes()[values.size()]));
     return values;
@@ -241,6 +243,14 @@ void EntryOfKernel::emitRun() {
                             : firstBroken(e, memory, firstMemoryStatus(), args);
     e.returnIf(e.compare(ICmpPredicate::ne, status, 0), status);
   }
+  if (slices) {
+    Value inside =
+        func::CallOp::create(e.b, slices, memRefs(args, slices)).getResult(0);
+    Value isInside = LLVM::ZExtOp::create(e.b, e.i32, inside);
+    e.returnIf(e.compare(ICmpPredicate::eq, isInside, 0),
+               e.constant(e.i32, firstMemoryStatus() -
+                                     static_cast<int32_t>(memory.size())));
+  }
   Value count = threads(args);
   auto [needed, bytes] = workspaceBytes(args, count);
   Value owned;
@@ -278,6 +288,8 @@ std::vector<std::string> EntryOfKernel::statusTexts() const {
   for (const auto &checks : {shapes, memory})
     for (const Check &check : checks)
       texts.push_back(check.text);
+  if (slices)
+    texts.push_back("arguments: a slice lies outside of its tensor");
   return texts;
 }
 

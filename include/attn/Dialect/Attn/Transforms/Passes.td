@@ -107,6 +107,16 @@ def CheckMasks : Pass<"attn-check-masks"> {
   }];
 }
 
+def CheckSlices : Pass<"attn-check-slices", "::mlir::ModuleOp"> {
+  let summary = "Make the function that says whether slices stay inside";
+  let description = [{
+    `@NAME.slices` takes the arguments of a public function and returns whether
+    its slices lie inside of their tensors. There is none where the types say so.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect"];
+}
+
 def CheckUnknownSizes : Pass<"attn-check-unknown-sizes"> {
   let summary = "Refuse sizes that only the running kernel knows";
   let description = [{

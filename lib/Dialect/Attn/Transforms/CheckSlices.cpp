@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Slices whose place only the call knows stay inside of their tensors.
+//
+// Before:  func.func @f(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>) {
+//            %n = tensor.dim %k, %c0
+//            %part = tensor.extract_slice %v[0, 0] [%n, 8] [1, 1]
+// After:   and func.func @f.slices(%k, %v) -> i1 {
+//            // 0 <= n, n <= the rows of %v
+//          }
+//
+// The C function asks it before the kernel runs, and refuses the call. In a
+// loop that has a turn, the bounds of what all turns read and write are asked
+// for. Not checked are slices under another condition, and those of which
+// MLIR's value bounds know none.
+//
+// Before: the fused level. After: functions with such slices have their
+// @NAME.slices.
+#include "SizeRequirements.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Transforms.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CHECKSLICES
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using Predicate = arith::CmpIPredicate;
+
+namespace {
+/// Collects what must hold of the slices of one function.
+class SliceChecker {
+public:
+  SliceChecker(func::FuncOp function)
+      : function(function), b(function.getContext()), requirements(classes) {
+    function.walk([&](Operation *op) { requirements.collect(op); });
+    for (BlockArgument argument : function.getArguments())
+      if (auto type = dyn_cast<RankedTensorType>(argument.getType()))
+        for (int64_t i = 0; i < type.getRank(); ++i)
+          arguments.try_emplace(classes.find({argument, i}), Dim{argument, i});
+  }
+
+  void check(OffsetSizeAndStrideOpInterface slice, Value whole);
+  Value all{}; ///< null: nothing to check
+
+private:
+  /// A slice in one dimension.
+  struct Range {
+    OpFoldResult offset, size, stride;
+    Dim whole;
+  };
+  bool isInside(const Range &range);
+  void check(Operation *op, const Range &range);
+  Value bound(Operation *op, presburger::BoundType type, Value value);
+  Value sizeOf(Operation *op, Dim dim);
+  FailureOr<Value> hasTurns(Operation *op);
+  Value both(Location loc, Value a, Value c) {
+    return a ? arith::AndIOp::create(b, loc, a, c).getResult() : c;
+  }
+  Value compare(Location loc, Predicate predicate, Value left, Value right) {
+    return arith::CmpIOp::create(b, loc, predicate, left, right);
+  }
+
+  func::FuncOp function;
+  OpBuilder b;
+  SizeClasses classes;
+  SizeRequirements requirements;
+  llvm::DenseMap<unsigned, Dim> arguments;
+};
+} // namespace
+
+/// Whether nothing is left to ask.
+bool SliceChecker::isInside(const Range &range) {
+  std::optional<int64_t> offset = getConstantIntValue(range.offset),
+                         size = getConstantIntValue(range.size),
+                         stride = getConstantIntValue(range.stride);
+  int64_t whole = classes.sizeOf(range.whole);
+  if (offset && size && stride && whole >= 0)
+    return *size == 0 || *offset + (*size - 1) * *stride < whole;
+  if (offset != 0 || stride != 1)
+    return false;
+  auto value = dyn_cast<Value>(range.size);
+  auto dim = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  return dim && dim.getConstantIndex() &&
+         isa<RankedTensorType>(dim.getSource().getType()) &&
+         classes.find({dim.getSource(), *dim.getConstantIndex()}) ==
+             classes.find(range.whole);
+}
+
+/// A bound of `value` that is known where the outermost loop around `op`
+/// begins; null if there is none.
+Value SliceChecker::bound(Operation *op, presburger::BoundType type,
+                          Value value) {
+  Block *body = &function.front();
+  FailureOr<OpFoldResult> found = arith::reifyIndexValueBound(
+      b, op->getLoc(), type, value,
+      [&](Value leaf, std::optional<int64_t>, ValueBoundsConstraintSet &) {
+        return leaf.getParentBlock() == body;
+      },
+      /*closedUB=*/true);
+  if (failed(found))
+    return {};
+  return getValueOrCreateConstantIndexOp(b, op->getLoc(), *found);
+}
+
+Value SliceChecker::sizeOf(Operation *op, Dim dim) {
+  Location loc = op->getLoc();
+  if (int64_t size = classes.sizeOf(dim); size >= 0)
+    return arith::ConstantIndexOp::create(b, loc, size);
+  if (auto found = arguments.find(classes.find(dim)); found != arguments.end())
+    dim = found->second;
+  if (dim.first.getParentBlock() != &function.front())
+    return {};
+  return tensor::DimOp::create(b, loc, dim.first, dim.second);
+}
+
+/// Whether the loops around `op` may have a turn; null if there is no loop.
+/// Fails if something else decides, too.
+FailureOr<Value> SliceChecker::hasTurns(Operation *op) {
+  Value all;
+  Location loc = op->getLoc();
+  for (Operation *around = op->getParentOp(); around != function;
+       around = around->getParentOp()) {
+    if (isa<scf::InParallelOp>(around))
+      continue;
+    if (!isa<scf::ForOp, scf::ForallOp, scf::ParallelOp>(around))
+      return failure();
+    auto loop = cast<LoopLikeOpInterface>(around);
+    OpBuilder inside(around);
+    for (auto [lower, upper] : llvm::zip_equal(*loop.getLoopLowerBounds(),
+                                               *loop.getLoopUpperBounds())) {
+      Value from = bound(op, presburger::BoundType::LB,
+                         getValueOrCreateConstantIndexOp(inside, loc, lower));
+      Value to = bound(op, presburger::BoundType::UB,
+                       getValueOrCreateConstantIndexOp(inside, loc, upper));
+      if (!from || !to)
+        return failure();
+      all = both(loc, all, compare(loc, Predicate::slt, from, to));
+    }
+  }
+  return all;
+}
+
+void SliceChecker::check(Operation *op, const Range &range) {
+  Location loc = op->getLoc();
+  // The last element, in the loop; the bounds of it, in front. Where parallel
+  // insertions stand no other op may.
+  OpBuilder inside(isa<tensor::ParallelInsertSliceOp>(op) ? op->getParentOp()
+                                                          : op);
+  auto value = [&](OpFoldResult given) {
+    return getValueOrCreateConstantIndexOp(inside, loc, given);
+  };
+  Value one = arith::ConstantIndexOp::create(inside, loc, 1);
+  Value offset = value(range.offset), size = value(range.size);
+  Value steps = arith::MulIOp::create(
+      inside, loc, arith::SubIOp::create(inside, loc, size, one),
+      value(range.stride));
+  Value end = arith::AddIOp::create(
+      inside, loc, arith::AddIOp::create(inside, loc, offset, steps), one);
+
+  b.setInsertionPoint(function.front().findAncestorOpInBlock(*op));
+  using presburger::BoundType;
+  Value whole = sizeOf(op, range.whole);
+  Value least = bound(op, BoundType::LB, offset),
+        fewest = bound(op, BoundType::LB, size),
+        most = bound(op, BoundType::UB, size), last;
+  last = bound(op, BoundType::UB, end);
+  if (!whole || !least || !fewest || !most || !last)
+    return;
+  FailureOr<Value> turns = hasTurns(op);
+  if (failed(turns))
+    return;
+  b.setInsertionPoint(function.front().getTerminator());
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value holds = compare(loc, Predicate::sge, least, zero);
+  auto require = [&](Predicate predicate, Value left, Value right) {
+    holds = both(loc, holds, compare(loc, predicate, left, right));
+  };
+  require(Predicate::sge, fewest, zero);
+  // Before the end, which could wrap around.
+  require(Predicate::sle, least, whole);
+  require(Predicate::sle, most, whole);
+  // No element has no last one.
+  Value none = compare(loc, Predicate::eq, most, zero);
+  require(Predicate::sle, arith::SelectOp::create(b, loc, none, zero, last),
+          whole);
+  if (*turns) {
+    Value always = arith::ConstantIntOp::create(b, loc, true, 1);
+    holds = arith::SelectOp::create(b, loc, *turns, holds, always);
+  }
+  all = both(loc, all, holds);
+}
+
+void SliceChecker::check(OffsetSizeAndStrideOpInterface slice, Value whole) {
+  for (int64_t i = 0; i < cast<RankedTensorType>(whole.getType()).getRank();
+       ++i) {
+    Range range{slice.getMixedOffsets()[i], slice.getMixedSizes()[i],
+                slice.getMixedStrides()[i], Dim{whole, i}};
+    if (!isInside(range))
+      check(slice, range);
+  }
+}
+
+/// Makes @NAME.slices of a copy of `function`, if there is something to check.
+static void addCheck(func::FuncOp function) {
+  OpBuilder b(function.getContext());
+  b.setInsertionPointAfter(function);
+  auto copy = cast<func::FuncOp>(b.clone(*function));
+  SliceChecker checker(copy);
+  SmallVector<std::pair<Operation *, Value>> slices;
+  copy.walk([&](Operation *op) {
+    if (auto part = dyn_cast<tensor::ExtractSliceOp>(op))
+      slices.push_back({op, part.getSource()});
+    else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      slices.push_back({op, insert.getDest()});
+    else if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op))
+      slices.push_back({op, insert.getDest()});
+  });
+  for (auto [op, whole] : slices)
+    checker.check(cast<OffsetSizeAndStrideOpInterface>(op), whole);
+  if (!checker.all) {
+    copy.erase();
+    return;
+  }
+  copy.setName((function.getName() + ".slices").str());
+  copy->removeAttr("attn.ports");
+  copy.removeResAttrsAttr();
+  copy.setPrivate();
+  copy.setType(b.getFunctionType(function.getArgumentTypes(), b.getI1Type()));
+  copy.front().getTerminator()->setOperands(checker.all);
+}
+
+namespace {
+struct CheckSlices : attn::impl::CheckSlicesBase<CheckSlices> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.isPublic() && !function.isExternal())
+        functions.push_back(function);
+    for (func::FuncOp function : functions)
+      addCheck(function);
+  }
+};
+} // namespace
