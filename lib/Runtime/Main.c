@@ -157,11 +157,6 @@ static int allocate_and_execute(execution *e) {
   return status;
 }
 
-void attn_rt_cannot_print(const char *argv0) {
-  fprintf(stderr, "%s: cannot write to standard output: %s\n", argv0,
-          strerror(errno));
-}
-
 // A file that is opened later must not become the standard output; what is
 // opened here instead cannot be used. What a pipe or a limit of size refuses is
 // an error of the write, and no signal, so that no half file is left.

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Runtime.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+void attn_rt_cannot_print(const char *argv0) {
+  fprintf(stderr, "%s: cannot write to standard output: %s\n", argv0,
+          strerror(errno));
+}
 
 static int print_outputs(const attn_rt_program *program,
                          const attn_rt_options *options,

@@ -271,12 +271,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--target", default="native")
     parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--part", default="0/1", help="I/N: the Ith of N parts")
     options = parser.parse_args()
+    part, parts = map(int, options.part.split("/"))
     jobs = [(name, lambda folder, n=name, c=case: check_lowered(n, c, options.target, folder)) for name, case in lowered().items()]
     jobs += [(op, lambda folder, o=op, t=text: check_refused(o, t, folder)) for op, text in refused()]
     count, failures = 0, []
-    for name, job in jobs:
-        if options.only not in name:
+    for number, (name, job) in enumerate(jobs):
+        if options.only not in name or number % parts != part:
             continue
         count += 1
         with tempfile.TemporaryDirectory() as folder:

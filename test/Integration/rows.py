@@ -101,10 +101,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--element", choices=elements.STORED, action="append")
     parser.add_argument("--target", default="native")
+    parser.add_argument("--part", default="0/1", help="I/N: the Ith of N parts")
     options = parser.parse_args()
+    part, parts = map(int, options.part.split("/"))
     count, failures = 0, []
     for element in options.element or elements.STORED:
         for number, case in enumerate(cases(element)):
+            if number % parts != part:
+                continue
             count += 1
             with tempfile.TemporaryDirectory() as folder:
                 try:
