@@ -18,8 +18,7 @@ import program
 from kernels import MAX_RANK, Tensor
 
 NAMES = ["several-results", "one-row", "half-in-float-out", "merged-states", "ragged-residual", "window-residual", "document-one",
-         "one-batch-entry", "differential-residual", "packed-projections", "residual-chain", "pre-norm-layer", "padding-mask",
-         "loop-with-step", "cache-insert"]
+         "one-batch-entry", "differential-residual", "packed-projections", "residual-chain", "pre-norm-layer", "padding-mask"]
 ARENA = 1 << 19
 PAGE = mmap.PAGESIZE
 FILL = 0xA5
