@@ -287,8 +287,8 @@ LogicalResult Workspace::placeBuffers() {
   SmallVector<memref::AllocOp> allocs;
   kernel.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
   std::vector<SharedBytes> shared = shareBytes(kernel, allocs);
-  Value threads = kernel.getArgument(kernel.getNumArguments() - 2);
-  Value offset = multiply(threads, workerBytes);
+  // All sizes first: what asks for that of a buffer must still find it.
+  SmallVector<Value> all;
   for (const SharedBytes &place : shared) {
     Value bytes;
     for (memref::AllocOp alloc : place.buffers) {
@@ -302,6 +302,11 @@ LogicalResult Workspace::placeBuffers() {
       else if (!isSame)
         bytes = arith::MaxUIOp::create(rewriter, loc, bytes, *own);
     }
+    all.push_back(bytes);
+  }
+  Value threads = kernel.getArgument(kernel.getNumArguments() - 2);
+  Value offset = multiply(threads, workerBytes);
+  for (auto [place, bytes] : llvm::zip_equal(shared, all)) {
     for (memref::AllocOp alloc : place.buffers) {
       OpBuilder b(alloc);
       replaceByView(alloc, b, offset);
