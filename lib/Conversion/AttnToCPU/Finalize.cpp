@@ -141,6 +141,19 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
   Panels panels(k, queryCount);
   Value factor = k.broadcast(lambda), zero = k.splat(0.0);
   k.loop(k.index(0), panels.count, 1, [&](Value p) {
+    if (layout.sigmoid) {
+      // As they are. A row that saw no key gives 0 here, too.
+      writeTransposed(k, first, layout.context(k, p), k.index(layout.valueDim),
+                      out, p, panels, [&](Value x, Value query, Value row) {
+                        Value other = k.load(second, row, query);
+                        Value none = arith::CmpFOp::create(
+                            k.builder, k.loc, arith::CmpFPredicate::OEQ, other,
+                            zero);
+                        Value rest = k.fma(other, k.subf(zero, factor), x);
+                        return k.select(none, x, rest);
+                      });
+      return;
+    }
     Value inverse = inverseSums(k, layout, first, p);
     Value subtracted = keepRow(k, layout, second, p, [&](Value query) {
       // A row that saw no key gives 0, also if lambda is not finite.
