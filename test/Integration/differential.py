@@ -25,8 +25,9 @@ class Differential(Case):
     """The textbook steps of two maps; with `fused`, one attn.sdpa whose operands have the layout bshd. `term` is a mask of
     masks.py, `factors` the number of lambdas (0: a number without a dimension), `sinks` their size."""
 
-    def __init__(self, name, dk=64, term=None, factors=None, function=False, sinks=None, fused=False, **options):
+    def __init__(self, name, dk=64, term=None, factors=None, function=False, sinks=None, fused=False, sigmoid=False, **options):
         super().__init__(name, dk, **options)
+        self.sigmoid, self.sum_scale = sigmoid, 1
         self.term, self.function, self.sinks, self.fused = term and TERMS[term], function, sinks, fused
         self.factors = self.heads if factors is None else factors
 
@@ -68,7 +69,8 @@ class Differential(Case):
             step(f"attn.bias {last()}, %bias : {s}, {types['bias']}")
         if self.where():
             step(f"attn.mask {last()} where {self.where()} : {s}")
-        step(f"attn.softmax {last()}{f' sinks %sinks : ' + types['sinks'] if self.sinks else ''} : {s}")
+        sinks = f" sinks %sinks : {types['sinks']}" if self.sinks else ""
+        step(f"attn.{'sigmoid' if self.sigmoid else 'softmax'} {last()}{sinks} : {s}")
         return lines, last()
 
     def body(self, types):
@@ -125,10 +127,24 @@ class Differential(Case):
     def expected(self, arrays, sizes):
         table, seen = arrays.get("table"), self.visible(arrays, sizes)
         modify = (lambda s, b, h, q, k: s + table.astype(np.float64)[h, np.clip(k - q + 20, 0, 40)]) if self.function else None
-        first, second = (attention(arrays[q], arrays[k], arrays["v"], self.scale, seen, arrays.get("bias"), modify,
-                                   arrays.get("sinks"))[0] for q, k in (("q", "k"), ("q2", "k2")))
+        if self.sigmoid:
+            map = lambda q, k: self.by_sigmoid(arrays[q], arrays[k], arrays["v"], seen)
+        else:
+            map = lambda q, k: attention(arrays[q], arrays[k], arrays["v"], self.scale, seen, arrays.get("bias"), modify,
+                                         arrays.get("sinks"))[0]
+        first, second = map("q", "k"), map("q2", "k2")
         factors = np.broadcast_to(np.atleast_1d(arrays["lambda"]).astype(np.float64), self.heads)[:, None, None]
         return [first - np.where(second == 0, 0, factors * second)]
+
+    def by_sigmoid(self, q, k, v, seen):
+        q, k, v = (elements.numbers(x) for x in (q, k, v))
+        k, v = (np.repeat(x, self.group, axis=1) for x in (k, v))
+        with np.errstate(all="ignore"):
+            weights = np.where(seen, 1 / (1 + np.exp(-self.scale * np.einsum("bhqd,bhkd->bhqk", q, k))), 0)
+        self.sum_scale = max(1, k.shape[2] ** 0.5)  # a row's weights do not add up to 1
+        with np.errstate(invalid="ignore"):
+            products = np.where(weights[..., None] == 0, 0, weights[..., None] * v[:, :, None])
+        return products.sum(-2)
 
     def in_memory(self, array):
         """The array as the kernel has it, or back."""
@@ -140,7 +156,7 @@ class Differential(Case):
 
     def compare(self, what, got, want):
         limits = elements.tolerance(self.value_type, want[0], self.error_scale)
-        limits["atol"] = limits["atol"] * 2  # the errors of two maps
+        limits["atol"] = limits["atol"] * 2 * self.sum_scale  # the errors of two maps
         return compare(f"{self.name} {what}", got[0], want[0], **limits)
 
 
@@ -158,6 +174,7 @@ CASES = [
     *(Differential(f"{q}_{v}", 64, types=(q, v), mask=m, heads=4, group=2)
       for q, v, m in [("f16", "f16", CAUSAL), ("bf16", "bf16", ()), ("f64", "f64", BOTTOM), ("f16", "f32", PADDED)]),
     Differential("bf16_odd", 17, dv=5, types=("bf16", "bf16"), mask=BOTTOM),
+    Differential("sigmoid", 40, sigmoid=True, mask=PADDED, heads=4, group=2), Differential("sigmoid_bf16", 64, sigmoid=True, types=("bf16", "bf16")),
     Differential("static", 64, sizes=(2, 37, 130), mask=CAUSAL), Differential("static_one", 64, sizes=(1, 1, 700)),
 ]
 LENGTHS = [(1, 1, 1), (2, 7, 3), (1, 1, 1500), (3, 17, 131), (1, 130, 129), (2, 300, 211)]
