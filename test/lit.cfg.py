@@ -34,7 +34,8 @@ if "-fsanitize=address" in config.c_compiler:
     config.available_features.add("asan")
     # Python keeps memory until it ends; what it loads needs its sanitizer first.
     # libMLIR.so is not instrumented and does not unpoison what its allocators share with us.
-    config.environment["ASAN_OPTIONS"] = "detect_leaks=0:allow_user_poisoning=0"
+    # A thread's signal stack is LLVM's, not the sanitizer's to free.
+    config.environment["ASAN_OPTIONS"] = "detect_leaks=0:allow_user_poisoning=0:use_sigaltstack=0"
     python = f"env LD_PRELOAD={config.test_preload} {python}"
 
 config.substitutions += [

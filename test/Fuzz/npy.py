@@ -183,7 +183,8 @@ class Npy:
         if case["valid"] and outcome.code:
             return "a valid call is refused"
         work = self.folder / "work"
-        left = observe.leftovers(self.folder, [*inputs, "r0.npy", "r1.npy"])
+        asked = [] if outcome.code else [path.name for path in work.iterdir() if any(word.endswith(path.name) for word in words)]
+        left = observe.leftovers(self.folder, [*inputs, "r0.npy", "r1.npy", *asked])
         if left:
             return f"leftover {re.sub('[0-9]+', 'N', left[0])}"
         for name, content in inputs.items():

@@ -40,7 +40,7 @@ def run(command, folder, slow=1, limit_memory=True):
     hold it up."""
     temporary = folder / "tmp"
     environment = {**os.environ, "TMPDIR": str(temporary), "TMP": str(temporary), "LC_ALL": "C"}
-    options = f"exitcode={SANITIZER}:detect_leaks=0:allow_user_poisoning=0:allocator_may_return_null=1"
+    options = f"exitcode={SANITIZER}:detect_leaks=0:allow_user_poisoning=0:use_sigaltstack=0:allocator_may_return_null=1"
     environment["ASAN_OPTIONS"], environment["UBSAN_OPTIONS"] = options, f"exitcode={SANITIZER}:print_stacktrace=1"
     with open(folder / "stdout", "w+b") as out, open(folder / "stderr", "w+b") as err:
         process = subprocess.Popen(command, cwd=folder / "work", env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err)

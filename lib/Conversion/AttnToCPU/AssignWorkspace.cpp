@@ -15,9 +15,10 @@
 //          func.func private @mha.workspace(.., %threads: index) -> index
 //
 // The work space is one region per worker, as large as the largest item needs,
-// then the buffers that hold values between parallel loops, each at a multiple
-// of 64 bytes. Buffers that are never needed at the same time share their
-// bytes. Nothing is allocated while a kernel runs.
+// for as many workers as the longest loop has items, then the buffers that hold
+// values between parallel loops, each at a multiple of 64 bytes. Buffers that
+// are never needed at the same time share their bytes. Nothing is allocated
+// while a kernel runs.
 //
 // Sizes are computed where the kernel begins. One that is known only later, in
 // a loop or an item, is replaced by a bound that its operations imply. A size
@@ -83,6 +84,8 @@ private:
     SmallVector<std::pair<memref::AllocOp, Value>> places;
     int64_t known = 0;
     Value bytes;
+    /// How many items the loop has at most; null if that is not known.
+    Value items;
   };
 
   Value constant(int64_t value) {
@@ -99,7 +102,9 @@ private:
   Value again(Value size);
   FailureOr<Value> bytesOf(memref::AllocOp alloc);
   LogicalResult measure(scf::ForallOp forall);
+  Value itemsOf(scf::ForallOp forall);
   void placeInRegions();
+  Value workers();
   LogicalResult placeBuffers();
   void makeSizeFunction(Value total);
   void replaceByView(memref::AllocOp alloc, OpBuilder &b, Value offset);
@@ -221,6 +226,22 @@ void Workspace::replaceByView(memref::AllocOp alloc, OpBuilder &b,
   alloc.erase();
 }
 
+/// How many items a loop has at most; null if that is not known at the begin.
+Value Workspace::itemsOf(scf::ForallOp forall) {
+  Value items = constant(1);
+  for (OpFoldResult bound : forall.getMixedUpperBound()) {
+    Value size;
+    if (std::optional<int64_t> known = getConstantIntValue(bound))
+      size = constant(*known);
+    else
+      size = atBegin(cast<Value>(bound));
+    if (!size)
+      return {};
+    items = multiply(items, size);
+  }
+  return items;
+}
+
 /// Bytes of the buffers of an item, those of known size first.
 LogicalResult Workspace::measure(scf::ForallOp forall) {
   Region region;
@@ -252,6 +273,9 @@ LogicalResult Workspace::measure(scf::ForallOp forall) {
     region.places.push_back({alloc, region.bytes});
     region.bytes = add(region.bytes, *bytes);
   }
+  if (region.places.empty())
+    return success();
+  region.items = itemsOf(forall);
   regions.push_back(std::move(region));
   return success();
 }
@@ -281,6 +305,20 @@ void Workspace::placeInRegions() {
     }
 }
 
+/// How many workers there are at most: no more than threads, and no more than
+/// items. (A loop asks for no more threads than it has items.)
+Value Workspace::workers() {
+  Value threads = kernel.getArgument(kernel.getNumArguments() - 2);
+  Value most;
+  for (const Region &region : regions) {
+    if (!region.items)
+      return threads;
+    most = most ? arith::MaxUIOp::create(rewriter, loc, most, region.items)
+                : region.items;
+  }
+  return most ? arith::MinUIOp::create(rewriter, loc, threads, most) : threads;
+}
+
 /// Places what lives between parallel loops behind the regions; makes the
 /// function of sizes.
 LogicalResult Workspace::placeBuffers() {
@@ -304,8 +342,7 @@ LogicalResult Workspace::placeBuffers() {
     }
     all.push_back(bytes);
   }
-  Value threads = kernel.getArgument(kernel.getNumArguments() - 2);
-  Value offset = multiply(threads, workerBytes);
+  Value offset = multiply(workers(), workerBytes);
   for (auto [place, bytes] : llvm::zip_equal(shared, all)) {
     for (memref::AllocOp alloc : place.buffers) {
       OpBuilder b(alloc);

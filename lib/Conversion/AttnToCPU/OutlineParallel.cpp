@@ -165,8 +165,13 @@ void Outliner::callParallelFor(scf::ForallOp forall, func::FuncOp kernel,
                                            items.getName());
   Value body = cast(b, loc, pointer, function);
   Value itemCount = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
+  // The work space has room for no more workers than there are items. A pool is
+  // asked for one at least.
+  Value workers = arith::MinUIOp::create(b, loc, threads, count);
+  workers = arith::MaxUIOp::create(b, loc, workers,
+                                   arith::ConstantIndexOp::create(b, loc, 1));
   Value threadCount =
-      arith::IndexCastOp::create(b, loc, b.getI32Type(), threads);
+      arith::IndexCastOp::create(b, loc, b.getI32Type(), workers);
   auto callee = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(b.getContext()),
       {pointer, b.getI64Type(), b.getI32Type(), pointer, pointer});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers of an item lie in its worker's region, each at a multiple of 64 bytes:
-// 28 bytes take 64, so two take 128. The size is the number of workers times that.
+// 28 bytes take 64, so two take 128. The size is the number of workers times that,
+// and there are no more workers than items.
 // RUN: attn-opt %s --attn-assign-workspace --attn-outline-parallel --canonicalize | FileCheck %s
 
 // CHECK: func.func private @f.items(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %[[WORKER:.*]]: i32)
@@ -11,8 +12,10 @@
 // CHECK: memref.view %[[WS]][%[[AT]]][] : memref<?xi8> to memref<7xf32>
 // CHECK: %[[NEXT:.*]] = arith.addi %{{.*}}, %c64
 // CHECK: memref.view %[[WS]][%[[NEXT]]][] : memref<?xi8> to memref<2xf32>
-// CHECK: func.func private @f.workspace({{.*}}, %[[THREADS:.*]]: index) -> index
-// CHECK: %[[BYTES:.*]] = arith.muli %[[THREADS]], %c128
+// CHECK: func.func private @f.workspace(%[[X:.*]]: memref<?x?xf32>, {{.*}}, %[[THREADS:.*]]: index) -> index
+// CHECK: %[[ITEMS:.*]] = memref.dim %[[X]], %c0
+// CHECK: %[[WORKERS:.*]] = arith.minui %[[THREADS]], %[[ITEMS]]
+// CHECK: %[[BYTES:.*]] = arith.muli %[[WORKERS]], %c128
 // CHECK-NEXT: return %[[BYTES]]
 // CHECK-NOT: @attn.worker
 func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
