@@ -181,6 +181,11 @@ class Mutator:
         lines.insert(int(self.rng.integers(len(lines) + 1)), line)
         return "\n".join(lines)
 
+    def behind(self, lines, i, new, name, other):
+        """New lines behind line `i`; what comes then reads `other` where it read `name`."""
+        rest = [re.sub(rf"{re.escape(name)}\b", other, line) for line in lines[i + 1:]]
+        return "\n".join(lines[:i + 1] + new + rest)
+
     def chained(self, text):
         """A line again, once or often, each time on its own result where it can be."""
         lines = text.split("\n")
@@ -195,8 +200,7 @@ class Mutator:
             again = op.replace(inputs[0], last, 1) if inputs and self.rng.random() < 0.8 else op
             last = f"{name}_{n}_again"
             new.append(f"  {last} = {again}")
-        rest = [re.sub(rf"{re.escape(name)}\b", last, line) for line in lines[i + 1:]]
-        return "\n".join(lines[:i + 1] + new + rest)
+        return self.behind(lines, i, new, name, last)
 
     def residual(self, text):
         """An elementwise op on a result and a value of its type, as a program around attention has it."""
@@ -210,8 +214,7 @@ class Mutator:
         same = [other for other in self.types("\n".join(lines[:i])).get(type, []) if other != name] or [name]
         op = self.pick(["arith.addf", "arith.mulf", "arith.subf", "arith.maximumf"])
         new = f"  {name}_more = {op} {name}, {self.pick(same)} : {type}"
-        rest = [re.sub(rf"{re.escape(name)}\b", name + "_more", line) for line in lines[i + 1:]]
-        return "\n".join(lines[:i + 1] + [new] + rest)
+        return self.behind(lines, i, [new], name, name + "_more")
 
     def around(self, text):
         """An op that is no attention's, on one of the values."""
@@ -228,8 +231,7 @@ class Mutator:
             i += 1  # the rest of the signature
         new = f"{name}_new{i}"
         op = self.pick(AROUND).format(n=new, v=name, t=type, i=i)
-        rest = [re.sub(rf"{re.escape(name)}\b", new, line) for line in lines[i + 1:]]
-        return "\n".join(lines[:i + 1] + ["  " + op] + rest)
+        return self.behind(lines, i, ["  " + op], name, new)
 
     def also_returned(self, text):
         """A value more is returned."""

@@ -67,15 +67,18 @@ static double add_flops(const void *data) {
   return 2.0 * (double)(args->a.shape[0] * args->a.shape[1]);
 }
 
-static const attn_rt_port add_ports[] = {
-    {"a", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
-    {"b", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
-    {"sum", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
-    {"difference", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
-};
-static const attn_rt_program add_program = {
-    "add",        2,       2,        add_ports, add_run, add_workspace_size,
-    add_strerror, no_info, add_flops};
+#define MATRIX(name) {name, ATTN_F32, 2, {-1, -1}, {"a0", "a1"}}
+#define ADD_PROGRAM(ports)                                                     \
+  {"add",        2,       2,        ports, add_run, add_workspace_size,        \
+   add_strerror, no_info, add_flops}
+static const attn_rt_port add_ports[] = {MATRIX("a"), MATRIX("b"),
+                                         MATRIX("sum"), MATRIX("difference")};
+static const attn_rt_program add_program = ADD_PROGRAM(add_ports);
+
+// The same with arguments that are called as options are.
+static const attn_rt_port named_ports[] = {MATRIX("help"), MATRIX("threads"),
+                                           MATRIX("sum"), MATRIX("difference")};
+static const attn_rt_program named_program = ADD_PROGRAM(named_ports);
 
 // copy = every argument, as f32, one after the other.
 typedef struct {
@@ -109,28 +112,20 @@ static const attn_rt_program mixed_program = {
     "mixed",      4,       1,        mixed_ports, mixed_run, no_workspace,
     add_strerror, no_info, add_flops};
 
-// The same with arguments that are called as options are.
-static const attn_rt_port named_ports[] = {
-    {"help", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
-    {"threads", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
-    {"sum", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
-    {"difference", ATTN_F32, 2, {-1, -1}, {"a0", "a1"}},
-};
-static const attn_rt_program named_program = {
-    "add",        2,       2,        named_ports, add_run, add_workspace_size,
-    add_strerror, no_info, add_flops};
-
 static char *out, *err;
 
-// Runs "./add WORDS..." with stdout and stderr caught.
-static int run_words(const attn_rt_program *program, const char *words) {
-  char line[1024], *argv[64];
+// Runs "./add WORDS...".
+static int call_main(const attn_rt_program *program, const char *words) {
+  char line[1024], *argv[64] = {"./add"};
   int argc = 1;
   snprintf(line, sizeof line, "%s", words);
-  argv[0] = "./add";
   for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
     argv[argc++] = word;
-  argv[argc] = NULL;
+  return attn_rt_main(program, argc, argv);
+}
+
+// The same with stdout and stderr caught.
+static int run_words(const attn_rt_program *program, const char *words) {
   int saved[2], flags = O_WRONLY | O_CREAT | O_TRUNC;
   fflush(NULL);
   for (int fd = 1; fd <= 2; ++fd) {
@@ -139,7 +134,7 @@ static int run_words(const attn_rt_program *program, const char *words) {
     dup2(file, fd);
     close(file);
   }
-  int status = attn_rt_main(program, argc, argv);
+  int status = call_main(program, words);
   fflush(NULL);
   for (int fd = 1; fd <= 2; ++fd) {
     dup2(saved[fd - 1], fd);
@@ -260,17 +255,13 @@ static int run_printing_to(const char *path, const char *words) {
   fflush(NULL);
   pid_t child = fork();
   if (child == 0) {
-    char line[256], *argv[16] = {"./add"};
-    int argc = 1, file = open(".err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    snprintf(line, sizeof line, "%s", words);
-    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-      argv[argc++] = word;
+    int file = open(".err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(file, STDERR_FILENO);
     if (path)
       dup2(open(path, O_WRONLY), STDOUT_FILENO);
     else
       close(STDOUT_FILENO);
-    _exit(attn_rt_main(&add_program, argc, argv));
+    _exit(call_main(&add_program, words));
   }
   int status = -1;
   CHECK(child > 0 && waitpid(child, &status, 0) == child);

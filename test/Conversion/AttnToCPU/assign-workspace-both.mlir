@@ -6,10 +6,12 @@
 // CHECK-DAG: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<100xf32>
 // CHECK-DAG: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<7xf32>
 // CHECK: func.func private @f.workspace({{.*}}, %[[THREADS:.*]]: index) -> index
-// CHECK: %[[ALL:.*]] = arith.muli %[[THREADS]], %c448
+// CHECK: %[[WORKERS:.*]] = arith.minui %[[THREADS]], %{{.*}} : index
+// CHECK: %[[ALL:.*]] = arith.muli %[[WORKERS]], %c448
 // CHECK: arith.addi %[[ALL]], %c64
 // CHECK: func.func private @f.kernel(
-// CHECK: %[[BEHIND:.*]] = arith.muli %arg3, %c448
+// CHECK: %[[WORKERS:.*]] = arith.minui %arg3, %{{.*}} : index
+// CHECK: %[[BEHIND:.*]] = arith.muli %[[WORKERS]], %c448
 // CHECK: memref.view %arg2[%[[BEHIND]]][] : memref<?xi8> to memref<3xf32>
 func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
   %c0 = arith.constant 0 : index

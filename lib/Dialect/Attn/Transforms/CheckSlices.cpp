@@ -15,6 +15,7 @@
 //
 // Before: the fused level. After: functions with such slices have their
 // @NAME.slices.
+#include "EntryFunctions.h"
 #include "SizeRequirements.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -209,9 +210,7 @@ void SliceChecker::check(OffsetSizeAndStrideOpInterface slice, Value whole) {
 
 /// Makes @NAME.slices of a copy of `function`, if there is something to check.
 static void addCheck(func::FuncOp function) {
-  OpBuilder b(function.getContext());
-  b.setInsertionPointAfter(function);
-  auto copy = cast<func::FuncOp>(b.clone(*function));
+  func::FuncOp copy = cloneBehind(function);
   SliceChecker checker(copy);
   SmallVector<std::pair<Operation *, Value>> slices;
   copy.walk([&](Operation *op) {
@@ -224,26 +223,16 @@ static void addCheck(func::FuncOp function) {
   });
   for (auto [op, whole] : slices)
     checker.check(cast<OffsetSizeAndStrideOpInterface>(op), whole);
-  if (!checker.all) {
+  if (checker.all)
+    answerInstead(copy, "slices", checker.all);
+  else
     copy.erase();
-    return;
-  }
-  copy.setName((function.getName() + ".slices").str());
-  copy->removeAttr("attn.ports");
-  copy.removeResAttrsAttr();
-  copy.setPrivate();
-  copy.setType(b.getFunctionType(function.getArgumentTypes(), b.getI1Type()));
-  copy.front().getTerminator()->setOperands(checker.all);
 }
 
 namespace {
 struct CheckSlices : attn::impl::CheckSlicesBase<CheckSlices> {
   void runOnOperation() override {
-    SmallVector<func::FuncOp> functions;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function.isPublic() && !function.isExternal())
-        functions.push_back(function);
-    for (func::FuncOp function : functions)
+    for (func::FuncOp function : entryFunctions(getOperation()))
       addCheck(function);
   }
 };

@@ -14,6 +14,7 @@
 // the kernel runs. A projection counts 2 * rows * inputs * outputs.
 //
 // Before: the fused level. After: every public function has its @NAME.flops.
+#include "EntryFunctions.h"
 #include "ItemMask.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
@@ -302,26 +303,18 @@ static Value flopsOf(OpBuilder &b, Operation *op) {
   return product;
 }
 
-static void addFlops(func::FuncOp func) {
-  OpBuilder b(func.getContext());
-  b.setInsertionPointAfter(func);
-  auto flops = cast<func::FuncOp>(b.clone(*func));
-  flops.setName((func.getName() + ".flops").str());
-  flops->removeAttr("attn.ports");
-  flops.removeResAttrsAttr();
-  flops.setPrivate();
-  flops.setType(b.getFunctionType(func.getArgumentTypes(), b.getF64Type()));
-  auto ret = cast<func::ReturnOp>(flops.front().getTerminator());
-  b.setInsertionPoint(ret);
+static void addFlops(func::FuncOp function) {
+  func::FuncOp copy = cloneBehind(function);
+  OpBuilder b(copy.front().getTerminator());
   Value total =
-      arith::ConstantOp::create(b, func.getLoc(), b.getF64FloatAttr(0.0));
+      arith::ConstantOp::create(b, copy.getLoc(), b.getF64FloatAttr(0.0));
   SmallVector<Operation *> counted;
-  for (Operation &op : flops.front())
+  for (Operation &op : copy.front())
     if (isa<SdpaOp, ProjectOp>(op))
       counted.push_back(&op);
   for (Operation *op : counted)
     total = arith::AddFOp::create(b, op->getLoc(), total, flopsOf(b, op));
-  ret->setOperands(total);
+  answerInstead(copy, "flops", total);
 }
 
 namespace {
@@ -336,12 +329,8 @@ struct CountFlops : attn::impl::CountFlopsBase<CountFlops> {
     });
     if (numbered.wasInterrupted())
       return signalPassFailure();
-    SmallVector<func::FuncOp> functions;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func.isPublic() && !func.isExternal())
-        functions.push_back(func);
-    for (func::FuncOp func : functions)
-      addFlops(func);
+    for (func::FuncOp function : entryFunctions(getOperation()))
+      addFlops(function);
   }
 };
 } // namespace
