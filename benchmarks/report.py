@@ -70,7 +70,7 @@ def text(result):
 
 
 def markdown(result):
-    """The part of docs/performance.md that is measured."""
+    """A table as in docs/measurements."""
     versions = ", ".join(f"{name} {version}" for name, version in sorted(result["versions"].items()))
     lines = [conditions(result) + ".", versions + ".", ""]
     lines += [speeds(int(threads), limits) + "." for threads, limits in result["limits"].items()]

@@ -64,7 +64,7 @@ static bool startsOneFmaPerCycle(StringRef cpu) {
       cpu);
 }
 
-/// Numbers of include/attn/Target/CodeGen.h, as docs/performance.md measured
+/// Numbers of include/attn/Target/CodeGen.h, measured (docs/measurements)
 /// or derived them.
 static void describeVectors(Processor &processor) {
   const llvm::MCSubtargetInfo &info = *processor.machine->getMCSubtargetInfo();

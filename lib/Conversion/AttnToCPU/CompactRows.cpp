@@ -16,7 +16,7 @@
 // A level-1 cache has 4096 bytes per way: rows a large power of two apart fall
 // into few of its sets, and a tile of keys does not stay there. A copy of the
 // whole head is read by all its query tiles, and costs 1 % at 2048 queries;
-// without it, rows 4096 bytes apart cost 40 % (docs/performance.md). The caller
+// without it, rows 4096 bytes apart cost 40 % (docs/Experiments.md). The caller
 // chooses strides at run time, so does the code, and the work space counts the
 // copies only where they are made.
 //

@@ -31,7 +31,7 @@
 // are enough; 8 x 1 would want the scalar of a product read by its
 // instruction, which LLVM does not do for pairs. A key tile is what takes two
 // thirds of the cache together with a panel's scores, with the same limits, but
-// with a mask at most 96 keys. All of this was measured; docs/performance.md
+// with a mask at most 96 keys. All of this was measured; docs/Experiments.md
 // says on what.
 //
 // Without a mask, or with lengths alone, which bound the loops, sdpa takes all
