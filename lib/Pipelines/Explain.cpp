@@ -256,6 +256,8 @@ static std::string formulaText(Value value, ArrayAttr ports) {
       .Case<arith::DivUIOp, arith::DivSIOp>([&](auto) {
         return "floor((" + operand(0) + ")/" + operand(1) + ")";
       })
+      // Threads, or items where these are fewer.
+      .Case([&](arith::MinUIOp) { return "workers"; })
       .Case<arith::MaxUIOp, arith::MaxSIOp>(
           [&](auto) { return "max(" + operand(0) + ", " + operand(1) + ")"; })
       .Case([&](arith::SelectOp) {
@@ -323,7 +325,9 @@ std::string attn::explainWorkspace(ModuleOp module) {
         terms, os,
         [&](Value term) { os << formulaText(term, portsOf(kernel)); }, " + ");
     os << (terms.empty() ? "0" : "")
-       << "\n    and a copy of each tensor of which the innermost stride is "
+       << "\n    with a worker for each thread, or for each item where these "
+          "are "
+          "fewer, and a copy of each tensor of which the innermost stride is "
           "not 1 or one is negative\n";
   }
   return text;

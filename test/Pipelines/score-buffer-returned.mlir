@@ -4,8 +4,8 @@
 // RUN: attn-opt %s --explain --target=x86-64-v3 | FileCheck %s --check-prefix=WORKSPACE
 // CHECK: func.func private @f.kernel({{.*}}, %{{.*}}: memref<?x?xf32, strided<[?, ?], offset: ?>>, %{{.*}}: memref<?xi8>
 // WORKSPACE: work space of f, in bytes:
-// WORKSPACE-NEXT: {{^ *threads[*][0-9]+$}}
-// WORKSPACE-NEXT: and a copy of each tensor of which the innermost stride is not 1
+// WORKSPACE-NEXT: {{^ *workers[*][0-9]+$}}
+// WORKSPACE-NEXT: with a worker for each thread, or for each item where these are fewer, and a copy of each tensor of which the innermost stride is not 1
 func.func @f(%q: tensor<?x64xf32>, %k: tensor<?x64xf32>, %v: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x?xf32>) {
   %s = attn.scores %q, %k : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x?xf32>
   %w = attn.softmax %s : tensor<?x?xf32>
