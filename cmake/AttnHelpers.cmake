@@ -55,6 +55,8 @@ function(attn_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   attn_target_link(${name} ${arg_LINK})
+  # Headers of a room inside a library: "Build/KernelBuilder.h".
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   if(ATTN_PRECOMPILE_HEADERS)
     target_precompile_headers(${name} REUSE_FROM AttnPrecompiled)
   endif()

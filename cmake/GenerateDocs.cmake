@@ -16,6 +16,8 @@ generate(dialect -gen-dialect-doc -dialect=attn ${attn}/Dialect/Attn/IR/AttnOps.
 file(WRITE ${OUTPUT}/Dialect.md "${dialect}")
 
 generate(transforms -gen-pass-doc ${attn}/Dialect/Attn/Transforms/Passes.td)
+generate(schedule -gen-pass-doc ${attn}/Schedule/Passes.td)
 generate(conversion -gen-pass-doc ${attn}/Conversion/Passes.td)
+generate(interface -gen-pass-doc ${attn}/Interface/Passes.td)
 file(WRITE ${OUTPUT}/Passes.md
-  "# Passes\n\n## From attn to attn\n\n${transforms}\n## From attn to other dialects\n\n${conversion}")
+  "# Passes\n\n## From attn to attn\n\n${transforms}\n## Choice of tile sizes\n\n${schedule}\n## From attn to other dialects\n\n${conversion}\n## To what C calls\n\n${interface}")

@@ -2,8 +2,6 @@
 // The contract of a phase: which ops are gone. Written without TableGen because
 // it belongs to the table of phases and not to the passes that people combine.
 #include "CheckPhase.h"
-#include "LowerCopies.h"
-#include "attn/Pipelines/Phases.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -49,7 +47,4 @@ std::unique_ptr<Pass> attn::createCheckPhase(StringRef phase,
   return pass;
 }
 
-void attn::registerPipelinePasses() {
-  PassRegistration<CheckPhase>();
-  registerPass(createLowerCopies);
-}
+void attn::registerCheckPhase() { PassRegistration<CheckPhase>(); }

@@ -8,6 +8,8 @@ namespace attn {
 /// Fails where an op of `gone` (or of a dialect in `gone`) is left.
 std::unique_ptr<mlir::Pass> createCheckPhase(llvm::StringRef phase,
                                              llvm::ArrayRef<std::string> gone);
+
+void registerCheckPhase();
 } // namespace attn
 
 #endif

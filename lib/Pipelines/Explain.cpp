@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ExplainFacts.h"
-#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "attn/Interface/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

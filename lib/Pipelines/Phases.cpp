@@ -7,6 +7,8 @@
 #include "OnFunctions.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Interface/Passes.h"
+#include "attn/Schedule/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -256,4 +258,9 @@ LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
   }
   pm.addPass(createCheckPhase(phase.name, gone));
   return failed(pm.run(module)) ? failure() : verify(module);
+}
+
+void attn::registerPipelinePasses() {
+  registerCheckPhase();
+  registerPass(createLowerCopies);
 }

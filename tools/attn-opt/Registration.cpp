@@ -3,7 +3,9 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Interface/Passes.h"
 #include "attn/Pipelines/Phases.h"
+#include "attn/Schedule/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -96,7 +98,9 @@ template <typename Create> static void registerOne(Create create) {
 
 void attn::tool::registerPasses() {
   registerAttnTransformsPasses();
+  registerAttnSchedulePasses();
   registerAttnConversionPasses();
+  registerAttnInterfacePasses();
   registerPipelinePasses();
   mlir::registerTransformsPasses();
   arith::registerArithPasses();

@@ -16,8 +16,10 @@
 //
 // Before: tile ops on memrefs whose innermost stride is 1. After: no attn op is
 // left; scf, memref, arith, vector and func are.
-#include "DecodeKernels.h"
+#include "Decode/DecodeKernels.h"
 #include "KernelLibrary.h"
+#include "Prefill/Kernels.h"
+#include "Project/ProjectTile.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ops of states as a caller has them become calls of kernels; part of
 // convert-attn-to-cpu (ConvertAttnToCPU.cpp).
+#include "Decode/DecodeKernels.h"
 #include "KernelLibrary.h"
-#include "StateRows.h"
+#include "Prefill/Kernels.h"
 
 using namespace mlir;
 using namespace attn;

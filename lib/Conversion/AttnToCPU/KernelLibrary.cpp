@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelLibrary.h"
-#include "DecodeLayout.h"
+#include "Decode/DecodeLayout.h"
 #include "mlir/IR/AsmState.h"
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_KERNELLIBRARY_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_KERNELLIBRARY_H
 
-#include "Kernels.h"
+#include "Build/StateLayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include <map>

@@ -7,7 +7,8 @@
 // its result cannot wrap: lengths are below 2^31, captured integers of 64 bits
 // and of type index below 2^40 in magnitude, and `overflow<nsw>` is believed.
 // Computed numbers stay below 2^60.
-#pragma once
+#ifndef ATTN_LIB_DIALECT_ATTN_IR_PROGRAMINTEGERS_H
+#define ATTN_LIB_DIALECT_ATTN_IR_PROGRAMINTEGERS_H
 
 #include "attn/Dialect/Attn/IR/MaskProgram.h"
 #include <map>
@@ -72,3 +73,5 @@ private:
 };
 
 } // namespace attn
+
+#endif

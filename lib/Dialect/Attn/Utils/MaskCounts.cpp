@@ -8,6 +8,7 @@
 
 #include "attn/Analysis/MaskCounts.h"
 #include "RangeEmitter.h"
+#include "attn/Dialect/Attn/Utils/MaskLoops.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <numeric>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values of a mask's symbols.
 
-#include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include "attn/Dialect/Attn/Utils/MaskSymbols.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What MaskLoops.cpp and MaskCounts.cpp emit bounds with.
+// Bounds of key ranges as ops of arith.
 #ifndef ATTN_LIB_DIALECT_ATTN_UTILS_RANGEEMITTER_H
 #define ATTN_LIB_DIALECT_ATTN_UTILS_RANGEEMITTER_H
 
-#include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include "attn/Dialect/Attn/Utils/MaskSymbols.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace attn {

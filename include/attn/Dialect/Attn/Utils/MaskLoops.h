@@ -43,34 +43,10 @@
 #ifndef ATTN_DIALECT_ATTN_UTILS_MASKLOOPS_H
 #define ATTN_DIALECT_ATTN_UTILS_MASKLOOPS_H
 
-#include "attn/Analysis/MaskBounds.h"
-#include "mlir/IR/Builders.h"
-#include "llvm/ADT/DenseMap.h"
+#include "attn/Dialect/Attn/Utils/MaskSymbols.h"
 #include <optional>
 
 namespace attn {
-
-/// The value of each symbol (variable id) that the ranges or the formula use.
-/// Each must be of index type and dominate the insertion point.
-struct SymbolValues {
-  llvm::DenseMap<int, mlir::Value> values;
-
-  SymbolValues() = default;
-  /// Both lengths, and what the mask operands hold for the symbols that load
-  /// one; the rows of the tile, where it has some, are still to be set.
-  SymbolValues(const MaskContext &context, mlir::Value queryLength,
-               mlir::Value keyLength, mlir::ValueRange maskOperands);
-
-  void set(int variable, mlir::Value value) { values[variable] = value; }
-  /// Fatal error if the symbol has no value: a mistake of the calling pass.
-  mlir::Value lookup(const MaskContext &context, int variable) const;
-};
-
-/// Does `linear` (or `formula`, or a bound of `ranges`) use this symbol?  For
-/// loading only what is needed.
-bool usesSymbol(const KeyRanges &ranges, int variable);
-bool usesSymbol(const MaskContext &context, const Formula &formula,
-                int variable);
 
 /// Makes the body for one key tile: gets the tile number, whether it needs the
 /// predicate (edge) and the loop-carried values; returns their next values.
@@ -107,12 +83,6 @@ emitKeyRuns(mlir::OpBuilder &builder, mlir::Location loc,
 /// is not possible: an over-approximation, many parts.
 mlir::Value emitKeyCount(mlir::OpBuilder &builder, mlir::Location loc,
                          const KeyRanges &ranges, const SymbolValues &symbols);
-
-/// Half-open: visit [begin, end), of which [fullBegin, fullEnd) is full, and
-/// begin <= fullBegin <= fullEnd <= end always.  In units of TK keys.
-struct KeyBlockBounds {
-  mlir::Value begin, fullBegin, fullEnd, end;
-};
 
 /// The bounds of form Loops (and None, as four zeros); nullopt for form Walk:
 /// use the predicate on all of emitHull.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Long code apart from the loops that need it.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_BUILD_APART_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_BUILD_APART_H
+
+#include "KernelBuilder.h"
+
+namespace attn::cpu {
+
+/// Instructions, roughly, beyond which the code of a score function or a mask
+/// stands in a function of its own. Every vector of a register tile needs it,
+/// in several loops of a kernel: code would grow with the product. A call costs
+/// nothing beside so many instructions.
+constexpr int64_t mostInline = 512;
+
+/// A call of `KERNEL_suffix`, a function beside the kernel where the builder
+/// stands, which `body` fills the first time. It sees its arguments only.
+Value callApart(KernelBuilder &k, llvm::StringRef suffix,
+                mlir::ValueRange arguments, mlir::Type result,
+                llvm::function_ref<Value(mlir::ValueRange)> body);
+
+} // namespace attn::cpu
+
+#endif

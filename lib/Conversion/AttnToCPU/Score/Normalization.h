@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What both ways to normalise scores, and both kinds of kernel, need.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_NORMALIZATION_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_NORMALIZATION_H
+
+#include "Build/KernelBuilder.h"
+
+namespace attn::cpu {
+
+/// m where it is a number, 0 where no key was seen: differences stay defined.
+Value safeMaximum(KernelBuilder &k, Value maximum);
+
+/// 1 / (1 + e^-x) of scores in units of log2; exactly 0 where one is excluded.
+Value sigmoid(KernelBuilder &k, Value score);
+
+/// Whether no lane is NaN.
+Value allNumbers(KernelBuilder &k, Value vector);
+
+/// Whether the `count` rows of `value` are finite: x * 0 is 0 for these only.
+Value allFinite(KernelBuilder &k, Value value, Value count, int64_t valueDim);
+
+} // namespace attn::cpu
+
+#endif

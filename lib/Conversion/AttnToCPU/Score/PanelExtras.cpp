@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "PanelExtras.h"
+#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+MatrixKind cpu::matrixKind(Value matrix) {
+  auto type = cast<MemRefType>(matrix.getType());
+  if (type.getDimSize(0) == 1)
+    return MatrixKind::Row; // one row of keys for all queries
+  return type.getDimSize(1) == 1 ? MatrixKind::Column : MatrixKind::Matrix;
+}
+
+Values cpu::packedMasks(Attribute mask, ValueRange operands) {
+  Values packed;
+  for (Attribute term : leafTerms(mask)) {
+    auto allowed = dyn_cast<AllowedAttr>(term);
+    Value matrix = allowed ? operands[allowed.getOperand()] : Value();
+    if (matrix && isa<MemRefType>(matrix.getType()) &&
+        matrixKind(matrix) != MatrixKind::Row &&
+        !llvm::is_contained(packed, matrix))
+      packed.push_back(matrix);
+  }
+  return packed;
+}
+
+PanelExtras::PanelExtras(KernelBuilder &builder, const StateLayout &layout,
+                         const TileOperands &operands, const Panels &panels)
+    : k(builder), layout(layout), tile(operands), panels(panels) {
+  if (tile.bias && matrixKind(tile.bias) != MatrixKind::Row)
+    packed.push_back(tile.bias);
+  llvm::append_range(packed, packedMasks(tile.mask, tile.maskOperands));
+}
+
+PanelExtras::PanelExtras(KernelBuilder &builder, const PanelExtras &other)
+    : k(builder), layout(other.layout), tile(other.tile), panels(other.panels),
+      packed(other.packed) {}
+
+Value cpu::biasInLog2(KernelBuilder &k, Value bias) {
+  Value scaled = k.mulf(bias, k.splat(log2OfE));
+  Value infinite = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::OEQ, bias, k.infinity());
+  return k.select(infinite, bias, k.maxf(k.lowest(), scaled));
+}
+
+/// `lanes` booleans of a row, one byte each, as 1 and 0. (A vector of i1 would
+/// be read as packed bits.)
+static Value loadBooleans(KernelBuilder &k, Value matrix, Value row,
+                          Value column) {
+  OpBuilder &b = k.builder;
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, k.loc, matrix);
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, k.loc, matrix);
+  Value rowOffset =
+      arith::MulIOp::create(b, k.loc, row, metadata.getStrides()[0]);
+  Value address =
+      k.add(k.add(base, metadata.getOffset()), k.add(rowOffset, column));
+  Value integer = arith::IndexCastOp::create(b, k.loc, b.getI64Type(), address);
+  Value pointer = LLVM::IntToPtrOp::create(
+      b, k.loc, LLVM::LLVMPointerType::get(b.getContext()), integer);
+  Value bytes =
+      LLVM::LoadOp::create(b, k.loc, VectorType::get(k.lanes, b.getI8Type()),
+                           pointer, /*alignment=*/1);
+  Value wide = arith::ExtUIOp::create(b, k.loc, k.intVectorType, bytes);
+  return arith::SIToFPOp::create(b, k.loc, k.vectorType, wide);
+}
+
+/// The same for a row of fewer than `lanes` elements; the last one is repeated.
+static Value loadFewBooleans(KernelBuilder &k, Value matrix, Value row) {
+  Value last =
+      k.sub(memref::DimOp::create(k.builder, k.loc, matrix, 1), k.index(1));
+  Value numbers = k.splat(0.0);
+  for (int64_t lane = 0; lane < k.lanes; ++lane) {
+    Value bit = memref::LoadOp::create(
+        k.builder, k.loc, matrix, ValueRange{row, k.min(k.index(lane), last)});
+    Value number = arith::UIToFPOp::create(k.builder, k.loc, k.element, bit);
+    numbers = vector::InsertOp::create(k.builder, k.loc, number, numbers,
+                                       ArrayRef<int64_t>{lane});
+  }
+  return numbers;
+}
+
+/// `lanes` values of a row of bias, in units of log2, or of a mask, as 1 and 0.
+static Value loadExtra(KernelBuilder &k, Value matrix, Value row, Value column,
+                       Value mask) {
+  auto type = cast<MemRefType>(matrix.getType());
+  if (!type.getElementType().isInteger(1))
+    return biasInLog2(k, k.loadRow(matrix, row, column, mask));
+  return mask ? loadFewBooleans(k, matrix, row)
+              : loadBooleans(k, matrix, row, column);
+}
+
+void PanelExtras::pack(Value p, const PanelKeys &keys, bool bias, bool mask) {
+  for (auto [i, matrix] : llvm::enumerate(packed)) {
+    if (matrix == tile.bias ? bias : mask)
+      packMatrix(matrix, layout.extra(i), p, keys);
+  }
+}
+
+/// Transposes the part of `matrix` that belongs to the panel, so that row
+/// firstRow + key holds one value per query.
+void PanelExtras::packMatrix(Value matrix, int64_t firstRow, Value p,
+                             const PanelKeys &keys) {
+  Value lastQuery = k.sub(tile.queryEnd, k.index(1));
+  bool column = matrixKind(matrix) == MatrixKind::Column;
+  Value width =
+      column ? k.index(1)
+             : memref::DimOp::create(k.builder, k.loc, matrix, 1).getResult();
+  for (int64_t v = 0; v < k.vectors; ++v) {
+    Value first = k.add(firstQuery(p), v * k.lanes);
+    auto group = [&](Value at, Value row, Value mask) {
+      Values lines;
+      for (int64_t lane = 0; lane < k.lanes; ++lane)
+        lines.push_back(loadExtra(
+            k, matrix, k.min(k.add(first, lane), lastQuery), at, mask));
+      for (auto [i, line] : llvm::enumerate(k.transpose(lines))) {
+        k.store(line, tile.state, k.add(row, i), k.index(v * k.lanes));
+        if (column)
+          break;
+      }
+    };
+    if (column) {
+      Value mask = vector::CreateMaskOp::create(
+          k.builder, k.loc, k.boolVectorType, ValueRange{width});
+      group(k.index(0), k.index(firstRow), mask);
+      continue;
+    }
+    // Groups of `lanes` keys; the last one moves back to stay in the matrix
+    // (rows in front of the tile's first take what is read twice).
+    k.choose(
+        k.less(k.index(k.lanes - 1), width),
+        [&] {
+          Value last = k.sub(width, k.index(k.lanes));
+          k.loop(keys.begin, keys.end, k.lanes, [&](Value key) {
+            Value at = k.min(k.add(tile.keyBegin, key), last);
+            Value row = k.add(k.sub(at, tile.keyBegin), firstRow);
+            group(at, row, {});
+          });
+        },
+        [&] {
+          Value mask = vector::CreateMaskOp::create(
+              k.builder, k.loc, k.boolVectorType, ValueRange{width});
+          group(k.index(0), k.index(firstRow), mask);
+        });
+  }
+}
+
+/// Element of a matrix that broadcasts to (queries x keys), for one pair.
+Value PanelExtras::ofPair(Value matrix, Value p, Value key) {
+  MatrixKind kind = matrixKind(matrix);
+  bool oneKey = cast<MemRefType>(matrix.getType()).getDimSize(1) == 1;
+  return k.loadBroadcast(matrix,
+                         kind == MatrixKind::Row ? k.index(0) : firstQuery(p),
+                         oneKey ? k.index(0) : k.add(tile.keyBegin, key));
+}
+
+static int64_t positionOf(ArrayRef<Value> values, Value value) {
+  return llvm::find(values, value) - values.begin();
+}
+
+Value PanelExtras::bias(Value p, Value key, int64_t v) {
+  if (k.lanes == 1)
+    return biasInLog2(k, ofPair(tile.bias, p, key));
+  if (matrixKind(tile.bias) == MatrixKind::Row) {
+    // One column may broadcast to all keys.
+    bool single = cast<MemRefType>(tile.bias.getType()).getDimSize(1) == 1;
+    Value at = single ? k.index(0) : k.add(tile.keyBegin, key);
+    return biasInLog2(k, k.loadBroadcast(tile.bias, k.index(0), at));
+  }
+  int64_t row = layout.extra(positionOf(packed, tile.bias));
+  bool column = matrixKind(tile.bias) == MatrixKind::Column;
+  return k.load(tile.state, column ? k.index(row) : k.add(key, row),
+                k.index(v * k.lanes));
+}
+
+Value PanelExtras::isAllowed(unsigned operand, Value p, Value key, int64_t v) {
+  Value matrix = tile.maskOperands[operand];
+  if (k.lanes == 1)
+    return ofPair(matrix, p, key);
+  if (matrixKind(matrix) == MatrixKind::Row) {
+    bool single = cast<MemRefType>(matrix.getType()).getDimSize(1) == 1;
+    Value at = single ? k.index(0) : k.add(tile.keyBegin, key);
+    return k.loadBroadcast(matrix, k.index(0), at);
+  }
+  int64_t row = layout.extra(positionOf(packed, matrix));
+  bool column = matrixKind(matrix) == MatrixKind::Column;
+  Value number = k.load(tile.state, column ? k.index(row) : k.add(key, row),
+                        k.index(v * k.lanes));
+  return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OGT,
+                               number, k.splat(0.5));
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What kernels that compute scores have in common.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_TILEOPERANDS_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_TILEOPERANDS_H
+
+#include "Build/KernelBuilder.h"
+
+namespace attn::cpu {
+
+/// The operands that attn.online and attn.weigh have in common, as values of a
+/// kernel function, and what follows from them.
+struct TileOperands {
+  Value state, key;
+  Value paddedKey; // for products of tiles
+  Value queryBegin, queryEnd, keyBegin, queryLength, keyLength;
+  Value bias; // may be null
+  llvm::SmallVector<Value> maskOperands;
+  mlir::Attribute mask;             // null: every pair is visible
+  mlir::Region *function = nullptr; // null: scores stay as they are
+  mlir::ValueRange captures;        // batch entry, head, captured values
+  mlir::ValueRange ahead;           // matrices that are needed later
+};
+
+/// The keys of the tile that a panel looks at, relative to the tile's first:
+/// [begin, end), of which [fullBegin, fullEnd) need no mask. The number of keys
+/// in the full range is a multiple of the register tile's rows.
+struct PanelKeys {
+  Value begin, fullBegin, fullEnd, end;
+};
+
+} // namespace attn::cpu
+
+#endif

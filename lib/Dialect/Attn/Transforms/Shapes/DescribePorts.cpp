@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-describe-ports: what a caller must know about a function's arguments.
+//
+//   func.func @f(%q: tensor<?x?x64xf32> {attn.name = "q"}, ..)
+// gets
+//   attn.ports = [{name = "q", type = tensor<?x?x64xf32>, input = true,
+//                  symbols = ["q0", "q1", ""], sizes = array<i64: -1, -1, 64>},
+//                 ..]
+//
+// Two dimensions that must have the same size get the same symbol, named after
+// its first use in the order of the arguments. Which must be the same follows
+// from the ops: a union-find over all dimensions of all tensors of the function
+// collects what each op requires. A dimension that must equal a static size has
+// that size and no symbol, although its type may not know it.
+//
+// A table that a region captures must have an element, unless there is no query
+// to read it for;
+//   {name = "table", .., not_empty = [["q0", "q2"]]}
+// says: where both q0 and q2 are above 0.
+//
+// Before: ops of the graph and the fused level. After: the same. Not handled:
+// numbers of query and key heads that are both unknown; attn-check-target
+// refuses them.
+#include "SizeRequirements.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Interface/CNames.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace attn {
+#define GEN_PASS_DEF_DESCRIBEPORTS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// Ranks that attn_tensor can hold (ATTN_MAX_RANK).
+static constexpr int64_t maxRank = 6;
+
+namespace {
+struct DescribePorts : attn::impl::DescribePortsBase<DescribePorts> {
+  LogicalResult checkName(func::FuncOp function);
+  LogicalResult checkPrivateNames();
+  LogicalResult checkPortName(Location loc, StringRef what, Attribute given,
+                              StringRef name, llvm::StringSet<> &used);
+  LogicalResult checkType(Location loc, StringRef what, StringRef name,
+                          Type type);
+  LogicalResult describe(func::FuncOp function);
+
+  void runOnOperation() override {
+    if (failed(checkPrivateNames()))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.isPublic() && !function.isExternal() &&
+          failed(describe(function)))
+        return signalPassFailure();
+  }
+};
+
+/// Names dimensions in the order of their first use.
+struct PortWriter {
+  SizeClasses &classes;
+  Builder builder;
+  llvm::DenseMap<unsigned, std::string> symbols{};
+
+  DictionaryAttr describe(StringRef name, Value value, bool input) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<Attribute> names;
+    SmallVector<int64_t> sizes;
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      int64_t size = classes.sizeOf({value, i});
+      sizes.push_back(size);
+      std::string symbol;
+      if (size < 0)
+        symbol =
+            symbols
+                .try_emplace(classes.find({value, i}), (name + Twine(i)).str())
+                .first->second;
+      names.push_back(builder.getStringAttr(symbol));
+    }
+    return builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(name)),
+         builder.getNamedAttr("type", TypeAttr::get(type)),
+         builder.getNamedAttr("input", builder.getBoolAttr(input)),
+         builder.getNamedAttr("symbols", builder.getArrayAttr(names)),
+         builder.getNamedAttr("sizes", builder.getDenseI64ArrayAttr(sizes))});
+  }
+};
+} // namespace
+
+/// Adds for whom `argument` must have an element.
+static DictionaryAttr withReaders(PortWriter &writer, DictionaryAttr port,
+                                  BlockArgument argument,
+                                  ArrayRef<Table> tables) {
+  SmallVector<Attribute> all;
+  for (const Table &table : tables) {
+    if (table.tensor != argument)
+      continue;
+    SmallVector<Attribute> symbols;
+    for (Dim reader : table.readers)
+      if (auto symbol = writer.symbols.find(writer.classes.find(reader));
+          symbol != writer.symbols.end())
+        symbols.push_back(writer.builder.getStringAttr(symbol->second));
+    Attribute where = writer.builder.getArrayAttr(symbols);
+    if (!llvm::is_contained(all, where))
+      all.push_back(where);
+  }
+  bool known =
+      llvm::none_of(cast<DenseI64ArrayAttr>(port.get("sizes")).asArrayRef(),
+                    [](int64_t size) { return size <= 0; });
+  if (all.empty() || known)
+    return port;
+  NamedAttrList entries(port);
+  entries.set("not_empty", writer.builder.getArrayAttr(all));
+  return entries.getDictionary(port.getContext());
+}
+
+LogicalResult DescribePorts::checkName(func::FuncOp function) {
+  StringRef name = function.getName();
+  if (std::string why = whyNotEntryName(name); !why.empty())
+    return function.emitError()
+           << "expects a public function whose name C can call, but got '"
+           << name << "', which is " << why << "; choose another name";
+  for (Operation &other : *function->getBlock()) {
+    auto symbol = other.getAttrOfType<StringAttr>("sym_name");
+    if (!symbol || &other == function)
+      continue;
+    StringRef rest = symbol.getValue();
+    if (rest.consume_front(name) && rest.starts_with("."))
+      return other.emitError()
+             << "expects no name that begins with '" << name
+             << ".', because the parts of '" << name
+             << "' are called so, but got '" << symbol.getValue() << "'";
+    bool isStruct = rest == entrySuffixes().back();
+    if (symbol.getValue().starts_with(name) &&
+        llvm::is_contained(entrySuffixes(), rest) &&
+        !(isStruct && SymbolTable::getSymbolVisibility(&other) ==
+                          SymbolTable::Visibility::Private))
+      return function.emitError()
+             << "expects no other '" << symbol.getValue()
+             << "' in the module, because "
+             << (isStruct ? "the argument struct" : "a C function") << " of '"
+             << name << "' is called so";
+  }
+  if (!function.getBody().hasOneBlock())
+    return function.emitError()
+           << "expects a function without branches, but got several blocks";
+  if (function.getNumResults() == 0)
+    return function.emitError() << "expects a function with a result";
+  return success();
+}
+
+/// Private functions have C names as well, if no one else sees them.
+LogicalResult DescribePorts::checkPrivateNames() {
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (function.isPrivate() && !function.isExternal() &&
+        isLinkedName(function.getName()))
+      return function.emitError()
+             << "expects a function whose name is its own, but got '"
+             << function.getName()
+             << "', a name of the C library, the linker or the runtime";
+  return success();
+}
+
+/// `given` is the attribute attn.name of a port.
+LogicalResult DescribePorts::checkPortName(Location loc, StringRef what,
+                                           Attribute given, StringRef name,
+                                           llvm::StringSet<> &used) {
+  if (given && !isa<StringAttr>(given))
+    return emitError(loc) << "expects attn.name to be a string, but got "
+                          << given;
+  if (std::string why = whyNotPortName(name); !why.empty())
+    return emitError(loc) << "expects a name for " << what
+                          << " that a member of a C struct can have, but got '"
+                          << name << "', which is " << why
+                          << "; choose another name";
+  if (!used.insert(name).second)
+    return emitError(loc) << "expects arguments and results of different "
+                             "names, but got '"
+                          << name << "' twice";
+  return success();
+}
+
+LogicalResult DescribePorts::checkType(Location loc, StringRef what,
+                                       StringRef name, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return emitError(loc) << "expects " << what << " '" << name
+                          << "' to be a ranked tensor, but got " << type;
+  if (tensor.getRank() > maxRank)
+    return emitError(loc) << "expects " << what << " '" << name
+                          << "' to have at most " << maxRank
+                          << " dimensions, but got " << type;
+  Type element = tensor.getElementType();
+  if (!element.isF32() && !element.isF64() && !element.isF16() &&
+      !element.isBF16() && !element.isInteger(1) && !element.isInteger(32) &&
+      !element.isInteger(64))
+    return emitError(loc) << "expects elements of " << what << " '" << name
+                          << "' to be f32, f64, f16, bf16, i1, i32 or i64, but "
+                             "got "
+                          << element;
+  return success();
+}
+
+static std::string nameOf(BlockArgument argument) {
+  unsigned i = argument.getArgNumber();
+  auto given = cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                   .getArgAttrOfType<StringAttr>(i, "attn.name");
+  return given ? given.str() : "arg" + std::to_string(i);
+}
+
+/// A result of a function that only merges states may be either one's memory.
+static Attribute withOverlap(Builder &b, DictionaryAttr port, Value result) {
+  auto merge = result.getDefiningOp<MergeStatesOp>();
+  if (!merge || !llvm::hasNItems(*merge->getBlock(), 2))
+    return port;
+  unsigned place = cast<OpResult>(result).getResultNumber();
+  SmallVector<Attribute> names;
+  for (unsigned operand : {place, place + 3})
+    if (auto argument = dyn_cast<BlockArgument>(merge->getOperand(operand)))
+      names.push_back(b.getStringAttr(nameOf(argument)));
+  NamedAttrList entries(port);
+  entries.set("overlaps", b.getArrayAttr(names));
+  return entries.getDictionary(b.getContext());
+}
+
+LogicalResult DescribePorts::describe(func::FuncOp function) {
+  if (failed(checkName(function)))
+    return failure();
+  SizeClasses classes;
+  SizeRequirements requirements(classes);
+  function.walk([&](Operation *op) { requirements.collect(op); });
+  if (classes.failed)
+    return failure();
+
+  PortWriter writer{classes, Builder(&getContext())};
+  SmallVector<Attribute> ports;
+  llvm::StringSet<> used;
+  for (BlockArgument argument : function.getArguments()) {
+    std::string name = nameOf(argument);
+    Type type = argument.getType();
+    Attribute given = function.getArgAttr(argument.getArgNumber(), "attn.name");
+    if (failed(checkPortName(argument.getLoc(), "an argument", given, name,
+                             used)) ||
+        failed(checkType(argument.getLoc(), "argument", name, type)))
+      return failure();
+    ports.push_back(writer.describe(name, argument, /*input=*/true));
+  }
+  for (auto [argument, port] : llvm::zip(function.getArguments(), ports))
+    port = withReaders(writer, cast<DictionaryAttr>(port), argument,
+                       requirements.tables);
+  size_t known = writer.symbols.size();
+  Operation *end = function.front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+    auto given = function.getResultAttrOfType<StringAttr>(i, "attn.name");
+    std::string name = given ? given.str() : "out" + std::to_string(i);
+    if (failed(checkPortName(function.getLoc(), "a result",
+                             function.getResultAttr(i, "attn.name"), name,
+                             used)) ||
+        failed(checkType(end->getLoc(), "result", name, value.getType())))
+      return failure();
+    auto port = writer.describe(name, value, /*input=*/false);
+    ports.push_back(withOverlap(writer.builder, port, value));
+    if (writer.symbols.size() != known)
+      return end->emitError()
+             << "result '" << name << "' of type " << value.getType()
+             << " has a size that no argument tells";
+  }
+  function->setAttr("attn.ports", writer.builder.getArrayAttr(ports));
+  return success();
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-emit-entry: the C functions of every kernel.
+//
+// A kernel is three private functions on memrefs:
+//   @mha.kernel(inputs.., outputs.., %workspace: memref<?xi8>, %threads: index,
+//               %call: !llvm.ptr) attributes {attn.ports = [...]}
+//   @mha.workspace(inputs.., outputs.., %threads: index) -> index    // bytes
+//   @mha.flops(inputs..) -> f64
+//   @mha.slices(inputs..) -> i1    // they lie inside; not always there
+// A C program sees `int32_t mha(const mha_args *)` and its four companions
+// (include/attn-rt/attn.h, program.h). Between the two stands what is emitted
+// here: every rule for the arguments is checked, and its status returned; what
+// the caller left out (threads, loop, work space) is filled in; the descriptors
+// of the memrefs are made from attn_tensor.
+//
+// Before: memrefs with any strides and any control flow. After: the same, and
+// the C functions in the LLVM dialect; every private function with a body has
+// internal linkage. The texts of the statuses stand on the entry as
+// `attn.statuses`.
+#include "Entry.h"
+#include "attn/Interface/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace attn {
+#define GEN_PASS_DEF_EMITENTRY
+#include "attn/Interface/Passes.h.inc"
+} // namespace attn
+
+using namespace attn;
+using namespace attn::entry;
+using LLVM::ICmpPredicate;
+
+namespace {
+
+/// The memref that `type` says, over the tensor at `port` in `args`.
+Value makeMemRef(Emitter &e, Value args, const Port &port, Type type) {
+  int64_t rank = port.type.getRank();
+  SmallVector<Type> fields{e.ptr, e.ptr, e.i64};
+  if (rank)
+    fields.append(2, LLVM::LLVMArrayType::get(e.i64, rank));
+  Value descriptor = LLVM::UndefOp::create(
+      e.b, LLVM::LLVMStructType::getLiteral(e.b.getContext(), fields));
+  auto insert = [&](Value value, ArrayRef<int64_t> position) {
+    descriptor = LLVM::InsertValueOp::create(e.b, descriptor, value, position);
+  };
+  Value data = e.load(e.ptr, args, ArgsLayout::data(port));
+  insert(data, 0);
+  insert(data, 1);
+  insert(e.constant(e.i64, 0), 2);
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    insert(e.load(e.i64, args, ArgsLayout::shape(port, dim)), {3, dim});
+    insert(e.load(e.i64, args, ArgsLayout::stride(port, dim)), {4, dim});
+  }
+  return UnrealizedConversionCastOp::create(e.b, type, descriptor).getResult(0);
+}
+
+Value makeBuffer(Emitter &e, Value data, Value bytes, Type type) {
+  auto array = LLVM::LLVMArrayType::get(e.i64, 1);
+  Value descriptor = LLVM::UndefOp::create(
+      e.b, LLVM::LLVMStructType::getLiteral(
+               e.b.getContext(), {e.ptr, e.ptr, e.i64, array, array}));
+  std::pair<Value, SmallVector<int64_t>> fields[] = {
+      {data, {0}},
+      {data, {1}},
+      {e.constant(e.i64, 0), {2}},
+      {bytes, {3, 0}},
+      {e.constant(e.i64, 1), {4, 0}}};
+  for (auto &[value, position] : fields)
+    descriptor = LLVM::InsertValueOp::create(e.b, descriptor, value, position);
+  return UnrealizedConversionCastOp::create(e.b, type, descriptor).getResult(0);
+}
+
+/// Emits the functions of one kernel.
+struct EntryOfKernel {
+  Emitter e;
+  std::string name;
+  func::FuncOp kernel, workspace, flops, slices;
+  ArrayRef<Port> ports;
+  ArgsLayout layout;
+  std::vector<Check> shapes, memory;
+  LLVM::LLVMFuncOp checkShapes;
+
+  EntryOfKernel(ModuleOp module, func::FuncOp kernel, ArrayRef<Port> ports)
+      : e(kernel.getLoc(), module),
+        name(kernel.getName().drop_back(strlen(".kernel"))), kernel(kernel),
+        workspace(module.lookupSymbol<func::FuncOp>(name + ".workspace")),
+        flops(module.lookupSymbol<func::FuncOp>(name + ".flops")),
+        slices(module.lookupSymbol<func::FuncOp>(name + ".slices")),
+        ports(ports), layout{static_cast<int64_t>(ports.size())},
+        shapes(shapeChecks(ports)), memory(memoryChecks(ports)) {}
+
+  int32_t firstMemoryStatus() const {
+    return FirstOwn - static_cast<int32_t>(shapes.size());
+  }
+
+  SmallVector<Value> memRefs(Value args, func::FuncOp callee) {
+    SmallVector<Value> values;
+    for (const Port &port : ports)
+      if (values.size() < callee.getNumArguments() &&
+          (callee == workspace || callee == kernel || port.input))
+        values.push_back(makeMemRef(e, args, port,
+                                    callee.getArgumentTypes()[values.size()]));
+    return values;
+  }
+
+  Value toIndex(Value value) {
+    return arith::IndexCastOp::create(e.b, e.b.getIndexType(), value);
+  }
+
+  /// Number of threads that the caller asked for, or all there are. More than
+  /// the built-in pool takes would only cost work space.
+  Value threads(Value args) {
+    auto maximum = e.declare("attn_rt_max_threads", e.i32, {});
+    Value asked = e.load(e.i32, args, layout.threads());
+    Region *region = e.b.getInsertionBlock()->getParent();
+    Block *here = e.b.getInsertionBlock();
+    Block *all = e.b.createBlock(region, region->end());
+    Block *next = e.b.createBlock(region, region->end(), e.i32, e.b.getLoc());
+    e.b.setInsertionPointToEnd(here);
+    LLVM::CondBrOp::create(e.b, e.compare(ICmpPredicate::sgt, asked, 0), next,
+                           asked, all, ValueRange());
+    e.b.setInsertionPointToEnd(all);
+    LLVM::BrOp::create(e.b, e.call(maximum, {}), next);
+    e.b.setInsertionPointToEnd(next);
+    Value count = next->getArgument(0);
+    return e.select(e.compare(ICmpPredicate::slt, count, mostThreads), count,
+                    e.constant(e.i32, mostThreads));
+  }
+  static constexpr int64_t mostThreads = 1024;
+
+  /// Bytes that the kernel wants, and bytes to ask for so that the start can be
+  /// aligned to a cache line.
+  std::pair<Value, Value> workspaceBytes(Value args, Value threads) {
+    SmallVector<Value> operands = memRefs(args, workspace);
+    operands.push_back(toIndex(threads));
+    Value needed = func::CallOp::create(e.b, workspace, operands).getResult(0);
+    needed = arith::IndexCastOp::create(e.b, e.i64, needed);
+    Value zero = e.constant(e.i64, 0);
+    Value padded =
+        LLVM::AddOp::create(e.b, needed, e.constant(e.i64, alignment));
+    return {needed,
+            e.select(e.compare(ICmpPredicate::eq, needed, 0), zero, padded)};
+  }
+  static constexpr int64_t alignment = 64;
+
+  void emitCheckShapes();
+  void emitRun();
+  void emitWorkspaceSize();
+  void emitFlops();
+  void emitStrerror(ArrayRef<std::string> texts);
+  void emitInfo(LLVM::GlobalOp text);
+  std::vector<std::string> statusTexts() const;
+  Value emitWorkspacePointer(Value args, Value bytes, Value &owned);
+  void emitKernelCall(Value args, Value threads, Value space, Value bytes);
+};
+
+/// @mha.check_shapes: 0, or the status of the first broken rule.
+void EntryOfKernel::emitCheckShapes() {
+  checkShapes = e.declare(name + ".check_shapes", e.i32, e.ptr);
+  checkShapes.setLinkage(LLVM::Linkage::Internal);
+  Value args = e.begin(checkShapes);
+  e.returnIf(e.compare(ICmpPredicate::eq, args, e.null()),
+             e.constant(e.i32, ArgsAreNull));
+  e.returnIf(
+      e.compare(ICmpPredicate::ult, e.load(e.i64, args, 0), layout.size()),
+      e.constant(e.i32, ArgsTooSmall));
+  e.returnValue(firstBroken(e, shapes, FirstOwn, args));
+}
+
+/// The work space of the caller, or one of our own, which is then `owned`.
+Value EntryOfKernel::emitWorkspacePointer(Value args, Value bytes,
+                                          Value &owned) {
+  auto allocate = e.declare("malloc", e.ptr, e.i64);
+  Value given = e.load(e.ptr, args, layout.workspace());
+  Region *region = e.b.getInsertionBlock()->getParent();
+  Block *here = e.b.getInsertionBlock();
+  Block *own = e.b.createBlock(region, region->end());
+  Block *check = e.b.createBlock(region, region->end());
+  Block *next = e.b.createBlock(region, region->end(), {e.ptr, e.ptr},
+                                {e.b.getLoc(), e.b.getLoc()});
+  e.b.setInsertionPointToEnd(here);
+  LLVM::CondBrOp::create(e.b, e.compare(ICmpPredicate::eq, given, e.null()),
+                         own, check);
+  e.b.setInsertionPointToEnd(own);
+  Value space = e.call(allocate, bytes);
+  Value failed =
+      LLVM::AndOp::create(e.b, e.compare(ICmpPredicate::eq, space, e.null()),
+                          e.compare(ICmpPredicate::ne, bytes, 0));
+  e.returnIf(failed, e.constant(e.i32, OutOfMemory));
+  LLVM::BrOp::create(e.b, ValueRange{space, space}, next);
+
+  e.b.setInsertionPointToEnd(check);
+  e.returnIf(e.compare(ICmpPredicate::ult,
+                       e.load(e.i64, args, layout.workspaceSize()), bytes),
+             e.constant(e.i32, WorkspaceTooSmall));
+  LLVM::BrOp::create(e.b, ValueRange{given, e.null()}, next);
+
+  e.b.setInsertionPointToEnd(next);
+  owned = next->getArgument(1);
+  return next->getArgument(0);
+}
+
+void EntryOfKernel::emitKernelCall(Value args, Value threads, Value space,
+                                   Value bytes) {
+  Value start = LLVM::PtrToIntOp::create(e.b, e.i64, space);
+  start = LLVM::AddOp::create(e.b, start, e.constant(e.i64, alignment - 1));
+  start = LLVM::AndOp::create(e.b, start, e.constant(e.i64, -alignment));
+  start = LLVM::IntToPtrOp::create(e.b, e.ptr, start);
+
+  // The caller's settings with nothing left out.
+  auto parallel = e.declare("attn_rt_parallel_for",
+                            LLVM::LLVMVoidType::get(e.b.getContext()),
+                            {e.ptr, e.i64, e.i32, e.ptr, e.ptr});
+  Value loop = e.load(e.ptr, args, layout.parallelFor());
+  loop = e.select(e.compare(ICmpPredicate::eq, loop, e.null()),
+                  LLVM::AddressOfOp::create(e.b, parallel), loop);
+  Value call = LLVM::AllocaOp::create(
+      e.b, e.ptr, e.i8, e.constant(e.i64, ArgsLayout::callSize), 8);
+  int64_t begin = layout.workspace();
+  e.store(start, call, 0);
+  e.store(bytes, call, layout.workspaceSize() - begin);
+  e.store(loop, call, layout.parallelFor() - begin);
+  e.store(e.load(e.ptr, args, layout.parallelContext()), call,
+          layout.parallelContext() - begin);
+  e.store(threads, call, layout.threads() - begin);
+
+  SmallVector<Value> operands = memRefs(args, kernel);
+  operands.push_back(
+      makeBuffer(e, start, bytes, kernel.getArgumentTypes()[operands.size()]));
+  operands.push_back(toIndex(threads));
+  operands.push_back(call);
+  func::CallOp::create(e.b, kernel, operands);
+}
+
+void EntryOfKernel::emitRun() {
+  Value args = e.begin(e.declare(name, e.i32, e.ptr));
+  for (bool ofShapes : {true, false}) {
+    Value status = ofShapes ? e.call(checkShapes, args)
+                            : firstBroken(e, memory, firstMemoryStatus(), args);
+    e.returnIf(e.compare(ICmpPredicate::ne, status, 0), status);
+  }
+  if (slices) {
+    Value inside =
+        func::CallOp::create(e.b, slices, memRefs(args, slices)).getResult(0);
+    Value isInside = LLVM::ZExtOp::create(e.b, e.i32, inside);
+    e.returnIf(e.compare(ICmpPredicate::eq, isInside, 0),
+               e.constant(e.i32, firstMemoryStatus() -
+                                     static_cast<int32_t>(memory.size())));
+  }
+  Value count = threads(args);
+  auto [needed, bytes] = workspaceBytes(args, count);
+  Value owned;
+  Value space = emitWorkspacePointer(args, bytes, owned);
+  emitKernelCall(args, count, space, needed);
+  e.call(e.declare("free", LLVM::LLVMVoidType::get(e.b.getContext()), e.ptr),
+         owned);
+  e.returnValue(e.constant(e.i32, 0));
+}
+
+/// Wrong shapes have no work space and no work: both functions return 0 then.
+void EntryOfKernel::emitWorkspaceSize() {
+  Value args = e.begin(e.declare(name + "_workspace_size", e.i64, e.ptr));
+  e.returnIf(e.compare(ICmpPredicate::ne, e.call(checkShapes, args), 0),
+             e.constant(e.i64, 0));
+  e.returnValue(workspaceBytes(args, threads(args)).second);
+}
+
+void EntryOfKernel::emitFlops() {
+  Type f64 = e.b.getF64Type();
+  Value args = e.begin(e.declare(name + "_flops", f64, e.ptr));
+  Value zero = LLVM::ConstantOp::create(e.b, f64, e.b.getF64FloatAttr(0));
+  e.returnIf(e.compare(ICmpPredicate::ne, e.call(checkShapes, args), 0), zero);
+  e.returnValue(
+      func::CallOp::create(e.b, flops, memRefs(args, flops)).getResult(0));
+}
+
+std::vector<std::string> EntryOfKernel::statusTexts() const {
+  std::vector<std::string> texts{"success", "args: is null",
+                                 "args: size is smaller than sizeof(" + name +
+                                     "_args)",
+                                 "workspace: workspace_size is smaller than " +
+                                     name + "_workspace_size(args)",
+                                 "workspace: out of memory"};
+  for (const auto &checks : {shapes, memory})
+    for (const Check &check : checks)
+      texts.push_back(check.text);
+  if (slices)
+    texts.push_back("arguments: a slice lies outside of its tensor");
+  return texts;
+}
+
+/// All texts in one string, and a table of where each begins: no relocations.
+void EntryOfKernel::emitStrerror(ArrayRef<std::string> texts) {
+  std::string all;
+  SmallVector<int32_t> begins;
+  for (StringRef text : texts) {
+    begins.push_back(static_cast<int32_t>(all.size()));
+    all += text.str() + '\0';
+  }
+  int32_t unknown = static_cast<int32_t>(all.size());
+  all += std::string("unknown status") + '\0';
+  LLVM::GlobalOp strings = e.bytes(name + ".status_texts", all);
+  auto function = e.declare(name + "_strerror", e.ptr, e.i32);
+  int64_t count = static_cast<int64_t>(begins.size());
+  e.b.setInsertionPointToEnd(e.module.getBody());
+  auto table = LLVM::GlobalOp::create(
+      e.b, LLVM::LLVMArrayType::get(e.i32, count), /*isConstant=*/true,
+      LLVM::Linkage::Private, name + ".status_begins",
+      DenseElementsAttr::get(RankedTensorType::get(count, e.i32),
+                             ArrayRef<int32_t>(begins)));
+  Value status = e.begin(function);
+  Value index = LLVM::SubOp::create(e.b, e.constant(e.i32, 0), status);
+  Value base = e.address(strings);
+  auto at = [&](Value base, Type element, Value index) -> Value {
+    return LLVM::GEPOp::create(e.b, e.ptr, element, base, LLVM::GEPArg(index));
+  };
+  // One statement per op where order is free: both compilers emit the same.
+  Value isUnknown = e.compare(ICmpPredicate::uge, index, count);
+  e.returnIf(isUnknown, at(base, e.i8, e.constant(e.i64, unknown)));
+  Value wide = LLVM::ZExtOp::create(e.b, e.i64, index);
+  Value begin =
+      LLVM::LoadOp::create(e.b, e.i32, at(e.address(table), e.i32, wide));
+  e.returnValue(at(base, e.i8, LLVM::ZExtOp::create(e.b, e.i64, begin)));
+}
+
+void EntryOfKernel::emitInfo(LLVM::GlobalOp text) {
+  e.begin(e.declare(name + "_info", e.ptr, {}));
+  e.returnValue(e.address(text));
+}
+
+/// The type of the first of the kernel's tensors whose strides the caller
+/// cannot choose; null if there is none.
+Type findFixedStrides(func::FuncOp kernel, size_t ports) {
+  for (Type type : kernel.getArgumentTypes().take_front(ports)) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(cast<MemRefType>(type).getStridesAndOffset(strides, offset)) ||
+        !llvm::all_of(strides, ShapedType::isDynamic))
+      return type;
+  }
+  return {};
+}
+
+struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
+  using EmitEntryBase::EmitEntryBase;
+
+  LLVM::GlobalOp infoText;
+
+  LogicalResult emitOne(func::FuncOp kernel) {
+    SmallVector<Port> ports =
+        readPorts(kernel->getAttrOfType<ArrayAttr>("attn.ports"));
+    EntryOfKernel entry(getOperation(), kernel, ports);
+    if (!entry.workspace || !entry.flops)
+      return kernel.emitError()
+             << "expects '" << entry.name << ".workspace' and '" << entry.name
+             << ".flops' beside the kernel";
+    if (Type type = findFixedStrides(kernel, ports.size()))
+      return kernel.emitError()
+             << "expects arguments of any strides, but got " << type;
+    if (getOperation().lookupSymbol(entry.name))
+      return kernel.emitError()
+             << "expects no other '" << entry.name << "' in the module";
+    if (tiles && multipliesTiles(getOperation(), entry.name))
+      entry.memory.push_back(tilesCheck());
+    std::vector<std::string> texts = entry.statusTexts();
+    entry.emitCheckShapes();
+    entry.emitRun();
+    entry.emitWorkspaceSize();
+    entry.emitFlops();
+    entry.emitStrerror(texts);
+    // It tells of the whole input, which may hold many kernels.
+    if (!infoText)
+      infoText = entry.e.bytes(
+          entry.name + ".info",
+          (info.empty() ? std::string("{}") : info.getValue()) + '\0');
+    entry.emitInfo(infoText);
+    auto run = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(entry.name);
+    SmallVector<StringRef> references(texts.begin(), texts.end());
+    run->setAttr("attn.statuses", entry.e.b.getStrArrayAttr(references));
+    run->setAttr("attn.ports", kernel->getAttr("attn.ports"));
+    if (emitMain)
+      entry::emitMain(entry.e, entry.name, ports);
+    return success();
+  }
+
+  void runOnOperation() override {
+    infoText = {};
+    SmallVector<func::FuncOp> kernels;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr("attn.ports") &&
+          function.getName().ends_with(".kernel"))
+        kernels.push_back(function);
+    if (emitMain && kernels.size() != 1) {
+      getOperation().emitError()
+          << "expects one kernel in a program, but got " << kernels.size();
+      return signalPassFailure();
+    }
+    for (func::FuncOp kernel : kernels)
+      if (failed(emitOne(kernel)))
+        return signalPassFailure();
+    auto internal =
+        LLVM::LinkageAttr::get(&getContext(), LLVM::Linkage::Internal);
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.isPrivate() && !function.isExternal())
+        function->setAttr("llvm.linkage", internal);
+  }
+};
+} // namespace

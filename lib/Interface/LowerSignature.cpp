@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions on tensors become kernels on buffers of the caller.
+//
+// Before:  func.func @mha(%q: tensor<?x64xf32>) -> tensor<?x64xf32> {
+//            return %out
+//          }
+// After:   func.func @mha.kernel(%q: memref<?x64xf32, strided<[?, 1], offset:
+// ?>>,
+//              %out: memref<.., strided<..>>, %workspace: memref<?xi8>,
+//              %threads: index, %call: !llvm.ptr) {
+//            %0 = bufferization.to_tensor %q restrict
+//            bufferization.materialize_in_destination %1 in restrict writable
+//            %out return
+//          }
+//
+// Every use of a tensor.empty, or of a slice of one, gets one of its own: CSE
+// has made one of several destinations, which would have to be copied apart.
+//
+// Inputs are only read; the caller promises that results overlap neither inputs
+// nor each other. Functions whose results are no tensors (@mha.flops) keep
+// their name and results. `attn.ports` moves along.
+//
+// Before: tensors. After: tensors inside, buffers at the borders: one-shot
+// bufferization does the rest and writes results in place.
+#include "attn/Interface/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace attn {
+#define GEN_PASS_DEF_LOWERSIGNATURE
+#include "attn/Interface/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// The caller's buffer for a tensor: any strides, the innermost 1.
+static MemRefType bufferType(RankedTensorType type) {
+  if (type.getRank() == 0)
+    return MemRefType::get({}, type.getElementType());
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  strides.back() = 1;
+  auto layout =
+      StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
+  return MemRefType::get(type.getShape(), type.getElementType(), layout);
+}
+
+static void lowerArguments(func::FuncOp func, OpBuilder &builder) {
+  builder.setInsertionPointToStart(&func.front());
+  for (BlockArgument argument : func.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    argument.setType(bufferType(type));
+    auto tensor = bufferization::ToTensorOp::create(
+        builder, func.getLoc(), type, argument, /*restrict=*/true);
+    argument.replaceAllUsesExcept(tensor, tensor);
+  }
+}
+
+static void lowerResults(func::FuncOp func, OpBuilder &builder) {
+  auto ret = cast<func::ReturnOp>(func.front().getTerminator());
+  builder.setInsertionPoint(ret);
+  for (Value result : ret.getOperands()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    BlockArgument out =
+        func.front().addArgument(bufferType(type), func.getLoc());
+    auto store = bufferization::MaterializeInDestinationOp::create(
+        builder, func.getLoc(), result, out);
+    store.setRestrict(true);
+    store.setWritable(true);
+  }
+  ret.getOperandsMutable().clear();
+  for (Type type :
+       {Type(MemRefType::get({ShapedType::kDynamic}, builder.getI8Type())),
+        Type(builder.getIndexType()),
+        Type(LLVM::LLVMPointerType::get(builder.getContext()))})
+    func.front().addArgument(type, func.getLoc());
+  func.setName((func.getName() + ".kernel").str());
+}
+
+/// Users come first, so that a slice's copies have uses to give their source.
+static void separateDestinations(func::FuncOp func) {
+  SmallVector<Operation *> makers;
+  func.walk([&](Operation *op) {
+    bool isEmpty = isa<tensor::EmptyOp>(op);
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+      isEmpty = llvm::is_contained(makers, slice.getSource().getDefiningOp());
+    if (isEmpty)
+      makers.push_back(op);
+  });
+  for (Operation *maker : llvm::reverse(makers)) {
+    OpBuilder builder(maker);
+    auto uses = llvm::make_early_inc_range(maker->getUses());
+    for (OpOperand &use : llvm::drop_begin(uses))
+      use.set(builder.clone(*maker)->getResult(0));
+  }
+}
+
+namespace {
+struct LowerSignature : attn::impl::LowerSignatureBase<LowerSignature> {
+  void runOnOperation() override {
+    OpBuilder builder(&getContext());
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      separateDestinations(func);
+      lowerArguments(func, builder);
+      TypeRange results = func.getFunctionType().getResults();
+      bool kernel = llvm::all_of(results, llvm::IsaPred<RankedTensorType>) &&
+                    !results.empty();
+      if (kernel)
+        lowerResults(func, builder);
+      func.setType(FunctionType::get(&getContext(),
+                                     func.front().getArgumentTypes(),
+                                     kernel ? TypeRange() : results));
+      if (kernel) { // one dictionary per argument, or none at all
+        func.removeArgAttrsAttr();
+        func.removeResAttrsAttr();
+      }
+      func.setPrivate();
+    }
+  }
+};
+} // namespace
