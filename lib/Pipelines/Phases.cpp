@@ -8,6 +8,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Interface/Passes.h"
+#include "attn/Pipelines/DescribeTarget.h"
 #include "attn/Schedule/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
@@ -70,12 +71,6 @@ static void addFused(OpPassManager &pm, const PipelineOptions &) {
 static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   AssignScheduleOptions schedule;
-  schedule.lanes = options.lanes;
-  schedule.registers = options.registers;
-  schedule.chains = options.chains;
-  schedule.pairChains = options.pairChains;
-  schedule.tiles = options.tiles;
-  schedule.l1Bytes = options.l1Bytes;
   schedule.prefillSplitKeys = options.splitKeys;
   pm.addNestedPass<func::FuncOp>(createAssignSchedule(schedule));
 }
@@ -144,18 +139,20 @@ static void addEntry(OpPassManager &pm, const PipelineOptions &options) {
   EmitEntryOptions entry;
   entry.emitMain = options.program;
   entry.info = options.info;
-  entry.tiles = options.amx;
+  entry.tiles = options.target.getAmx();
   pm.addPass(createEmitEntry(entry));
 }
 
+/// Passes on vectors know no attn attribute; they have options.
 static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
-  if (options.laneProducts)
+  TargetAttr target = options.target;
+  if (target.getLaneProducts())
     pm.addNestedPass<func::FuncOp>(createJoinScalarLoads());
-  pm.addPass(createLowerTileProducts({options.amx}));
+  pm.addPass(createLowerTileProducts({target.getAmx()}));
   LowerVectorMathOptions math;
-  math.scalef = options.scalef;
-  math.f16 = options.f16;
-  math.bf16 = options.bf16;
+  math.scalef = target.getScalef();
+  math.f16 = target.getF16();
+  math.bf16 = target.getBf16();
   pm.addPass(createLowerVectorMath(math));
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
@@ -167,71 +164,90 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
   addKernelCleanup(pm);
 }
 
+// --- the tables ---
+
+static constexpr StringRef steps[] = {"attn.scores", "attn.softmax",
+                                      "attn.sigmoid", "attn.subtract_weights",
+                                      "attn.context"};
+static constexpr StringRef graph[] = {
+    "attn.sdpa", "attn.project", "attn.merge_states", "attn.finalize_state"};
+static constexpr StringRef tensors[] = {"tensor", "bufferization"};
+static constexpr StringRef kernels[] = {"attn", "linalg"};
+static constexpr StringRef loops[] = {"scf.forall", "memref.alloc"};
+static constexpr StringRef lowered[] = {"affine",
+                                        "arith",
+                                        "cf",
+                                        "func",
+                                        "index",
+                                        "math",
+                                        "memref",
+                                        "scf",
+                                        "ub",
+                                        "vector",
+                                        "builtin.unrealized_conversion_cast"};
+
+/// The head, which ends with fused attentions. Another kind of target has a
+/// table of its own behind it.
+static const Phase head[] = {
+    {PhaseId::Input,
+     "input",
+     "What was read: one op per textbook step.",
+     addNothing,
+     {},
+     true},
+    {PhaseId::Normalized,
+     "normalized",
+     "The steps in one canonical form.",
+     addNormalized,
+     {},
+     true},
+    {PhaseId::Fused, "fused",
+     "One attn.sdpa per attention; what callers must know of their arguments "
+     "stands in attn.ports.",
+     addFused, steps, true},
+};
+
+static const Phase cpu[] = {
+    {PhaseId::Scheduled,
+     "scheduled",
+     "Every kernel has its tile sizes.",
+     addScheduled,
+     {},
+     false},
+    {PhaseId::TiledQueries, "tiled-queries",
+     "One parallel item per batch entry, head and tile of queries.",
+     addTiledQueries, graph, false},
+    {PhaseId::TiledKeys,
+     "tiled-keys",
+     "Loops over the tiles of keys that the mask sees.",
+     addTiledKeys,
+     {},
+     false},
+    {PhaseId::Buffers, "buffers",
+     "Memory instead of tensors; results are written in place.", addBuffers,
+     tensors, false},
+    {PhaseId::Vectors, "vectors",
+     "Vector code; from here on there is no attn op.", addVectors, kernels,
+     false},
+    {PhaseId::Parallel, "parallel",
+     "Items are functions, and buffers have their place in the work space.",
+     addParallel, loops, false},
+    {PhaseId::Entry,
+     "entry",
+     "The functions that a C program calls check their arguments.",
+     addEntry,
+     {},
+     false},
+    {PhaseId::LLVM, "llvm", "Only the LLVM dialect.", addLLVM, lowered, false},
+};
+
 ArrayRef<Phase> attn::phases() {
-  static constexpr StringRef steps[] = {"attn.scores", "attn.softmax",
-                                        "attn.sigmoid", "attn.subtract_weights",
-                                        "attn.context"};
-  static constexpr StringRef graph[] = {
-      "attn.sdpa", "attn.project", "attn.merge_states", "attn.finalize_state"};
-  static constexpr StringRef tensors[] = {"tensor", "bufferization"};
-  static constexpr StringRef kernels[] = {"attn", "linalg"};
-  static constexpr StringRef loops[] = {"scf.forall", "memref.alloc"};
-  static constexpr StringRef lowered[] = {"affine",
-                                          "arith",
-                                          "cf",
-                                          "func",
-                                          "index",
-                                          "math",
-                                          "memref",
-                                          "scf",
-                                          "ub",
-                                          "vector",
-                                          "builtin.unrealized_conversion_cast"};
-  static const Phase table[] = {
-      {"input",
-       "What was read: one op per textbook step.",
-       addNothing,
-       {},
-       true},
-      {"normalized",
-       "The steps in one canonical form.",
-       addNormalized,
-       {},
-       true},
-      {"fused",
-       "One attn.sdpa per attention; what callers must know of their arguments "
-       "stands in attn.ports.",
-       addFused, steps, true},
-      {"scheduled",
-       "Every kernel has its tile sizes.",
-       addScheduled,
-       {},
-       false},
-      {"tiled-queries",
-       "One parallel item per batch entry, head and tile of "
-       "queries.",
-       addTiledQueries, graph, false},
-      {"tiled-keys",
-       "Loops over the tiles of keys that the mask sees.",
-       addTiledKeys,
-       {},
-       false},
-      {"buffers", "Memory instead of tensors; results are written in place.",
-       addBuffers, tensors, false},
-      {"vectors", "Vector code; from here on there is no attn op.", addVectors,
-       kernels, false},
-      {"parallel",
-       "Items are functions, and buffers have their place in the "
-       "work space.",
-       addParallel, loops, false},
-      {"entry",
-       "The functions that a C program calls check their arguments.",
-       addEntry,
-       {},
-       false},
-      {"llvm", "Only the LLVM dialect.", addLLVM, lowered, false},
-  };
-  return table;
+  static const std::vector<Phase> all = [] {
+    std::vector<Phase> list(std::begin(head), std::end(head));
+    list.insert(list.end(), std::begin(cpu), std::end(cpu));
+    return list;
+  }();
+  return all;
 }
 
 const Phase *attn::findPhase(StringRef name) {
@@ -246,14 +262,16 @@ LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
 #ifdef NDEBUG
   // Our own kernels are verified once per phase: after every pass, it would
   // take a third of the time.
-  pm.enableVerifier(phase.rejects);
+  pm.enableVerifier(phase.isHead);
 #endif
-  phase.addPasses(pm, options);
+  PipelineOptions withTarget = options;
+  withTarget.target = TargetAttr::of(module);
+  phase.addPasses(pm, withTarget);
   SmallVector<std::string> gone;
   for (const Phase &earlier : phases()) {
     for (StringRef name : earlier.gone)
       gone.push_back(name.str());
-    if (earlier.name == phase.name)
+    if (earlier.id == phase.id)
       break;
   }
   pm.addPass(createCheckPhase(phase.name, gone));
@@ -262,5 +280,6 @@ LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
 
 void attn::registerPipelinePasses() {
   registerCheckPhase();
+  registerSetTarget();
   registerPass(createLowerCopies);
 }

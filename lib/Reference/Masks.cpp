@@ -98,29 +98,32 @@ int64_t Mask::originOf(ChunkedAttr term, ArrayRef<int64_t> pair) const {
   return inDocument ? documentOf(pair).firstKey : 0;
 }
 
-bool Mask::sees(Attribute term, ArrayRef<int64_t> pair) const {
+bool Mask::seesCausal(CausalAttr causal, ArrayRef<int64_t> pair) const {
   int64_t q = pair[pair.size() - 2], k = pair.back();
   int64_t queries = scoresShape[scoresShape.size() - 2];
+  if (causal.getInDocument())
+    return k <=
+           standsOn(PositionAttr::get(causal.getContext(),
+                                      causal.getAlignment(), Attribute(), true),
+                    pair);
+  switch (causal.getAlignment()) {
+  case Alignment::TopLeft:
+    return k <= q;
+  case Alignment::BottomRight:
+    return k <= q + (liveKeys(pair) - queries);
+  case Alignment::Offset:
+    break;
+  }
+  return k <= q + (causal.getOperand() < 0
+                       ? causal.getOffset()
+                       : integer(causal.getOperand(), pair));
+}
+
+bool Mask::sees(Attribute term, ArrayRef<int64_t> pair) const {
+  int64_t k = pair.back();
   auto seesTerm = [&](Attribute inner) { return sees(inner, pair); };
   return TypeSwitch<Attribute, bool>(term)
-      .Case([&](CausalAttr causal) {
-        if (causal.getInDocument())
-          return k <= standsOn(PositionAttr::get(causal.getContext(),
-                                                 causal.getAlignment(),
-                                                 Attribute(), true),
-                               pair);
-        switch (causal.getAlignment()) {
-        case Alignment::TopLeft:
-          return k <= q;
-        case Alignment::BottomRight:
-          return k <= q + (liveKeys(pair) - queries);
-        case Alignment::Offset:
-          break;
-        }
-        return k <= q + (causal.getOperand() < 0
-                             ? causal.getOffset()
-                             : integer(causal.getOperand(), pair));
-      })
+      .Case([&](CausalAttr causal) { return seesCausal(causal, pair); })
       .Case([&](KeyLengthAttr length) {
         return k < integer(length.getOperand(), pair);
       })

@@ -63,6 +63,7 @@ private:
   int64_t inRow(OperandAttr operand, llvm::ArrayRef<int64_t> pair,
                 int64_t i) const;
   bool seesBlock(BlockAttr term, llvm::ArrayRef<int64_t> pair) const;
+  bool seesCausal(CausalAttr term, llvm::ArrayRef<int64_t> pair) const;
   bool seesTree(TreeAttr term, llvm::ArrayRef<int64_t> pair) const;
   bool seesDocument(DocumentAttr term, llvm::ArrayRef<int64_t> pair) const;
   bool seesPredicate(PredicateAttr term, llvm::ArrayRef<int64_t> pair) const;

@@ -228,12 +228,14 @@ static func::FuncOp emitPredicateFunction(OpBuilder &builder, Location loc,
     if (int id = Variable::FirstSymbol + i - 2;
         usesSymbol(context, formula, id))
       symbols.set(id, arguments[i]);
-  Value sees = emitPredicate(
-      builder, loc, context, formula, arguments[0], arguments[1], symbols,
-      [&](const FormulaNode &, ValueRange pair) {
-        return makeOp(builder, loc, "test.opaque", pair, builder.getI1Type())
-            ->getResult(0);
-      });
+  symbols.set(Variable::Query, arguments[0]);
+  symbols.set(Variable::Key, arguments[1]);
+  Value sees = emitPredicate(builder, loc, context, formula, symbols,
+                             [&](const FormulaNode &, ValueRange pair) {
+                               return makeOp(builder, loc, "test.opaque", pair,
+                                             builder.getI1Type())
+                                   ->getResult(0);
+                             });
   func::ReturnOp::create(builder, loc, sees);
   return function;
 }

@@ -2,9 +2,9 @@
 // Register tiles of kind decode. 32 registers hold blocks of 8 queries where those
 // are as full as blocks of 4, and features of 4 or 2 queries in a vector; 2 to 4 queries of 32 bits wait for memory, and read a
 // row at a time.
-// RUN: attn-opt %s --attn-assign-schedule="lanes=8" | FileCheck %s --check-prefixes=CHECK,AVX2
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32" | FileCheck %s --check-prefixes=CHECK,AVX512
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=4 pair-chains=6" | FileCheck %s --check-prefixes=CHECK,ONE
+// RUN: attn-opt %s --attn-set-target=facts=lanes=8 --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,AVX2
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32 --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,AVX512
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=4,pair_chains=6 --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,ONE
 
 // CHECK-LABEL: @eight
 // AVX2: decode_schedule = #attn.schedule<lanes = 8, rows = 3, vectors = 3, query_tile = 8, key_tile = 48, unroll = 1, prefetch = 2, kind = decode, split_keys = 1008>

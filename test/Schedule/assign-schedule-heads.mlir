@@ -2,8 +2,8 @@
 // A key tile takes three quarters of the level-1 cache, of the wider of key and
 // value; 48 keys at least, 96 at most, a multiple of the register tile's rows.
 // RUN: attn-opt %s --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,SIX
-// RUN: attn-opt %s --attn-assign-schedule="registers=32 lanes=16" | FileCheck %s --check-prefixes=CHECK,FOUR
-// RUN: attn-opt %s --attn-assign-schedule="l1-bytes=65536" | FileCheck %s --check-prefixes=CHECK,LARGE
+// RUN: attn-opt %s --attn-set-target=facts=registers=32,lanes=16 --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,FOUR
+// RUN: attn-opt %s --attn-set-target=facts=l1_bytes=65536 --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,LARGE
 
 // CHECK-LABEL: @narrow
 // SIX: key_tile = 96

@@ -2,11 +2,11 @@
 // Dot products of pairs where the target has them and query, key and value are
 // bf16, for many queries. 12 chains want no other register tile than 8 do. The
 // key tile leaves room for a panel's scores in two thirds of the level-1 cache.
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 pair-chains=12 split-keys=0" | FileCheck %s --check-prefixes=CHECK,PAIRS
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 pair-chains=12 l1-bytes=49152 split-keys=0" | FileCheck %s --check-prefixes=CHECK,LARGE
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 pair-chains=16 split-keys=0" | FileCheck %s --check-prefixes=CHECK,DEEP
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=4 pair-chains=6 split-keys=0" | FileCheck %s --check-prefixes=CHECK,ONE
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 split-keys=0" | FileCheck %s --check-prefixes=CHECK,NONE
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,PAIRS
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=49152 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,LARGE
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=16 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,DEEP
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=4,pair_chains=6 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,ONE
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,NONE
 #pinned = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2>
 
 // CHECK-LABEL: @bf16

@@ -4,6 +4,7 @@
 // RUN: attn-opt %s --attn-assign-schedule --verify-diagnostics --remarks-filter-missed=attn-assign-schedule --remark-policy=all | FileCheck %s
 // RUN: attn-opt %s --attn-assign-schedule="split-keys=200" | FileCheck %s --check-prefix=SMALL
 // RUN: attn-opt %s --attn-assign-schedule="split-keys=1" | FileCheck %s --check-prefix=LEAST
+// RUN: attn-opt %s --attn-assign-schedule="split-keys=4611686018427387904" | FileCheck %s --check-prefix=NEVER
 // RUN: attn-opt %s --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=NEVER
 // NEVER-NOT: split_queries
 

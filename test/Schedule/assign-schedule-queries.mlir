@@ -3,8 +3,8 @@
 // bits on, at most 15 queries per head get the kind decode instead, one row each;
 // a number that is not known gets both.
 // RUN: attn-opt %s --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,AVX2
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32" | FileCheck %s --check-prefixes=CHECK,AVX512
-// RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=16" | FileCheck %s --check-prefixes=CHECK,SSE
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32 --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,AVX512
+// RUN: attn-opt %s --attn-set-target=facts=lanes=4,registers=16 --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,SSE
 
 // CHECK-LABEL: @one
 // CHECK-NOT: {schedule = #attn.schedule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // States get lanes and rows per item; sigmoid has no kernel for few queries.
-// RUN: attn-opt %s --attn-assign-schedule="lanes=8 registers=16" | FileCheck %s
+// RUN: attn-opt %s --attn-set-target=facts=lanes=8,registers=16 --attn-assign-schedule | FileCheck %s
 
 // CHECK-LABEL: @states
 // CHECK: attn.merge_states {{.*}} {schedule = #attn.schedule<lanes = 8, {{.*}}query_tile = 128,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The register tile follows from lanes, registers and the latency of an FMA, and, of 16 registers, from the mask.
 // RUN: attn-opt %s --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=AVX2
-// RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=16 chains=8 split-keys=0" | FileCheck %s --check-prefix=SSE
-// RUN: attn-opt %s --attn-assign-schedule="lanes=4 registers=32 chains=16 split-keys=0" | FileCheck %s --check-prefix=NEON
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=8 split-keys=0" | FileCheck %s --check-prefix=AVX512
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=16 split-keys=0" | FileCheck %s --check-prefix=DEEP
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 chains=4 split-keys=0" | FileCheck %s --check-prefix=ONE
+// RUN: attn-opt %s --attn-set-target=facts=lanes=4,registers=16,chains=8 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=SSE
+// RUN: attn-opt %s --attn-set-target=facts=lanes=4,registers=32,chains=16 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=NEON
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=8 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=AVX512
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=16 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=DEEP
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=4 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=ONE
 
 // Query tiles are the whole panels (lanes * vectors) in 128 queries; key tiles whole rows.
 // AVX2: attn.sdpa {{.*}}#attn.schedule<lanes = 8, rows = 4, vectors = 3, query_tile = 144, key_tile = 128, unroll = 8, prefetch = 2>

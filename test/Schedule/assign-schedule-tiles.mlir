@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of tiles where the target has them, query, key and value are bf16, and
 // padding less than doubles the work. The rest is as without them.
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 pair-chains=12 l1-bytes=49152 split-keys=0 tiles" | FileCheck %s --check-prefixes=CHECK,LARGE
-// RUN: attn-opt %s --attn-assign-schedule="lanes=16 registers=32 pair-chains=12 l1-bytes=32768 split-keys=0 tiles" | FileCheck %s --check-prefixes=CHECK,SMALL
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=49152,products=tiles --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,LARGE
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=32768,products=tiles --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,SMALL
 #single = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2>
 #pairs = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2, products = pairs>
 

@@ -6,6 +6,7 @@
 #include "Nesting.h"
 #include "Output.h"
 #include "Registration.h"
+#include "attn/Pipelines/DescribeTarget.h"
 #include "attn/Pipelines/Explain.h"
 #include "attn/Pipelines/NamePorts.h"
 #include "attn/Pipelines/Phases.h"
@@ -78,7 +79,7 @@ private:
   std::string dumpPath(size_t index) const;
   ExitStatus dump(size_t index);
   void explain(const Phase &phase);
-  StringRef lastPhase() const;
+  PhaseId lastPhase() const;
   void timed(StringRef name, std::chrono::steady_clock::time_point begin);
   std::string info();
 
@@ -90,6 +91,7 @@ private:
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
   target::Processor processor;
+  TargetAttr description;
   PipelineOptions pipeline;
   std::vector<std::string> remarks;
 };
@@ -209,12 +211,12 @@ void Compiler::timed(StringRef name,
   llvm::errs() << llvm::format("%10.1f ms  ", spent.count()) << name << "\n";
 }
 
-StringRef Compiler::lastPhase() const {
+PhaseId Compiler::lastPhase() const {
   if (!options.compileTo.empty())
-    return options.compileTo;
+    return findPhase(options.compileTo)->id;
   if (options.emit == Emit::Header)
-    return "entry";
-  return phases().back().name;
+    return PhaseId::Entry;
+  return phases().back().id;
 }
 
 /// One file per phase, numbered so that they stand in order.
@@ -246,18 +248,18 @@ void Compiler::explain(const Phase &phase) {
     // Names of files need not be UTF-8, which JSON is.
     for (std::string &remark : remarks)
       remark = llvm::json::fixUTF8(remark);
-    if (phase.name == "scheduled")
+    if (phase.id == PhaseId::Scheduled)
       llvm::outs() << llvm::formatv(
           "{0:2}\n", llvm::json::Value(llvm::json::Object{
                          {"remarks", llvm::json::Array(remarks)},
                          {"functions", kernelsAsJson(*module, options.dims)}}));
     return;
   }
-  if (phase.name == "scheduled") {
+  if (phase.id == PhaseId::Scheduled) {
     for (const std::string &remark : remarks)
       llvm::outs() << remark << "\n";
     llvm::outs() << explainKernels(*module, options.dims);
-  } else if (phase.name == "parallel") {
+  } else if (phase.id == PhaseId::Parallel) {
     llvm::outs() << explainWorkspace(*module);
   }
 }
@@ -288,13 +290,6 @@ std::string Compiler::info() {
 }
 
 ExitStatus Compiler::runPhases() {
-  if (!options.genericOps) {
-    pipeline.scalef = processor.scalef;
-    pipeline.f16 = processor.f16;
-    pipeline.bf16 = processor.bf16;
-    pipeline.amx = processor.amx;
-    pipeline.laneProducts = processor.laneProducts;
-  }
   pipeline.program = options.emit == Emit::Executable;
   pipeline.info = info();
   if (options.explain && failed(collectRemarks(context, remarks)))
@@ -306,10 +301,13 @@ ExitStatus Compiler::runPhases() {
       continue;
     }
     auto begin = std::chrono::steady_clock::now();
-    if (phase.name == "llvm")
+    // The head of the pipeline is the same for all targets.
+    if (!phase.isHead)
+      (*module)->setAttr(TargetAttr::moduleAttr, description);
+    if (phase.id == PhaseId::LLVM)
       target::setTarget(*module, processor);
     if (failed(runPhase(*module, phase, pipeline))) {
-      if (phase.rejects && diagnostics.sawError())
+      if (phase.isHead && diagnostics.sawError())
         return UserError;
       reportBug();
       return OurBug;
@@ -318,10 +316,10 @@ ExitStatus Compiler::runPhases() {
     if (!options.dumpPhasesTo.empty())
       if (ExitStatus status = dump(index); status != Success)
         return status;
-    if (phase.name == "scheduled")
+    if (phase.id == PhaseId::Scheduled)
       pipeline.info = info(); // now with the schedules
     explain(phase);
-    if (phase.name == lastPhase())
+    if (phase.id == lastPhase())
       break;
   }
   return Success;
@@ -337,12 +335,16 @@ ExitStatus Compiler::run() {
       target::findProcessor(options.tilesOf);
   if (!tiles)
     return fail(llvm::toString(tiles.takeError()));
-  pipeline.lanes = tiles->lanes;
-  pipeline.registers = tiles->registers;
-  pipeline.chains = tiles->chains;
-  pipeline.pairChains = tiles->pairChains;
-  pipeline.tiles = tiles->amx;
-  pipeline.l1Bytes = tiles->l1Bytes;
+  FailureOr<TargetAttr> described =
+      withFacts(describeTarget(&context, processor, *tiles, options.genericOps),
+                options.targetFacts);
+  if (failed(described))
+    return UserError;
+  description = *described;
+  if (options.printTarget) {
+    llvm::outs() << description << "\n";
+    return Success;
+  }
   pipeline.splitKeys = options.splitKeys;
   for (auto step : {&Compiler::checkFiles, &Compiler::read,
                     &Compiler::selectEntries, &Compiler::runPhases})

@@ -12,10 +12,11 @@ namespace cl = llvm::cl;
 
 /// Any of these makes attn-opt the compiler.
 static constexpr StringRef compilerFlags[] = {
-    "emit",       "target",         "entry",       "compile-from",
-    "compile-to", "dump-phases-to", "explain",     "dim",
-    "time",       "list-phases",    "help",        "h",
-    "version",    "tiles-of",       "generic-ops", "split-keys",
+    "emit",         "target",         "entry",       "compile-from",
+    "compile-to",   "dump-phases-to", "explain",     "dim",
+    "time",         "list-phases",    "help",        "h",
+    "version",      "tiles-of",       "generic-ops", "split-keys",
+    "target-facts", "print-target",
 };
 
 bool attn::tool::asksForCompiler(int argc, char **argv) {
@@ -36,11 +37,11 @@ namespace {
 /// Kinds of output that the interface has and this version has not.
 constexpr StringRef laterKinds[] = {"python", "ptx", "cubin", "lab"};
 
-struct Kind {
+struct OutputKind {
   StringRef name;
   Emit emit;
 };
-constexpr Kind kinds[] = {
+constexpr OutputKind kinds[] = {
     {"exe", Emit::Executable}, {"obj", Emit::Object}, {"lib", Emit::Library},
     {"asm", Emit::Assembly},   {"llvm", Emit::LLVM},  {"mlir", Emit::MLIR},
     {"header", Emit::Header},
@@ -72,6 +73,12 @@ struct CommandLine {
   cl::opt<std::string> tilesOf{
       "tiles-of", cl::value_desc("cpu"), cl::cat(look),
       cl::desc("Tile sizes of another processor than the target's")};
+  cl::opt<std::string> targetFacts{
+      "target-facts", cl::value_desc("name=value,..."), cl::cat(look),
+      cl::desc("Fields of the target's description, such as "
+               "l1_bytes=49152,chains=4")};
+  cl::opt<bool> printTarget{"print-target", cl::cat(look),
+                            cl::desc("Print the description of the target")};
   cl::opt<int64_t> splitKeys{
       "split-keys", cl::value_desc("keys"), cl::init(4096), cl::cat(look),
       cl::desc("Keys of a parallel item where at most 1024 queries see twice "
@@ -124,7 +131,7 @@ static bool complain(const llvm::Twine &message) {
 static bool readEmit(StringRef text, Options &options, ExitStatus &status) {
   if (text.empty())
     return true;
-  for (const Kind &kind : kinds)
+  for (const OutputKind &kind : kinds)
     if (kind.name == text)
       options.emit = kind.emit;
   if (options.emit)
@@ -157,6 +164,8 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.tilesOf = line.tilesOf.empty() ? line.target : line.tilesOf;
   options.splitKeys = line.splitKeys;
   options.genericOps = line.genericOps;
+  options.targetFacts = line.targetFacts;
+  options.printTarget = line.printTarget;
   options.entry = line.entry;
   options.compileFrom = line.compileFrom;
   options.compileTo = line.compileTo;

@@ -16,11 +16,12 @@ enum class Emit { Executable, Object, Library, Assembly, LLVM, MLIR, Header };
 struct Options {
   std::string input, output;
   std::optional<Emit> emit; ///< None: only what the other options ask for.
-  std::string target, tilesOf, entry;
+  std::string target, tilesOf, targetFacts, entry;
   bool genericOps = false;
   int64_t splitKeys = 4096;
   std::string compileFrom, compileTo, dumpPhasesTo;
   bool explain = false, explainAsJson = false, time = false, listPhases = false;
+  bool printTarget = false;
   std::vector<std::pair<std::string, int64_t>> dims;
 };
 

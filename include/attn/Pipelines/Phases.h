@@ -3,6 +3,7 @@
 #ifndef ATTN_PIPELINES_PHASES_H
 #define ATTN_PIPELINES_PHASES_H
 
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -10,26 +11,34 @@
 namespace attn {
 
 struct PipelineOptions {
-  /// What the tile sizes follow from; include/attn/Target/CodeGen.h says more.
-  int64_t lanes = 8, registers = 16, chains = 8, pairChains = 0;
-  int64_t l1Bytes = 32768;
-  bool tiles = false;
   /// Keys of a parallel item where few queries see many; 0: all.
   int64_t splitKeys = 4096;
-  /// What the target has instructions for; attn-lower-vector-math
-  /// and attn-lower-tile-products say more.
-  bool scalef = false, f16 = false, bf16 = false, amx = false;
-  /// FMA by one lane of a register; attn-join-scalar-loads.
-  bool laneProducts = false;
+  /// Set by runPhase: the module's.
+  TargetAttr target;
   /// Emit a `main`.
   bool program = false;
   /// JSON text that NAME_info returns.
   std::string info;
 };
 
+enum class PhaseId {
+  Input,
+  Normalized,
+  Fused,
+  Scheduled,
+  TiledQueries,
+  TiledKeys,
+  Buffers,
+  Vectors,
+  Parallel,
+  Entry,
+  LLVM
+};
+
 /// A state of the module that has a name, and the passes that lead to it from
 /// the phase before.
 struct Phase {
+  PhaseId id;
   llvm::StringRef name;
   /// What the module is in this phase.
   llvm::StringRef sentence;
@@ -37,11 +46,12 @@ struct Phase {
   /// Ops ("attn.sdpa") and dialects ("attn") that are not there any more; a
   /// pass that leaves one has a bug. From this phase on they never come back.
   llvm::ArrayRef<llvm::StringRef> gone;
-  /// An error of the passes can be the user's. Otherwise it is our bug.
-  bool rejects;
+  /// Of the head of the pipeline, which is the same for all targets. An error
+  /// of the passes can be the user's; behind the head it is our bug.
+  bool isHead;
 };
 
-/// All phases, in order.
+/// All phases, in order: the head, then those of a CPU.
 llvm::ArrayRef<Phase> phases();
 /// The phase of this name, or null.
 const Phase *findPhase(llvm::StringRef name);

@@ -82,19 +82,17 @@ void DecodeTile::softmaxBlock(Value block) {
 }
 
 /// Bias and mask, pair by pair, for tiles on the edge.
-static void adjustScores(KernelBuilder &k, StateType type,
-                         ScheduleAttr schedule, const TileOperands &tile,
-                         Value scores, Value rows, Value count, int64_t size) {
+void DecodeTile::adjustScores(StateType type, ScheduleAttr schedule) {
   KernelBuilder one = k.withLanes(1);
   StateLayout unused(type, schedule);
   unused.pairs = false; // nothing is multiplied here
   ScoreTile pairs(one, unused, tile);
-  Value queries = k.sub(tile.queryEnd, tile.queryBegin);
+  Value perHead = k.sub(tile.queryEnd, tile.queryBegin);
   ScoreTile::Options options;
   options.function = false; // was applied before
   k.loop(k.index(0), rows, 1, [&](Value row) {
     Value query =
-        arith::RemUIOp::create(k.builder, k.loc, row, queries).getResult();
+        arith::RemUIOp::create(k.builder, k.loc, row, perHead).getResult();
     Value block = k.div(row, size);
     Value within = k.sub(row, k.mul(block, size));
     k.loop(k.index(0), count, 1, [&](Value key) {
@@ -117,7 +115,7 @@ void DecodeTile::run(StateType type, ScheduleAttr schedule, bool strict) {
     emitDecodeFunction(k, tile, scores, blocks, count,
                        k.sub(tile.queryEnd, tile.queryBegin), size);
   if (tile.mask || tile.bias)
-    adjustScores(k, type, schedule, tile, scores, rows, count, size);
+    adjustScores(type, schedule);
   eachBlock([&](Value block) { softmaxBlock(block); });
   auto accumulate = [&] {
     eachBlock([&](Value block) { contextBlock(block); });

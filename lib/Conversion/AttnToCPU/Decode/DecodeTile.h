@@ -41,6 +41,7 @@ private:
   Value firstRow(Value block) { return k.mul(block, size); }
   Value position(Value key) { return k.mul(key, size); }
   Value shareOf(Value block);
+  void adjustScores(StateType type, ScheduleAttr schedule);
   void softmaxBlock(Value block);
   void storeWeights(Value weights, Value block, Value at);
 

@@ -45,14 +45,18 @@ static Value inverseSums(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
-/// Writes rows [from, from + width) of the state's panel p, one value per query
-/// each, as `width` columns of `out`, after `map` of the values, the first of
-/// their queries and their row. Rows of queries that the tile does not have are
-/// left out.
-static void writeTransposed(KernelBuilder &k, Value state, Value from,
-                            Value width, Value out, Value p,
-                            const Panels &panels,
+/// Rows [from, from + width) of a state.
+struct SomeRows {
+  Value state, from, width;
+};
+
+/// Writes rows of the state's panel p, one value per query each, as columns of
+/// `out`, after `map` of the values, the first of their queries and their row.
+/// Rows of queries that the tile does not have are left out.
+static void writeTransposed(KernelBuilder &k, const SomeRows &rows, Value out,
+                            Value p, const Panels &panels,
                             function_ref<Value(Value, Value, Value)> map) {
+  Value state = rows.state, from = rows.from, width = rows.width;
   Value first = panels.first(p), end = panels.end(p);
   int64_t columns = cast<MemRefType>(out.getType()).getDimSize(1);
   int64_t groups = (columns + k.lanes - 1) / k.lanes;
@@ -124,7 +128,7 @@ void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
   Panels panels(k, queryCount);
   k.loop(k.index(0), panels.count, 1, [&](Value p) {
     Value inverse = inverseSums(k, layout, state, p);
-    writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
+    writeTransposed(k, {state, layout.context(k, p), k.index(layout.valueDim)},
                     out, p, panels, [&](Value x, Value query, Value) {
                       return layout.sigmoid
                                  ? x
@@ -144,15 +148,15 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
   k.loop(k.index(0), panels.count, 1, [&](Value p) {
     if (layout.sigmoid) {
       // As they are. A row that saw no key gives 0 here, too.
-      writeTransposed(k, first, layout.context(k, p), k.index(layout.valueDim),
-                      out, p, panels, [&](Value x, Value query, Value row) {
-                        Value other = k.load(second, row, query);
-                        Value none = arith::CmpFOp::create(
-                            k.builder, k.loc, arith::CmpFPredicate::OEQ, other,
-                            zero);
-                        Value rest = k.fma(other, k.subf(zero, factor), x);
-                        return k.select(none, x, rest);
-                      });
+      writeTransposed(
+          k, {first, layout.context(k, p), k.index(layout.valueDim)}, out, p,
+          panels, [&](Value x, Value query, Value row) {
+            Value other = k.load(second, row, query);
+            Value none = arith::CmpFOp::create(
+                k.builder, k.loc, arith::CmpFPredicate::OEQ, other, zero);
+            Value rest = k.fma(other, k.subf(zero, factor), x);
+            return k.select(none, x, rest);
+          });
       return;
     }
     Value inverse = inverseSums(k, layout, first, p);
@@ -163,7 +167,7 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
                                          arith::CmpFPredicate::OEQ, x, zero);
       return k.select(none, zero, k.mulf(x, k.subf(zero, factor)));
     });
-    writeTransposed(k, first, layout.context(k, p), k.index(layout.valueDim),
+    writeTransposed(k, {first, layout.context(k, p), k.index(layout.valueDim)},
                     out, p, panels, [&](Value x, Value query, Value row) {
                       Value own = k.mulf(x, k.load(first, inverse, query));
                       Value other = k.load(second, row, query);
@@ -193,7 +197,7 @@ void cpu::emitSaveState(KernelBuilder &k, const StateLayout &layout,
   Value maxima = columnOf(k, part, layout.valueDim),
         sums = columnOf(k, part, layout.valueDim + 1);
   k.loop(k.index(0), panels.count, 1, [&](Value p) {
-    writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
+    writeTransposed(k, {state, layout.context(k, p), k.index(layout.valueDim)},
                     part, p, panels, [](Value x, Value, Value) { return x; });
     writeRow(k, state, layout.statistic(k, p, StateLayout::Maximum), maxima, p,
              panels);
@@ -226,7 +230,7 @@ void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
     Value sums =
         keepRow(k, layout, state, p, scaledSum, StateLayout::NextMaximum);
     writeRow(k, state, sums, rows.sum, p, panels);
-    writeTransposed(k, state, layout.context(k, p), k.index(layout.valueDim),
+    writeTransposed(k, {state, layout.context(k, p), k.index(layout.valueDim)},
                     rows.acc, p, panels, [&](Value x, Value query, Value) {
                       return k.mulf(x, k.load(state, factors, query));
                     });
@@ -250,7 +254,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
       Value maxima = layout.statistic(k, p, StateLayout::Maximum);
       Value lowest = k.infinity();
       writeTransposed(
-          k, tile.state, first, scoreTile.keyCount, weights, p, panels,
+          k, {tile.state, first, scoreTile.keyCount}, weights, p, panels,
           [&](Value x, Value query, Value) {
             // Also in a row that holds a NaN, an excluded pair has weight 0.
             Value excluded = arith::CmpFOp::create(
@@ -273,7 +277,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
       scoreTile.computeScores(p, scoreTile.allKeys(), stageOptions);
       double unit = *stage == ScoresStage::Raw ? ln2 / scale : ln2;
       writeTransposed(
-          k, tile.state, first, scoreTile.keyCount, scores, p, panels,
+          k, {tile.state, first, scoreTile.keyCount}, scores, p, panels,
           [&](Value x, Value, Value) { return k.mulf(x, k.splat(unit)); });
     }
   });

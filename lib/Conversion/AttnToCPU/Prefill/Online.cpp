@@ -17,12 +17,25 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// l, m and a of columns of panel p, whose weights have the given sums and
-/// maxima; `safe` is `next` where it is a number.
+namespace {
+/// The scores of panel p for the keys [begin, end); `factor` (may be null)
+/// takes them to units of log2.
+struct PanelScores {
+  Value state, p, begin, end, factor;
+};
+
+/// What the weights of some columns have; `safe` is `next` where it is a
+/// number.
+struct ColumnSums {
+  Values sums, next, safe;
+};
+} // namespace
+
+/// l, m and a of columns of panel p.
 static void updateStatistics(KernelBuilder &k, const StateLayout &layout,
                              Value state, Value p, const Values &columns,
-                             const Values &sums, const Values &next,
-                             const Values &safe) {
+                             const ColumnSums &found) {
+  const auto &[sums, next, safe] = found;
   auto statisticRow = [&](StateLayout::Statistic which) {
     return layout.statistic(k, p, which);
   };
@@ -40,13 +53,13 @@ static void updateStatistics(KernelBuilder &k, const StateLayout &layout,
   }
 }
 
-/// Scores of the keys [begin, end) become weights; m, l and a are updated.
-/// `factor` (may be null) takes the scores to units of log2. Pairs of weights
-/// overwrite scores of keys that have been read.
+/// Scores become weights; m, l and a are updated. Pairs of weights overwrite
+/// scores of keys that have been read.
 static void softmaxColumns(KernelBuilder &k, const StateLayout &layout,
-                           Value state, Value p, Value begin, Value end,
-                           Value factor, const Values &columns,
+                           const PanelScores &scores, const Values &columns,
                            int64_t keysInFlight) {
+  Value state = scores.state, p = scores.p, factor = scores.factor;
+  Value begin = scores.begin, end = scores.end;
   int64_t vectors = columns.size();
   Value weights = layout.weights(k, p);
   Value maximumRow = layout.statistic(k, p, StateLayout::NextMaximum);
@@ -89,18 +102,16 @@ static void softmaxColumns(KernelBuilder &k, const StateLayout &layout,
   sums = k.loop(middle, end, 1, sums, [&](Value key, ValueRange carried) {
     return exponentials(key, 1, carried);
   });
-  updateStatistics(k, layout, state, p, columns, sums, next, safe);
+  updateStatistics(k, layout, state, p, columns, {sums, next, safe});
 }
 
 /// The same for all columns: two keys at a time, or, of three vectors, which
 /// only 16 registers have, vector by vector, since six exponentials would
 /// spill.
 static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
-                        Value state, Value p, Value begin, Value end,
-                        Value factor) {
+                        const PanelScores &scores) {
   auto softmax = [&](const Values &columns, int64_t keysInFlight) {
-    softmaxColumns(k, layout, state, p, begin, end, factor, columns,
-                   keysInFlight);
+    softmaxColumns(k, layout, scores, columns, keysInFlight);
   };
   Values columns;
   for (int64_t v = 0; v < k.vectors; ++v)
@@ -112,10 +123,11 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
            [&](Value column) { softmax({column}, 4); });
   if (layout.tiles) { // a product takes 32 keys at once
     Value last =
-        k.mul(k.div(k.add(end, tileNumbers - 1), tileNumbers), tileSize);
-    k.loop(pairCount(k, end), last, 1, [&](Value pair) {
+        k.mul(k.div(k.add(scores.end, tileNumbers - 1), tileNumbers), tileSize);
+    k.loop(pairCount(k, scores.end), last, 1, [&](Value pair) {
       for (Value column : columns)
-        k.store(k.splat(0.0), state, k.add(layout.weights(k, p), pair), column);
+        k.store(k.splat(0.0), scores.state,
+                k.add(layout.weights(k, scores.p), pair), column);
     });
   }
 }
@@ -246,7 +258,7 @@ static void weightsOfMap(ScoreTile &scoreTile, ScoreTile::Options options) {
     if (layout.sigmoid)
       sigmoidTile(tile.k, layout, state, p, keys.begin, keys.end);
     else
-      softmaxTile(tile.k, layout, state, p, keys.begin, keys.end, factor);
+      softmaxTile(tile.k, layout, {state, p, keys.begin, keys.end, factor});
   });
 }
 

@@ -40,23 +40,53 @@ void AttnDialect::initialize() {
       >();
 }
 
+// TableGen gives a verifier as many parameters as the attribute has.
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef triple, StringRef processor,
+                                 int64_t lanes, int64_t registers,
+                                 int64_t chains, int64_t pairChains,
+                                 int64_t l1Bytes, Products products,
+                                 bool scalef, bool f16, bool bf16, bool amx,
+                                 bool laneProducts) {
+  struct Range {
+    StringRef name;
+    int64_t value, least, most;
+  };
+  for (auto [name, value, least, most] :
+       {Range{"lanes", lanes, 2, 64}, Range{"registers", registers, 16, 64},
+        Range{"chains", chains, 1, 64}, Range{"pair_chains", pairChains, 0, 64},
+        Range{"l1_bytes", l1Bytes, 4096, 1 << 24}})
+    if (value < least || value > most)
+      return emitError() << "expects " << name << " of " << least << " to "
+                         << most << ", but got " << value;
+  if (!llvm::isPowerOf2_64(lanes))
+    return emitError() << "expects lanes to be a power of two, but got "
+                       << lanes;
+  return success();
+}
+
+TargetAttr TargetAttr::of(Operation *op) {
+  for (Operation *around = op; around; around = around->getParentOp())
+    if (auto target = around->getAttrOfType<TargetAttr>(moduleAttr))
+      return target;
+  return TargetAttr::get(op->getContext(), /*triple=*/"", /*processor=*/"",
+                         /*lanes=*/8, /*registers=*/16, /*chains=*/8,
+                         /*pair_chains=*/0, /*l1_bytes=*/32768,
+                         Products::Single, /*scalef=*/false, /*f16=*/false,
+                         /*bf16=*/false, /*amx=*/false,
+                         /*lane_products=*/false);
+}
+
 /// What no kernel has a use for: its code or its work space would take longer
 /// to make than to run. All products of sizes are far from an overflow then.
+struct Limit {
+  StringRef name;
+  int64_t value, most;
+};
 static LogicalResult
-verifyLargestSizes(function_ref<InFlightDiagnostic()> emitError, int64_t lanes,
-                   int64_t rows, int64_t vectors, int64_t queryTile,
-                   int64_t keyTile, int64_t unroll, int64_t splitKeys,
-                   int64_t splitQueries) {
-  struct Limit {
-    StringRef name;
-    int64_t value, most;
-  };
-  for (auto [name, value, most] :
-       {Limit{"lanes", lanes, 64}, Limit{"rows", rows, 128},
-        Limit{"vectors", vectors, 32}, Limit{"unroll", unroll, 64},
-        Limit{"query_tile", queryTile, 4096}, Limit{"key_tile", keyTile, 4096},
-        Limit{"split_keys", splitKeys, int64_t(1) << 40},
-        Limit{"split_queries", splitQueries, int64_t(1) << 40}})
+verifyLargestSizes(function_ref<InFlightDiagnostic()> emitError,
+                   ArrayRef<Limit> limits) {
+  for (auto [name, value, most] : limits)
     if (value > most)
       return emitError() << "expects " << name << " of at most " << most
                          << ", but got " << value;
@@ -74,6 +104,50 @@ verifyCodeSize(function_ref<InFlightDiagnostic()> emitError, int64_t count,
   return success();
 }
 
+/// Queries of a block of kind decode.
+struct Blocks {
+  int64_t lanes, rows, block, interleave;
+};
+static LogicalResult verifyBlocks(function_ref<InFlightDiagnostic()> emitError,
+                                  bool decode, Blocks blocks,
+                                  Products products) {
+  auto [lanes, rows, block, interleave] = blocks;
+  // A vector of weights holds whole pairs of keys.
+  int64_t leastLanes = products == Products::Pairs ? 16 : 8;
+  bool largeBlock =
+      decode && block == 8 && lanes >= leastLanes && rows * 8 % lanes == 0;
+  if (block != 4 && !largeBlock) // C9
+    return emitError() << "expects block to be 4 or, in kind decode with at "
+                          "least 8 lanes (16 for pairs) and 8 * rows a "
+                          "multiple of them, 8";
+  bool interleaves = decode && (interleave == 2 || interleave == 4) &&
+                     4 * interleave <= lanes && rows * block % lanes == 0;
+  if (interleave != 1 && !interleaves) // C10
+    return emitError() << "expects interleave to be 1 or, in kind decode with "
+                          "rows * block a multiple of lanes, 2 or 4 and at "
+                          "most a quarter of lanes";
+  return success();
+}
+
+struct ProductSizes {
+  int64_t lanes, rows, vectors, keyTile;
+};
+static LogicalResult
+verifyProducts(function_ref<InFlightDiagnostic()> emitError, Products products,
+               bool decode, ProductSizes sizes) {
+  auto [lanes, rows, vectors, keyTile] = sizes;
+  if (products == Products::Pairs &&
+      (rows % 2 || (decode && (vectors % 2 || keyTile % 2 || lanes < 8)))) // C6
+    return emitError() << "expects products of pairs to have an even number of "
+                          "rows and, in kind decode, of vectors and keys, and "
+                          "at least 8 lanes";
+  if (products == Products::Tiles && (decode || lanes != 16 || rows % 32)) // C7
+    return emitError() << "expects products of tiles to have kind prefill, 16 "
+                          "lanes and a multiple of 32 rows";
+  return success();
+}
+
+// TableGen gives a verifier as many parameters as the attribute has.
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t lanes, int64_t rows, int64_t vectors,
                                    int64_t queryTile, int64_t keyTile,
@@ -88,9 +162,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       prefetch > 3) // C2
     return emitError() << "expects rows, vectors and unroll of at least 1 and "
                           "prefetch between 0 and 3";
-  if (failed(verifyLargestSizes(emitError, lanes, rows, vectors, queryTile,
-                                keyTile, unroll, splitKeys,
-                                splitQueries))) // C11
+  constexpr int64_t mostSplit = int64_t(1) << 40;
+  if (failed(verifyLargestSizes(
+          emitError, {{"lanes", lanes, 64},
+                      {"rows", rows, 128},
+                      {"vectors", vectors, 32},
+                      {"unroll", unroll, 64},
+                      {"query_tile", queryTile, 4096},
+                      {"key_tile", keyTile, 4096},
+                      {"split_keys", splitKeys, mostSplit},
+                      {"split_queries", splitQueries, mostSplit}}))) // C11
     return failure();
   bool decode = kind == Kind::Decode;
   if (splitKeys < 0 || splitKeys % std::max<int64_t>(keyTile, 1) ||
@@ -109,28 +190,12 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (keyTile < 1 || (!decode && keyTile % rows)) // C4
     return emitError() << "expects key_tile to be a multiple of " << rows
                        << " (rows), but got " << keyTile;
-  if (products == Products::Pairs &&
-      (rows % 2 || (decode && (vectors % 2 || keyTile % 2 || lanes < 8)))) // C6
-    return emitError() << "expects products of pairs to have an even number of "
-                          "rows and, in kind decode, of vectors and keys, and "
-                          "at least 8 lanes";
-  if (products == Products::Tiles && (decode || lanes != 16 || rows % 32)) // C7
-    return emitError() << "expects products of tiles to have kind prefill, 16 "
-                          "lanes and a multiple of 32 rows";
-  // A vector of weights holds whole pairs of keys.
-  int64_t leastLanes = products == Products::Pairs ? 16 : 8;
-  bool largeBlock =
-      decode && block == 8 && lanes >= leastLanes && rows * 8 % lanes == 0;
-  if (block != 4 && !largeBlock) // C9
-    return emitError() << "expects block to be 4 or, in kind decode with at "
-                          "least 8 lanes (16 for pairs) and 8 * rows a "
-                          "multiple of them, 8";
-  bool interleaves = decode && (interleave == 2 || interleave == 4) &&
-                     4 * interleave <= lanes && rows * block % lanes == 0;
-  if (interleave != 1 && !interleaves) // C10
-    return emitError() << "expects interleave to be 1 or, in kind decode with "
-                          "rows * block a multiple of lanes, 2 or 4 and at "
-                          "most a quarter of lanes";
+  if (failed(verifyProducts(emitError, products, decode,
+                            {lanes, rows, vectors, keyTile})))
+    return failure();
+  if (failed(verifyBlocks(emitError, decode, {lanes, rows, block, interleave},
+                          products)))
+    return failure();
   // Scores of whole groups of rows are written, into room for a vector more.
   if (decode &&
       keyTile + (rows - keyTile % rows) % rows > keyTile + lanes) // C13

@@ -111,6 +111,31 @@ void tileEffects(mlir::Operation *op, mlir::MutableOperandRange inits,
                  llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<
                      mlir::MemoryEffects::Effect>> &effects);
 
+inline mlir::LogicalResult expectSameRank(mlir::Operation *op,
+                                          llvm::StringRef first,
+                                          mlir::RankedTensorType a,
+                                          llvm::StringRef second,
+                                          mlir::RankedTensorType b) {
+  if (a.getRank() != b.getRank())
+    return op->emitOpError()
+           << "expects " << first << " and " << second
+           << " to have the same rank, but got " << a << " and " << b;
+  return mlir::success();
+}
+
+/// Query heads share key heads in groups.
+inline mlir::LogicalResult expectGroups(mlir::Operation *op, int64_t queryHeads,
+                                        int64_t keyHeads) {
+  if (mlir::ShapedType::isDynamic(queryHeads) ||
+      mlir::ShapedType::isDynamic(keyHeads))
+    return mlir::success();
+  if (keyHeads == 0 ? queryHeads != 0 : queryHeads % keyHeads != 0)
+    return op->emitOpError() << "expects the number of query heads to be a "
+                                "multiple of the number of key heads, but got "
+                             << queryHeads << " and " << keyHeads;
+  return mlir::success();
+}
+
 } // namespace attn
 
 #endif

@@ -129,6 +129,30 @@ static Linear nearConstant(const Linear &linear) {
   return std::clamp(linear.constant, -beyondComputed, beyondComputed);
 }
 
+/// The comparison of two integers; unsigned ones have no sign.
+static Formula holds(CmpIPredicate predicate, const Linear &x,
+                     const Linear &y) {
+  switch (predicate) {
+  case CmpIPredicate::eq:
+    return isZero(x - y);
+  case CmpIPredicate::ne:
+    return negate(isZero(x - y));
+  case CmpIPredicate::slt:
+  case CmpIPredicate::ult:
+    return lessThan(x, y);
+  case CmpIPredicate::sle:
+  case CmpIPredicate::ule:
+    return lessEqual(x, y);
+  case CmpIPredicate::sgt:
+  case CmpIPredicate::ugt:
+    return lessThan(y, x);
+  case CmpIPredicate::sge:
+  case CmpIPredicate::uge:
+    return lessEqual(y, x);
+  }
+  llvm_unreachable("all predicates are handled");
+}
+
 std::optional<Formula> Importer::compare(CmpIPredicate predicate,
                                          const Cases &left, const Cases &right,
                                          std::string &why) {
@@ -151,31 +175,11 @@ std::optional<Formula> Importer::compare(CmpIPredicate predicate,
       }
     }
   bool isUnsigned = predicate >= CmpIPredicate::ult;
-  auto holds = [&](const Linear &x, const Linear &y) {
-    switch (predicate) {
-    case CmpIPredicate::eq:
-      return isZero(x - y);
-    case CmpIPredicate::ne:
-      return negate(isZero(x - y));
-    case CmpIPredicate::slt:
-    case CmpIPredicate::ult:
-      return lessThan(x, y);
-    case CmpIPredicate::sle:
-    case CmpIPredicate::ule:
-      return lessEqual(x, y);
-    case CmpIPredicate::sgt:
-    case CmpIPredicate::ugt:
-      return lessThan(y, x);
-    case CmpIPredicate::sge:
-    case CmpIPredicate::uge:
-      return lessEqual(y, x);
-    }
-    llvm_unreachable("all predicates are handled");
-  };
   SmallVector<Formula> all;
   for (const Case &a : left)
     for (const Case &b : right) {
-      Formula result = holds(nearConstant(a.value), nearConstant(b.value));
+      Formula result =
+          holds(predicate, nearConstant(a.value), nearConstant(b.value));
       bool mixed =
           integers.range(a.value).low < 0 || integers.range(b.value).low < 0;
       if (isUnsigned && mixed) { // of two signs, the negative one is larger

@@ -304,10 +304,7 @@ static Value emitFormula(ScalarEmitter &emitter, const Formula &formula,
 
 Value attn::emitPredicate(OpBuilder &builder, Location loc,
                           const MaskContext &context, const Formula &formula,
-                          Value q, Value k, const SymbolValues &symbols,
-                          OpaqueEmitter opaque) {
+                          const SymbolValues &symbols, OpaqueEmitter opaque) {
   ScalarEmitter emitter{builder, loc, context, symbols};
-  emitter.symbols.set(Variable::Query, q);
-  emitter.symbols.set(Variable::Key, k);
   return emitFormula(emitter, formula, opaque);
 }

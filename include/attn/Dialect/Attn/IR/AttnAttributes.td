@@ -315,6 +315,51 @@ def Attn_NotAttr : Attn_MaskTerm<"Not", "not", namesOperands> {
   let assemblyFormat = "`<` $term `>`";
 }
 
+// --- target ---
+
+def Attn_TargetAttr : Attn_Attr<"Target", "target"> {
+  let summary = "what tile sizes and code follow from";
+  let description = [{
+    The processor that kernels are made for, as the module's attribute
+    `attn.target`. `lanes` is the number of f32 values in a vector register,
+    `registers` the number of these; `chains` independent multiply-adds hide
+    their latency, `pair_chains` independent dot products of bf16 pairs (0 where
+    there are none); `l1_bytes` is the level-1 data cache. `products` is the
+    largest product of bf16 that a schedule may use.
+
+    The others are instructions: `scalef` multiplies 16 f32 by powers of two,
+    `f16` converts between f16 and f32, `bf16` rounds f32 to bf16 and adds up
+    products of pairs, `amx` multiplies tiles of bf16, `lane_products` multiplies
+    by one lane of a register. A schedule may use products that there is no
+    instruction for; they become loops.
+
+    Without the attribute a module is for 16 registers of 8 lanes and plain
+    vector code. `--target` sets it, `--target-facts` changes single fields.
+  }];
+  let parameters = (ins
+      StringRefParameter<"LLVM's target triple", "\"\"">:$triple,
+      StringRefParameter<"LLVM's name of the processor", "\"\"">:$processor,
+      DefaultValuedParameter<"int64_t", "8">:$lanes,
+      DefaultValuedParameter<"int64_t", "16">:$registers,
+      DefaultValuedParameter<"int64_t", "8">:$chains,
+      DefaultValuedParameter<"int64_t", "0">:$pair_chains,
+      DefaultValuedParameter<"int64_t", "32768">:$l1_bytes,
+      Attn_ProductsParameter:$products,
+      DefaultValuedParameter<"bool", "false">:$scalef,
+      DefaultValuedParameter<"bool", "false">:$f16,
+      DefaultValuedParameter<"bool", "false">:$bf16,
+      DefaultValuedParameter<"bool", "false">:$amx,
+      DefaultValuedParameter<"bool", "false">:$lane_products);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The module's attribute.
+    static constexpr ::llvm::StringLiteral moduleAttr = "attn.target";
+    /// That of the module around `op`, or what a module without one is for.
+    static TargetAttr of(::mlir::Operation *op);
+  }];
+}
+
 // --- schedule ---
 
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {

@@ -103,11 +103,11 @@ std::pair<mlir::Value, mlir::Value> emitHull(mlir::OpBuilder &builder,
 using OpaqueEmitter = llvm::function_ref<mlir::Value(
     const FormulaNode &literal, mlir::ValueRange arguments)>;
 
-/// Does row q see key k?  An i1.  The part that does not depend on k is
-/// computed apart from the part that does, so that it can leave a loop over k.
+/// Does row q see key k, two of the symbols?  An i1.  The part that does not
+/// depend on k is computed apart from the part that does, so that it can leave
+/// a loop over k.
 mlir::Value emitPredicate(mlir::OpBuilder &builder, mlir::Location loc,
                           const MaskContext &context, const Formula &formula,
-                          mlir::Value q, mlir::Value k,
                           const SymbolValues &symbols, OpaqueEmitter opaque);
 
 } // namespace attn

@@ -18,15 +18,14 @@
 //   (DocumentRows.cpp), so what NumberDocuments.cpp has per row is one number,
 //   and the position an offset.
 //
-//   predicate: steps that depend on batch entry, head and captured tensors only
-//   are computed here, once; what the other steps read of them becomes a number
-//   among the operands, which the analysis can use.
+//   predicate: what is the same for all pairs of the item is computed here,
+//   once (ItemPredicate.cpp).
 //
 // Integers of 64 bits saturate where they become numbers, so that no sum of
 // theirs wraps around. Those of a predicate do so only where its formula alone
 // reads them: its program may want all bits.
 #include "ItemMask.h"
-#include "attn/Dialect/Attn/IR/MaskProgram.h"
+#include "ItemPredicate.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -83,32 +82,6 @@ private:
   SmallVector<OperandAttr> documentBounds(Value queries, Value keys);
   SmallVector<OperandAttr> documentBounds(DocumentAttr document, Value queries);
   Attribute buildPredicate(PredicateAttr predicate);
-};
-
-/// The steps of a predicate that differ between the pairs of an item.
-struct ProgramSplitter {
-  ProgramAttr program;
-  SmallVector<bool> uniform;
-  SmallVector<Value> values;    ///< of uniform values, in the item
-  SmallVector<int64_t> numbers; ///< in the new program; -1 if not there
-  SmallVector<Type> inputs{};
-  SmallVector<Value> inputValues{};
-  SmallVector<StepAttr> steps{};
-
-  int64_t firstStep() const {
-    return ProgramValue::FirstInput + program.getInputs().size();
-  }
-  Type typeOf(int64_t value) const {
-    if (value < ProgramValue::FirstInput)
-      return IndexType::get(program.getContext());
-    return value < firstStep()
-               ? program.getInputs()[value - ProgramValue::FirstInput]
-               : program.getSteps()[value - firstStep()].getType();
-  }
-  bool isConstant(int64_t value) const {
-    return value >= firstStep() &&
-           program.getSteps()[value - firstStep()].getOperands().empty();
-  }
 };
 } // namespace
 
@@ -245,128 +218,22 @@ SmallVector<OperandAttr> ItemMaskBuilder::documentBounds(DocumentAttr document,
   return {add(begin), add(end), add(full)};
 }
 
-//===----------------------------------------------------------------------===//
-// Predicates
-//===----------------------------------------------------------------------===//
-
-/// The number in the new program of a value that a varying step reads.
-static int64_t numberOf(ProgramSplitter &splitter, int64_t value) {
-  int64_t &number = splitter.numbers[value];
-  if (number >= 0 || splitter.isConstant(value))
-    return number;
-  splitter.inputs.push_back(splitter.typeOf(value));
-  splitter.inputValues.push_back(splitter.values[value]);
-  number = ProgramValue::FirstInput + splitter.inputs.size() - 1;
-  return number;
-}
-
-/// Inputs first: their numbers come before those of all steps.
-static void collectInputs(ProgramSplitter &splitter) {
-  for (auto [i, step] : llvm::enumerate(splitter.program.getSteps()))
-    if (!splitter.uniform[splitter.firstStep() + i])
-      for (int64_t value : step.getOperands().asArrayRef())
-        if (splitter.uniform[value])
-          numberOf(splitter, value);
-}
-
-static void collectSteps(ProgramSplitter &splitter) {
-  int64_t next = ProgramValue::FirstInput + splitter.inputs.size();
-  for (auto [i, step] : llvm::enumerate(splitter.program.getSteps())) {
-    int64_t value = splitter.firstStep() + i;
-    if (splitter.uniform[value] && !splitter.isConstant(value))
-      continue;
-    SmallVector<int64_t> operands;
-    for (int64_t operand : step.getOperands().asArrayRef())
-      operands.push_back(splitter.numbers[operand]);
-    MLIRContext *context = step.getContext();
-    splitter.steps.push_back(StepAttr::get(
-        context, step.getName(), DenseI64ArrayAttr::get(context, operands),
-        step.getAttributes(), step.getType()));
-    splitter.numbers[value] = next++;
-  }
-}
-
-/// Reading outside of a captured tensor, the first operand, gives its nearest
-/// element.
-static void clampIndices(OpBuilder &b, Location loc,
-                         MutableArrayRef<Value> operands) {
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  for (auto [dim, index] : llvm::enumerate(operands.drop_front())) {
-    Value size = tensor::DimOp::create(b, loc, operands.front(), dim);
-    Value last = arith::SubIOp::create(b, loc, size, one);
-    index = arith::MinSIOp::create(b, loc, index, last);
-    index = arith::MaxSIOp::create(b, loc, index, zero);
-  }
-}
-
-/// Whether the analysis reads all of the program, of inputs that are operands
-/// from the first on.
-static bool isLinear(ProgramAttr program) {
-  SmallVector<OperandAttr> operands;
-  for (size_t i = 0; i < program.getInputs().size(); ++i)
-    operands.push_back(OperandAttr::get(program.getContext(), i));
-  MaskContext context;
-  SmallVector<ProgramRefusal> refusals;
-  programFormula(context, program, operands, /*term=*/nullptr, refusals);
-  return refusals.empty();
-}
-
-/// May the integer be larger than one of 32 bits?
-static bool isWide(Value integer, const ItemPlace &place) {
-  if (integer == place.batch || integer == place.head)
-    return false;
-  if (auto cast = integer.getDefiningOp<arith::IndexCastOp>())
-    integer = cast.getIn();
-  Type type = integer.getType();
-  return type.isIndex() || type.isInteger(64);
-}
-
 Attribute ItemMaskBuilder::buildPredicate(PredicateAttr predicate) {
-  ProgramAttr program = predicate.getProgram();
-  ProgramSplitter splitter{program, uniformValues(program), {}, {}};
-  splitter.values = {place.batch, place.head, Value(), Value()};
+  SmallVector<Value> captures;
   for (OperandAttr operand : predicate.getOperands())
-    splitter.values.push_back(given(operand));
-  for (auto [i, step] : llvm::enumerate(program.getSteps())) {
-    SmallVector<Value> read;
-    for (int64_t value : step.getOperands().asArrayRef())
-      read.push_back(splitter.values[value]);
-    bool isUniform = splitter.uniform[splitter.firstStep() + i];
-    if (isUniform && step.getName() == tensor::ExtractOp::getOperationName())
-      clampIndices(b, loc, read);
-    splitter.values.push_back(isUniform ? emitStep(b, loc, step, read)
-                                        : Value());
-  }
-  splitter.numbers.assign(splitter.values.size(), -1);
-  splitter.numbers[ProgramValue::Query] = ProgramValue::Query;
-  splitter.numbers[ProgramValue::Key] = ProgramValue::Key;
-  int64_t answer = splitter.values.size() - 1;
-  collectInputs(splitter);
-  if (splitter.uniform[answer]) // all pairs or none
-    numberOf(splitter, answer);
-  collectSteps(splitter);
-  if (splitter.uniform[answer]) {
-    int64_t number = splitter.numbers[answer];
-    splitter.steps.push_back(StepAttr::get(
-        b.getContext(), b.getStringAttr(arith::AndIOp::getOperationName()),
-        b.getDenseI64ArrayAttr({number, number}), b.getDictionaryAttr({}),
-        b.getI1Type()));
-  }
-  auto split =
-      ProgramAttr::get(b.getContext(), splitter.inputs, splitter.steps);
-  bool saturates = isLinear(split);
+    captures.push_back(given(operand));
+  ItemPredicate item =
+      predicateOfItem(b, loc, place, predicate.getProgram(), captures);
   SmallVector<OperandAttr> attrs;
-  for (Value value : splitter.inputValues) {
+  for (auto [value, saturates] : item.operands) {
     Type type = value.getType();
-    bool wide = saturates && type.isIntOrIndex() && isWide(value, place);
     if (type.isInteger(1))
       value = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), value);
     else if (type.isInteger())
       value = toIndex(value);
-    attrs.push_back(add(wide ? saturated(value) : value));
+    attrs.push_back(add(saturates ? saturated(value) : value));
   }
-  return PredicateAttr::get(b.getContext(), split, attrs);
+  return PredicateAttr::get(b.getContext(), item.program, attrs);
 }
 
 //===----------------------------------------------------------------------===//

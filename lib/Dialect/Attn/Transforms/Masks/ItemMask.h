@@ -3,7 +3,7 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_MASKS_ITEMMASK_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_MASKS_ITEMMASK_H
 
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "ItemPlace.h"
 
 namespace attn {
 
@@ -12,15 +12,6 @@ namespace attn {
 struct ItemMask {
   mlir::Attribute mask; ///< null where the attention has none
   llvm::SmallVector<mlir::Value> operands;
-};
-
-/// One batch entry and head, and maybe a tile of its queries.
-struct ItemPlace {
-  SdpaOp op;
-  mlir::Value batch, head;
-  /// Query rows [begin, end) and the number of keys, for terms whose bounds are
-  /// computed per tile; null: there is no tile, and such bounds are left out.
-  mlir::Value begin, end, keyLength;
 };
 
 /// The row of `tensor` that belongs to the batch entry (in scores of rank 3,

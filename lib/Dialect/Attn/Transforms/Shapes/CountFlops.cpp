@@ -246,10 +246,12 @@ Value PairCounter::countOfItem(Value batch, Value head) {
     Value found;
     if (edge) {
       found = sumLoop(run.begin, run.end, [&](Value key) -> Value {
-                Value visible = emitPredicate(
-                    b, loc, ranges.context, formula,
-                    symbols.lookup(ranges.context, Variable::QueryBegin), key,
-                    symbols, opaque);
+                SymbolValues pair = symbols;
+                pair.set(Variable::Query,
+                         symbols.lookup(ranges.context, Variable::QueryBegin));
+                pair.set(Variable::Key, key);
+                Value visible = emitPredicate(b, loc, ranges.context, formula,
+                                              pair, opaque);
                 return arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
                                                     visible);
               }).getResult(0);

@@ -45,7 +45,7 @@ SmallVector<Value> attn::computePerDocument(
     return compute(item, destinations);
   Value end = arith::AddIOp::create(b, item.loc, item.begin, item.rows);
   return emitPerDocument(
-      b, item.loc, numbers, item.begin, end, destinations,
+      b, item.loc, numbers, {item.begin, end}, destinations,
       [&](Value from, Value to, ArrayRef<Value> into) {
         AttentionItem rows = item;
         rows.begin = from;
@@ -111,20 +111,20 @@ struct RowSlices {
 } // namespace
 
 SmallVector<Value> attn::emitPerDocument(OpBuilder &b, Location loc,
-                                         Value numbers, Value begin, Value end,
+                                         Value numbers, RowRange item,
                                          ArrayRef<Value> destinations,
                                          ComputeRows compute, int64_t packed) {
-  SmallVector<Value> carried{begin};
+  SmallVector<Value> carried{item.begin};
   llvm::append_range(carried, destinations);
   auto loop = scf::WhileOp::create(
       b, loc, ValueRange(carried).getTypes(), carried,
       [&](OpBuilder &, Location, ValueRange values) {
         Value more =
-            arith::CmpIOp::create(b, loc, Predicate::slt, values[0], end);
+            arith::CmpIOp::create(b, loc, Predicate::slt, values[0], item.end);
         scf::ConditionOp::create(b, loc, more, values);
       },
       [&](OpBuilder &, Location, ValueRange values) {
-        Value next = emitNextBorder(b, loc, numbers, values[0], end);
+        Value next = emitNextBorder(b, loc, numbers, values[0], item.end);
         auto rowsBetween = [&](Value from, Value to) -> Value {
           Value queries = arith::SubIOp::create(b, loc, to, from);
           if (packed == 1)
@@ -132,7 +132,7 @@ SmallVector<Value> attn::emitPerDocument(OpBuilder &b, Location loc,
           return arith::MulIOp::create(
               b, loc, queries, arith::ConstantIndexOp::create(b, loc, packed));
         };
-        RowSlices rows{b, loc, rowsBetween(begin, values[0]),
+        RowSlices rows{b, loc, rowsBetween(item.begin, values[0]),
                        rowsBetween(values[0], next)};
         SmallVector<Value> parts, yielded{next};
         for (Value tensor : values.drop_front())

@@ -16,11 +16,16 @@ using ComputeRows = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     mlir::Value begin, mlir::Value end,
     llvm::ArrayRef<mlir::Value> destinations)>;
 
+/// Half-open.
+struct RowRange {
+  mlir::Value begin, end;
+};
+
 /// Emits a loop over the runs of rows with one number. Rows of `destinations`
 /// are those of the item, `packed` for each query row.
 llvm::SmallVector<mlir::Value>
 emitPerDocument(mlir::OpBuilder &builder, mlir::Location loc,
-                mlir::Value numbers, mlir::Value begin, mlir::Value end,
+                mlir::Value numbers, RowRange item,
                 llvm::ArrayRef<mlir::Value> destinations, ComputeRows compute,
                 int64_t packed = 1);
 
