@@ -248,8 +248,10 @@ SmallVector<Value> attn::emitResults(
   }
   SmallVector<Value> computed = compute(item, indices, ofItem);
   b.setInsertionPointToEnd(loop.getTerminator().getBody());
-  for (auto [part, value, result] :
-       llvm::zip(parts, computed, loop.getRegionIterArgs())) {
+  for (auto [part, value, before, result] :
+       llvm::zip(parts, computed, ofItem, loop.getRegionIterArgs())) {
+    if (value == before) // nobody wants this result
+      continue;
     SmallVector<OpFoldResult> strides(part.offsets.size(), item.index(1));
     tensor::ParallelInsertSliceOp::create(b, loc, value, result, part.offsets,
                                           part.sizes, strides);

@@ -20,6 +20,7 @@
 //
 // Before: the fused level. After: among its ops, only keys and values of an
 // attn.sdpa may have a size that is known to be 0, which is their length.
+#include "EmptyResults.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,16 +65,7 @@ struct EmptyReplacer {
   }
 
   /// Makes the tensors that stand for empty results.
-  void makeEmpties() {
-    ReifiedRankedShapedTypeDims shapes;
-    bool known = succeeded(reifyResultShapes(rewriter, op, shapes));
-    assert(known && "sizes of results are those of operands");
-    (void)known;
-    for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
-      empties.push_back(tensor::EmptyOp::create(
-          rewriter, op->getLoc(), shape,
-          cast<RankedTensorType>(result.getType()).getElementType()));
-  }
+  void makeEmpties() { empties = emptyResults(rewriter, op); }
 
   /// Gives an operand without features `size` of them, which are 0.
   void widenOperand(OpOperand &operand, int64_t size) {

@@ -21,6 +21,7 @@
 //
 // Before: every project has a schedule. After: no project is left.
 #include "ConstantMatrix.h"
+#include "EmptyResults.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -149,8 +150,7 @@ static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
   Value packed = op.getWeight();
   if (ElementsAttr panels = packConstant(packed, schedule.getPanel()))
     packed = arith::ConstantOp::create(rewriter, loc, panels);
-  Value empty =
-      tensor::EmptyOp::create(rewriter, loc, shapes[0], type.getElementType());
+  Value empty = emptyResults(rewriter, op)[0];
   auto tiles = [&](Value total, Value step) {
     return arith::CeilDivUIOp::create(rewriter, loc, total, step).getResult();
   };

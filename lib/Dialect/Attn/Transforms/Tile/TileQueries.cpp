@@ -31,6 +31,7 @@
 // Before: every sdpa has a schedule. After: no sdpa is left.
 #include "AttentionItem.h"
 #include "DocumentRows.h"
+#include "EmptyResults.h"
 #include "NumberDocuments.h"
 #include "attn/Dialect/Attn/IR/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -245,14 +246,7 @@ static SmallVector<Value> tilePrefill(SdpaOp op, IRRewriter &rewriter,
 static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
-  ReifiedRankedShapedTypeDims shapes;
-  if (failed(op.reifyResultShapes(rewriter, shapes)))
-    return op.emitOpError("has results of unknown shape");
-  SmallVector<Value> results;
-  for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
-    results.push_back(tensor::EmptyOp::create(
-        rewriter, loc, shape,
-        cast<RankedTensorType>(result.getType()).getElementType()));
+  SmallVector<Value> results = emptyResults(rewriter, op);
   if (isStaticallyEmpty(op.getQuery()) || isStaticallyEmpty(op.getKey()) ||
       isStaticallyEmpty(op.getValue())) {
     rewriter.replaceOp(op, resultsWithoutKeys(op, results, rewriter));

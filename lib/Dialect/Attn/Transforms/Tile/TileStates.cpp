@@ -15,6 +15,7 @@
 // depend on each other, so any tile will do: query_tile rows.
 //
 // Before: both ops have a schedule. After: none of them is left.
+#include "EmptyResults.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -77,15 +78,7 @@ static SmallVector<Value> computeRows(OpBuilder &b, FinalizeStateOp op,
 template <typename Op> static void tileRows(Op op, IRRewriter &rewriter) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
-  ReifiedRankedShapedTypeDims shapes;
-  bool known = succeeded(op.reifyResultShapes(rewriter, shapes));
-  assert(known && "results have the shapes of operands");
-  (void)known;
-  SmallVector<Value> empties;
-  for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
-    empties.push_back(tensor::EmptyOp::create(
-        rewriter, loc, shape,
-        cast<RankedTensorType>(result.getType()).getElementType()));
+  SmallVector<Value> empties = emptyResults(rewriter, op);
   if (llvm::is_contained(op.getMaximum().getType().getShape(), 0))
     return rewriter.replaceOp(op, empties); // no rows
   Value acc = op->getOperand(2);

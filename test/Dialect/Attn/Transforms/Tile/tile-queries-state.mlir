@@ -47,3 +47,12 @@ func.func @no_keys(%q: tensor<5x4xf32>, %k: tensor<0x4xf32>) -> (tensor<5xf32>, 
       : (tensor<5x4xf32>, tensor<0x4xf32>, tensor<0x4xf32>) -> (tensor<5x4xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x4xf32>)
   return %r#1, %r#2, %r#3 : tensor<5xf32>, tensor<5xf32>, tensor<5x4xf32>
 }
+
+// A result that nobody reads is not written back as it is.
+// CHECK-LABEL: @only_acc
+// CHECK: %[[STATE:.*]]:3 = attn.return_state
+// CHECK: return %[[STATE]]#2
+func.func @only_acc(%q: tensor<5x4xf32>, %k: tensor<?x4xf32>) -> tensor<5x4xf32> {
+  %r:4 = attn.sdpa %q, %k, %k scale 0.5 returning(out, state) {schedule = #s} : (tensor<5x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) -> (tensor<5x4xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x4xf32>)
+  return %r#3 : tensor<5x4xf32>
+}
