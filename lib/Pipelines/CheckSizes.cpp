@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Refuses tensors that are too large for any memory.
+// Refuses tensors that are too large for any memory, constants that are too
+// large for an object, and sizes that a tensor does not have.
 //
 //   %s = attn.scores %q, %k : .. -> tensor<4611686018427387904x8xf32>
 //        ^ error: expects tensors of less than 2^56 bytes, but got ..
 //
 // 2^56 bytes are what processors can address. Behind this pass, the bytes of a
 // tensor, rounded up to tiles and times a few dozen, fit into 64 bits. An
-// unknown size counts as 1.
+// unknown size counts as 1. Code of x86-64 reaches constants within 2^31 bytes.
 //
 // The IR does not change.
 #include "CheckSizes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -17,8 +19,8 @@
 
 using namespace mlir;
 
-static bool isTooLarge(Type type) {
-  constexpr int64_t most = int64_t(1) << 56;
+/// Whether the type has `most` bytes or more.
+static bool isTooLarge(Type type, int64_t most) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || !shaped.hasRank() ||
       !shaped.getElementType().isIntOrIndexOrFloat() ||
@@ -36,11 +38,21 @@ static bool isTooLarge(Type type) {
 }
 
 static LogicalResult check(Operation *op, TypeRange types) {
-  auto found = llvm::find_if(types, isTooLarge);
-  if (found == types.end())
-    return success();
-  return op->emitError() << "expects tensors of less than 2^56 bytes, but got "
-                         << *found;
+  bool isConstant = op->hasTrait<OpTrait::ConstantLike>();
+  int bits = isConstant ? 31 : 56;
+  for (Type type : types)
+    if (isTooLarge(type, int64_t(1) << bits))
+      return op->emitError()
+             << "expects " << (isConstant ? "constants" : "tensors")
+             << " of less than 2^" << bits << " bytes, but got " << type;
+  auto dim = dyn_cast<tensor::DimOp>(op);
+  std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
+  int64_t rank =
+      dim ? cast<RankedTensorType>(dim.getSource().getType()).getRank() : 0;
+  if (index && (*index < 0 || *index >= rank))
+    return op->emitError() << "expects a dimension between 0 and " << rank - 1
+                           << ", but got " << *index;
+  return success();
 }
 
 namespace {
