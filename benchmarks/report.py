@@ -91,27 +91,39 @@ def bar(y, row):
     ours = row["results"].get(Kernel.name, {})
     label = f'<text x="196" y="{y + 12}" text-anchor="end">{escape(row["cell"])} ({row["threads"]})</text>'
     if ours.get("status") != "ok":
-        return label + f'<text x="204" y="{y + 12}" fill="#a00">{escape(ours.get("status", "left out"))}</text>'
+        return label + f'<text x="204" y="{y + 12}" class="wrong">{escape(ours.get("status", "left out"))}</text>'
     read = ours.get("read_pct", 0) > ours["peak_pct"]
     median, quiet = (ours[k] for k in (("read_pct", "read_quiet_pct") if read else ("peak_pct", "quiet_pct")))
-    strong, pale = ("#2a9d5c", "#b9e2c9") if read else ("#2f6fb5", "#bcd4ec")
+    kind = "read" if read else "peak"
     note = f"{median:.0f}" + (f", {row['ratio']:.2f} x {row['best_peer']}" if "ratio" in row else "")
     length = 4 * min(100, max(median, quiet))
-    return (label + f'<rect x="200" y="{y}" width="{4 * min(100, quiet):.1f}" height="15" fill="{pale}"/>'
-            f'<rect x="200" y="{y}" width="{4 * min(100, median):.1f}" height="15" fill="{strong}"/>'
+    return (label + f'<rect x="200" y="{y}" width="{4 * min(100, quiet):.1f}" height="15" class="{kind} quiet"/>'
+            f'<rect x="200" y="{y}" width="{4 * min(100, median):.1f}" height="15" class="{kind}"/>'
             f'<text x="{204 + length:.1f}" y="{y + 12}">{escape(note)}</text>')
+
+
+# Light and dark, as the reader's system is.
+STYLE = """<style>
+text { fill: #222 } line { stroke: #ddd } .page { fill: #fff } .wrong { fill: #a00 }
+.peak { fill: #2f6fb5 } .read { fill: #2a9d5c } .quiet { opacity: .35 }
+@media (prefers-color-scheme: dark) {
+  text { fill: #ddd } line { stroke: #444 } .page { fill: #111 } .wrong { fill: #f77 }
+  .peak { fill: #5b9be0 } .read { fill: #4cc483 }
+}
+</style>"""
 
 
 def svg(result):
     rows, top = result["rows"], 56
     height = top + 19 * len(rows) + 24
-    grid = "".join(f'<line x1="{200 + 4 * x}" y1="{top - 6}" x2="{200 + 4 * x}" y2="{height - 20}" stroke="#ddd"/>'
+    grid = "".join(f'<line x1="{200 + 4 * x}" y1="{top - 6}" x2="{200 + 4 * x}" y2="{height - 20}"/>'
                    f'<text x="{200 + 4 * x}" y="{height - 6}" text-anchor="middle">{x}</text>' for x in range(0, 101, 20))
     legend = ("Percent of the FMA peak (blue) or of a plain read (green): medians, pale the quiet fifth; "
               "then time of the best peer / ours")
     bars = "\n".join(bar(top + 19 * i, row) for i, row in enumerate(rows))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="800" height="{height}" font-family="sans-serif" font-size="11">
-<rect width="800" height="{height}" fill="#fff"/>
+{STYLE}
+<rect width="800" height="{height}" class="page"/>
 <text x="12" y="18" font-size="13">{escape(conditions(result))}</text>
 <text x="12" y="36">{legend}</text>
 {grid}
