@@ -186,13 +186,17 @@ class Mutator:
         rest = [re.sub(rf"{re.escape(name)}\b", other, line) for line in lines[i + 1:]]
         return "\n".join(lines[:i + 1] + new + rest)
 
+    def line_of(self, text, pattern):
+        """All lines, and the number of one of this form, if there is one."""
+        lines = text.split("\n")
+        found = [i for i, line in enumerate(lines) if re.match(pattern, line)]
+        return lines, self.pick(found) if found else None
+
     def chained(self, text):
         """A line again, once or often, each time on its own result where it can be."""
-        lines = text.split("\n")
-        ops = [i for i, line in enumerate(lines) if re.match(r"\s*%\w+ = [^{]*$", line)]
-        if not ops:
+        lines, i = self.line_of(text, r"\s*%\w+ = [^{]*$")
+        if i is None:
             return text
-        i = self.pick(ops)
         name, op = re.match(r"\s*(%\w+) = (.*)$", lines[i]).groups()
         inputs = VALUE.findall(op)
         last, new = name, []
@@ -204,11 +208,9 @@ class Mutator:
 
     def residual(self, text):
         """An elementwise op on a result and a value of its type, as a program around attention has it."""
-        lines = text.split("\n")
-        ops = [i for i, line in enumerate(lines) if re.search(r"%\w+ = [^{]*[:>] *(tensor<[^>]*f\d+>|![a-z]\w*)$", line)]
-        if not ops:
+        lines, i = self.line_of(text, r".*%\w+ = [^{]*[:>] *(tensor<[^>]*f\d+>|![a-z]\w*)$")
+        if i is None:
             return text
-        i = self.pick(ops)
         name = re.search(r"(%\w+) = ", lines[i])[1]
         type = re.findall(r"tensor<[^>]*>|![a-z]\w*", lines[i])[-1]
         same = [other for other in self.types("\n".join(lines[:i])).get(type, []) if other != name] or [name]
