@@ -37,6 +37,29 @@ static bool isTooLarge(Type type, int64_t most) {
   return false;
 }
 
+// What MLIR's verifiers leave to a later op of memref.
+
+static LogicalResult check(tensor::DimOp op) {
+  std::optional<int64_t> index = op.getConstantIndex();
+  int64_t rank = cast<RankedTensorType>(op.getSource().getType()).getRank();
+  if (index && (*index < 0 || *index >= rank))
+    return op->emitError() << "expects a dimension between 0 and " << rank - 1
+                           << ", but got " << *index;
+  return success();
+}
+
+static LogicalResult check(tensor::ExpandShapeOp op) {
+  for (auto [given, size] : llvm::zip_equal(op.getStaticOutputShape(),
+                                            op.getResultType().getShape()))
+    if (given != size)
+      return op->emitError()
+             << "expects an output_shape of the sizes of " << op.getResultType()
+             << ", but got "
+             << (ShapedType::isDynamic(given) ? "an unknown one"
+                                              : std::to_string(given));
+  return success();
+}
+
 static LogicalResult check(Operation *op, TypeRange types) {
   bool isConstant = op->hasTrait<OpTrait::ConstantLike>();
   int bits = isConstant ? 31 : 56;
@@ -45,13 +68,10 @@ static LogicalResult check(Operation *op, TypeRange types) {
       return op->emitError()
              << "expects " << (isConstant ? "constants" : "tensors")
              << " of less than 2^" << bits << " bytes, but got " << type;
-  auto dim = dyn_cast<tensor::DimOp>(op);
-  std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
-  int64_t rank =
-      dim ? cast<RankedTensorType>(dim.getSource().getType()).getRank() : 0;
-  if (index && (*index < 0 || *index >= rank))
-    return op->emitError() << "expects a dimension between 0 and " << rank - 1
-                           << ", but got " << *index;
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    return check(dim);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return check(expand);
   return success();
 }
 
