@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace attn;
@@ -227,6 +228,38 @@ static ResultPart resultPart(AttentionItem &item, unsigned result) {
   return part;
 }
 
+/// The results of the loop, which is replaced by one that does not carry the
+/// unwanted ones: each result that a loop carries must be inserted into.
+static SmallVector<Value> withoutResults(OpBuilder &b, scf::ForallOp loop,
+                                         const llvm::BitVector &unwanted) {
+  if (unwanted.none())
+    return SmallVector<Value>(loop.getResults());
+  SmallVector<Value> wanted;
+  llvm::BitVector arguments(loop.getBody()->getNumArguments());
+  for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+    if (unwanted[i]) {
+      argument.replaceAllUsesWith(loop.getOutputs()[i]);
+      arguments.set(argument.getArgNumber());
+    } else {
+      wanted.push_back(loop.getOutputs()[i]);
+    }
+  }
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop);
+  auto smaller =
+      scf::ForallOp::create(b, loop.getLoc(), loop.getMixedUpperBound(), wanted,
+                            /*mapping=*/std::nullopt);
+  smaller.getRegion().takeBody(loop.getRegion());
+  smaller.getBody()->eraseArguments(arguments);
+  SmallVector<Value> results(loop.getOutputs());
+  unsigned next = 0;
+  for (auto [i, result] : llvm::enumerate(results))
+    if (!unwanted[i])
+      result = smaller.getResult(next++);
+  loop.erase();
+  return results;
+}
+
 SmallVector<Value> attn::emitResults(
     OpBuilder &b, Location loc, ArrayRef<OpFoldResult> bounds,
     ArrayRef<Value> destinations,
@@ -248,15 +281,18 @@ SmallVector<Value> attn::emitResults(
   }
   SmallVector<Value> computed = compute(item, indices, ofItem);
   b.setInsertionPointToEnd(loop.getTerminator().getBody());
-  for (auto [part, value, before, result] :
-       llvm::zip(parts, computed, ofItem, loop.getRegionIterArgs())) {
-    if (value == before) // nobody wants this result
+  llvm::BitVector unwanted(destinations.size());
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    if (computed[i] == ofItem[i]) {
+      unwanted.set(i);
       continue;
+    }
     SmallVector<OpFoldResult> strides(part.offsets.size(), item.index(1));
-    tensor::ParallelInsertSliceOp::create(b, loc, value, result, part.offsets,
-                                          part.sizes, strides);
+    tensor::ParallelInsertSliceOp::create(b, loc, computed[i],
+                                          loop.getRegionIterArgs()[i],
+                                          part.offsets, part.sizes, strides);
   }
-  return SmallVector<Value>(loop.getResults());
+  return withoutResults(b, loop, unwanted);
 }
 
 Value attn::emitStates(
