@@ -31,7 +31,6 @@ struct DecodeRule {
   /// Bits of a key and of a value, at most.
   int64_t keyBits, valueBits;
   DecodeSizes sizes;
-  const char *why;
 };
 } // namespace
 
@@ -41,25 +40,25 @@ constexpr int64_t wholeItem = decodeSplitKeys;
 static constexpr DecodeRule decodeRules[] = {
   // registers, lanes, group, pairs, one FMA, key bits, value bits,
   //   {rows, vectors, unroll, keys from, to, quarters of the cache, block, interleave}
-  {32, 2, Group::One, InPairs::Yes, false, 64, 64, {4, 4, 2, 48, wholeItem, 16, 4, 1}, "reads as memory gives"},
-  {32, 2, Group::One, InPairs::Any, false, 64, 64, {4, 4, 4, 48, wholeItem, 16, 4, 1}, "reads as memory gives"},
-  {16, 2, Group::One, InPairs::Any, false, 64, 64, {3, 3, 2, 48, wholeItem, 16, 4, 1}, "reads as memory gives"},
+  {32, 2, Group::One, InPairs::Yes, false, 64, 64, {4, 4, 2, 48, wholeItem, 16, 4, 1}}, // reads as memory gives
+  {32, 2, Group::One, InPairs::Any, false, 64, 64, {4, 4, 4, 48, wholeItem, 16, 4, 1}}, // reads as memory gives
+  {16, 2, Group::One, InPairs::Any, false, 64, 64, {3, 3, 2, 48, wholeItem, 16, 4, 1}}, // reads as memory gives
 
-  {32, 16, Group::Even, InPairs::Yes, false, 64, 64, {8, 2, 4, 48, 96,  16, 8, 4}, "sums of lanes were a third of the time"},
-  {32, 16, Group::Even, InPairs::No,  true,  16, 64, {4, 1, 2, 48, 128, 16, 8, 2}, "each key is converted once"},
-  {32, 16, Group::Even, InPairs::No,  false, 16, 64, {4, 2, 2, 48, 128, 16, 8, 2}, "each key is converted once"},
-  {32, 16, Group::Even, InPairs::No,  true,  32, 64, {8, 1, 2, 48, 128, 4,  8, 4}, "a broadcast is part of its FMA"},
-  {32, 16, Group::Even, InPairs::No,  false, 32, 64, {8, 2, 2, 48, 128, 4,  8, 4}, "sums of lanes were a sixth of the time"},
-  {32, 16, Group::Even, InPairs::No,  true,  64, 64, {2, 1, 2, 48, 128, 16, 8, 1}, "f64 gains nothing from more queries in a vector"},
-  {32, 16, Group::Even, InPairs::No,  false, 64, 64, {2, 2, 2, 48, 128, 16, 8, 1}, "f64 gains nothing from more queries in a vector"},
-  {32, 16, Group::WideBlock, InPairs::Any, false, 64, 64, {1, 1, 4, 16, 16, 4, 4, 1}, "memory is read fastest row after row"},
+  {32, 16, Group::Even, InPairs::Yes, false, 64, 64, {8, 2, 4, 48, 96,  16, 8, 4}}, // sums of lanes were a third of the time
+  {32, 16, Group::Even, InPairs::No,  true,  16, 64, {4, 1, 2, 48, 128, 16, 8, 2}}, // each key is converted once
+  {32, 16, Group::Even, InPairs::No,  false, 16, 64, {4, 2, 2, 48, 128, 16, 8, 2}}, // each key is converted once
+  {32, 16, Group::Even, InPairs::No,  true,  32, 64, {8, 1, 2, 48, 128, 4,  8, 4}}, // a broadcast is part of its FMA
+  {32, 16, Group::Even, InPairs::No,  false, 32, 64, {8, 2, 2, 48, 128, 4,  8, 4}}, // sums of lanes were a sixth of the time
+  {32, 16, Group::Even, InPairs::No,  true,  64, 64, {2, 1, 2, 48, 128, 16, 8, 1}}, // f64 gains nothing from more queries in a vector
+  {32, 16, Group::Even, InPairs::No,  false, 64, 64, {2, 2, 2, 48, 128, 16, 8, 1}}, // f64 gains nothing from more queries in a vector
+  {32, 16, Group::WideBlock, InPairs::Any, false, 64, 64, {1, 1, 4, 16, 16, 4, 4, 1}}, // memory is read fastest row after row
 
-  {32, 2, Group::Any, InPairs::Yes, false, 64, 64, {4, 4, 2, 48, 64, 3, 4, 1}, "a tile is what the next one is prefetched behind"},
-  {32, 2, Group::Any, InPairs::Any, false, 64, 64, {4, 4, 4, 48, 96, 3, 4, 1}, "a tile is what the next one is prefetched behind"},
-  {16, 8, Group::LongRows, InPairs::Any, false, 64, 64, {2, 2, 2, 48, 96, 3, 4, 1}, "few rows abreast, where memory is what counts"},
-  {16, 8, Group::Any, InPairs::Any, false, 64, 64, {3, 3, 1, 48, 96, 3, 4, 1}, "all registers; a second turn's loads would spill"},
-  {16, 2, Group::Any, InPairs::Any, false, 64, 16, {3, 2, 2, 48, 96, 3, 4, 1}, "conversions need registers"},
-  {16, 2, Group::Any, InPairs::Any, false, 64, 64, {3, 3, 2, 48, 96, 3, 4, 1}, "fits the registers"},
+  {32, 2, Group::Any, InPairs::Yes, false, 64, 64, {4, 4, 2, 48, 64, 3, 4, 1}}, // a tile is what the next one is prefetched behind
+  {32, 2, Group::Any, InPairs::Any, false, 64, 64, {4, 4, 4, 48, 96, 3, 4, 1}}, // a tile is what the next one is prefetched behind
+  {16, 8, Group::LongRows, InPairs::Any, false, 64, 64, {2, 2, 2, 48, 96, 3, 4, 1}}, // few rows abreast, where memory is what counts
+  {16, 8, Group::Any, InPairs::Any, false, 64, 64, {3, 3, 1, 48, 96, 3, 4, 1}}, // all registers; a second turn's loads would spill
+  {16, 2, Group::Any, InPairs::Any, false, 64, 16, {3, 2, 2, 48, 96, 3, 4, 1}}, // conversions need registers
+  {16, 2, Group::Any, InPairs::Any, false, 64, 64, {3, 3, 2, 48, 96, 3, 4, 1}}, // fits the registers
 };
 // clang-format on
 

@@ -23,7 +23,6 @@ struct PrefillRule {
   Mask mask;
   bool attentionOnly;
   PrefillSizes sizes;
-  const char *why;
 };
 } // namespace
 
@@ -35,14 +34,14 @@ static constexpr PrefillSizes productsOfTiles{32, 2, 1, 256};
 // clang-format off
 static constexpr PrefillRule prefillRules[] = {
   // registers, lanes, queries, chains, mask, attention only, {rows, vectors, unroll, queries}
-  {32, 2, noLimit, 4,   Mask::Any, false, {8, 1, 4, 128}, "one FMA per cycle leaves two loads for each"},
-  {32, 2, noLimit, 13,  Mask::Yes, false, {8, 2, 4, 128}, "fewer vectors waste less at the edge"},
-  {32, 2, noLimit, 13,  Mask::Any, false, {4, 4, 4, 128}, "16 chains, 0.5 loads per FMA"},
-  {32, 2, noLimit, anyChains, Mask::Any, false, {4, 5, 4, 128}, "20 chains; 4 x 6 spills"},
-  {16, 8, 144,     anyChains, Mask::No,  true,  {4, 3, 8, 144}, "all registers: fewest instructions and loads per FMA"},
-  {16, 8, noLimit, anyChains, Mask::Any, true,  {6, 2, 4, 128}, "15 registers; small edges"},
-  {16, 8, noLimit, anyChains, Mask::Any, false, {6, 2, 2, 128}, "addresses of rows need registers, too"},
-  {16, 2, noLimit, anyChains, Mask::Any, false, {6, 2, 1, 128}, "without FMA a product needs a register of its own"},
+  {32, 2, noLimit, 4,   Mask::Any, false, {8, 1, 4, 128}}, // one FMA per cycle leaves two loads for each
+  {32, 2, noLimit, 13,  Mask::Yes, false, {8, 2, 4, 128}}, // fewer vectors waste less at the edge
+  {32, 2, noLimit, 13,  Mask::Any, false, {4, 4, 4, 128}}, // 16 chains, 0.5 loads per FMA
+  {32, 2, noLimit, anyChains, Mask::Any, false, {4, 5, 4, 128}}, // 20 chains; 4 x 6 spills
+  {16, 8, 144,     anyChains, Mask::No,  true,  {4, 3, 8, 144}}, // all registers: fewest instructions and loads per FMA
+  {16, 8, noLimit, anyChains, Mask::Any, true,  {6, 2, 4, 128}}, // 15 registers; small edges
+  {16, 8, noLimit, anyChains, Mask::Any, false, {6, 2, 2, 128}}, // addresses of rows need registers, too
+  {16, 2, noLimit, anyChains, Mask::Any, false, {6, 2, 1, 128}}, // without FMA a product needs a register of its own
 };
 // clang-format on
 
