@@ -10,13 +10,9 @@ extern "C" {
 #endif
 
 typedef enum {
-  ATTN_F32 = 1,
-  ATTN_F64 = 2,
-  ATTN_F16 = 3,
-  ATTN_BF16 = 4,
-  ATTN_BOOL = 5, /* one byte, 0 or 1 */
-  ATTN_I32 = 6,
-  ATTN_I64 = 7
+#define ATTN_ELEMENT(enumerator, code, type, name, bytes, c_type, descr)       \
+  enumerator = code,
+#include "attn-rt/elements.inc"
 } attn_rt_dtype;
 
 /* An argument or a result of the kernel. */

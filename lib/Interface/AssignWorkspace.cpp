@@ -28,6 +28,7 @@
 // @attn.worker, the number of the worker that runs an item, is replaced when
 // loops become functions.
 #include "BufferLifetimes.h"
+#include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -69,8 +70,9 @@ namespace {
 /// The work space of one kernel, computed where the kernel begins.
 class Workspace {
 public:
-  Workspace(func::FuncOp kernel)
-      : kernel(kernel), rewriter(kernel.getContext()), loc(kernel.getLoc()) {
+  Workspace(const KernelSignature &signature)
+      : signature(signature), kernel(signature.getFunction()),
+        rewriter(kernel.getContext()), loc(kernel.getLoc()) {
     rewriter.setInsertionPointToStart(&kernel.front());
     begin = arith::ConstantIndexOp::create(rewriter, loc, 0);
     rewriter.setInsertionPoint(begin);
@@ -109,6 +111,7 @@ private:
   void makeSizeFunction(Value total);
   void replaceByView(memref::AllocOp alloc, OpBuilder &b, Value offset);
 
+  KernelSignature signature;
   func::FuncOp kernel;
   IRRewriter rewriter;
   Location loc;
@@ -164,13 +167,24 @@ static Value argumentOf(Value memref) {
   return memref;
 }
 
-/// `size` computed once more, from first elements of arguments too.
+/// `size` computed once more, from first elements of arguments too. The smaller
+/// of two numbers is bounded by either.
 Value Workspace::again(Value size) {
   Operation *op = size.getDefiningOp();
   if (isKnownAtBegin(size))
     return size;
   if (!op)
     return {};
+  if (isa<arith::MinUIOp, arith::MinSIOp>(op)) {
+    Value first = atBegin(op->getOperand(0)),
+          second = atBegin(op->getOperand(1));
+    if (!first || !second)
+      return first ? first : second;
+    return isa<arith::MinUIOp>(op)
+               ? arith::MinUIOp::create(rewriter, loc, first, second)
+                     .getResult()
+               : arith::MinSIOp::create(rewriter, loc, first, second);
+  }
   IRMapping mapping;
   bool isElement = false;
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
@@ -219,9 +233,9 @@ void Workspace::replaceByView(memref::AllocOp alloc, OpBuilder &b,
                               Value offset) {
   auto type = MemRefType::get(alloc.getType().getShape(),
                               alloc.getType().getElementType());
-  Value space = kernel.getArgument(kernel.getNumArguments() - 3);
-  Value view = memref::ViewOp::create(b, alloc.getLoc(), type, space, offset,
-                                      alloc.getDynamicSizes());
+  Value view =
+      memref::ViewOp::create(b, alloc.getLoc(), type, signature.getWorkspace(),
+                             offset, alloc.getDynamicSizes());
   alloc.replaceAllUsesWith(view);
   alloc.erase();
 }
@@ -308,7 +322,7 @@ void Workspace::placeInRegions() {
 /// How many workers there are at most: no more than threads, and no more than
 /// items. (A loop asks for no more threads than it has items.)
 Value Workspace::workers() {
-  Value threads = kernel.getArgument(kernel.getNumArguments() - 2);
+  Value threads = signature.getThreads();
   Value most;
   for (const Region &region : regions) {
     if (!region.items)
@@ -357,19 +371,18 @@ LogicalResult Workspace::placeBuffers() {
 /// @NAME.workspace: the kernel's computation of sizes, and nothing else.
 void Workspace::makeSizeFunction(Value total) {
   OpBuilder b(kernel);
-  // Inputs, outputs and threads; no workspace and no call.
-  SmallVector<Type> inputs(kernel.getArgumentTypes().drop_back(3));
+  unsigned ports = signature.getNumPorts();
+  SmallVector<Type> inputs(kernel.getArgumentTypes().take_front(ports));
   inputs.push_back(b.getIndexType());
-  StringRef owner = kernel.getName().split('.').first;
-  auto size = func::FuncOp::create(b, loc, (owner + ".workspace").str(),
-                                   b.getFunctionType(inputs, b.getIndexType()));
+  auto size = func::FuncOp::create(
+      b, loc, partName(signature.getName(), Part::Workspace),
+      b.getFunctionType(inputs, b.getIndexType()));
   size.setPrivate();
   b.setInsertionPointToStart(size.addEntryBlock());
   IRMapping mapping;
-  unsigned tensors = inputs.size() - 1;
-  for (unsigned i = 0; i < tensors; ++i)
-    mapping.map(kernel.getArgument(i), size.getArgument(i));
-  mapping.map(kernel.getArgument(tensors + 1), size.getArgument(tensors));
+  for (unsigned i = 0; i < ports; ++i)
+    mapping.map(signature.getPort(i), size.getArgument(i));
+  mapping.map(signature.getThreads(), size.getArgument(ports));
   SetVector<Operation *> slice;
   BackwardSliceOptions options;
   options.inclusive = true;
@@ -397,11 +410,7 @@ LogicalResult Workspace::assign() {
 namespace {
 struct AssignWorkspace : attn::impl::AssignWorkspaceBase<AssignWorkspace> {
   void runOnOperation() override {
-    SmallVector<func::FuncOp> kernels;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func.getName().ends_with(".kernel"))
-        kernels.push_back(func);
-    for (func::FuncOp kernel : kernels)
+    for (const KernelSignature &kernel : KernelSignature::all(getOperation()))
       if (failed(Workspace(kernel).assign()))
         return signalPassFailure();
   }

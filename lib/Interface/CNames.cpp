@@ -134,11 +134,9 @@ std::string attn::whyNotEntryName(StringRef name) {
     return "kept for a type of the C library or C++";
   if (isLinkedName(name))
     return "a name of the C library, the linker or the runtime";
-  for (StringRef suffix : entrySuffixes())
-    if (isLibraryName((name + suffix).str()))
-      return ("the beginning of '" + name + suffix +
-              "', a function of the C library")
-          .str();
+  for (CName which : cNames)
+    if (std::string own = cName(name, which); isLibraryName(own))
+      return "the beginning of '" + own + "', a function of the C library";
   return "";
 }
 
@@ -168,8 +166,8 @@ std::string attn::toPortName(StringRef text) {
   return name;
 }
 
-llvm::ArrayRef<llvm::StringLiteral> attn::entrySuffixes() {
-  static constexpr llvm::StringLiteral suffixes[] = {
-      "_workspace_size", "_strerror", "_info", "_flops", "_args"};
-  return suffixes;
+std::string attn::cName(StringRef entry, CName which) {
+  static constexpr StringLiteral suffixes[] = {
+      "", "_workspace_size", "_strerror", "_info", "_flops", "_args"};
+  return (entry + suffixes[static_cast<size_t>(which)]).str();
 }

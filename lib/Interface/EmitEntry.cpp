@@ -19,6 +19,9 @@
 // internal linkage. The texts of the statuses stand on the entry as
 // `attn.statuses`.
 #include "Entry.h"
+#include "attn/Interface/CNames.h"
+#include "attn/Interface/ElementTypes.h"
+#include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -38,7 +41,7 @@ namespace {
 
 /// The memref that `type` says, over the tensor at `port` in `args`.
 Value makeMemRef(Emitter &e, Value args, const Port &port, Type type) {
-  int64_t rank = port.type.getRank();
+  int64_t rank = port.attr.getRank();
   SmallVector<Type> fields{e.ptr, e.ptr, e.i64};
   if (rank)
     fields.append(2, LLVM::LLVMArrayType::get(e.i64, rank));
@@ -84,24 +87,30 @@ struct EntryOfKernel {
   std::vector<Check> shapes, memory;
   LLVM::LLVMFuncOp checkShapes;
 
-  EntryOfKernel(ModuleOp module, func::FuncOp kernel, ArrayRef<Port> ports)
-      : e(kernel.getLoc(), module),
-        name(kernel.getName().drop_back(strlen(".kernel"))), kernel(kernel),
-        workspace(module.lookupSymbol<func::FuncOp>(name + ".workspace")),
-        flops(module.lookupSymbol<func::FuncOp>(name + ".flops")),
-        slices(module.lookupSymbol<func::FuncOp>(name + ".slices")),
-        ports(ports), layout{static_cast<int64_t>(ports.size())},
-        shapes(shapeChecks(ports)), memory(memoryChecks(ports)) {}
+  EntryOfKernel(ModuleOp module, const KernelSignature &signature,
+                ArrayRef<Port> ports)
+      : e(signature.getFunction().getLoc(), module), name(signature.getName()),
+        kernel(signature.getFunction()),
+        workspace(signature.lookup(Part::Workspace)),
+        flops(signature.lookup(Part::Flops)),
+        slices(signature.lookup(Part::Slices)), ports(ports),
+        layout{static_cast<int64_t>(ports.size())}, shapes(shapeChecks(ports)),
+        memory(memoryChecks(ports)) {}
 
   int32_t firstMemoryStatus() const {
     return FirstOwn - static_cast<int32_t>(shapes.size());
+  }
+
+  /// What the caller chose: a member of attn_rt_call.
+  Value loadOfCall(Type type, Value args, int64_t offset) {
+    return e.load(type, args, layout.call() + offset);
   }
 
   SmallVector<Value> memRefs(Value args, func::FuncOp callee) {
     SmallVector<Value> values;
     for (const Port &port : ports)
       if (values.size() < callee.getNumArguments() &&
-          (callee == workspace || callee == kernel || port.input))
+          (callee == workspace || callee == kernel || port.attr.getInput()))
         values.push_back(makeMemRef(e, args, port,
                                     callee.getArgumentTypes()[values.size()]));
     return values;
@@ -115,7 +124,7 @@ struct EntryOfKernel {
   /// the built-in pool takes would only cost work space.
   Value threads(Value args) {
     auto maximum = e.declare("attn_rt_max_threads", e.i32, {});
-    Value asked = e.load(e.i32, args, layout.threads());
+    Value asked = loadOfCall(e.i32, args, offsetof(attn_rt_call, threads));
     Region *region = e.b.getInsertionBlock()->getParent();
     Block *here = e.b.getInsertionBlock();
     Block *all = e.b.createBlock(region, region->end());
@@ -160,7 +169,7 @@ struct EntryOfKernel {
 
 /// @mha.check_shapes: 0, or the status of the first broken rule.
 void EntryOfKernel::emitCheckShapes() {
-  checkShapes = e.declare(name + ".check_shapes", e.i32, e.ptr);
+  checkShapes = e.declare(partName(name, Part::CheckShapes), e.i32, e.ptr);
   checkShapes.setLinkage(LLVM::Linkage::Internal);
   Value args = e.begin(checkShapes);
   e.returnIf(e.compare(ICmpPredicate::eq, args, e.null()),
@@ -175,7 +184,7 @@ void EntryOfKernel::emitCheckShapes() {
 Value EntryOfKernel::emitWorkspacePointer(Value args, Value bytes,
                                           Value &owned) {
   auto allocate = e.declare("malloc", e.ptr, e.i64);
-  Value given = e.load(e.ptr, args, layout.workspace());
+  Value given = loadOfCall(e.ptr, args, offsetof(attn_rt_call, workspace));
   Region *region = e.b.getInsertionBlock()->getParent();
   Block *here = e.b.getInsertionBlock();
   Block *own = e.b.createBlock(region, region->end());
@@ -194,9 +203,11 @@ Value EntryOfKernel::emitWorkspacePointer(Value args, Value bytes,
   LLVM::BrOp::create(e.b, ValueRange{space, space}, next);
 
   e.b.setInsertionPointToEnd(check);
-  e.returnIf(e.compare(ICmpPredicate::ult,
-                       e.load(e.i64, args, layout.workspaceSize()), bytes),
-             e.constant(e.i32, WorkspaceTooSmall));
+  e.returnIf(
+      e.compare(ICmpPredicate::ult,
+                loadOfCall(e.i64, args, offsetof(attn_rt_call, workspace_size)),
+                bytes),
+      e.constant(e.i32, WorkspaceTooSmall));
   LLVM::BrOp::create(e.b, ValueRange{given, e.null()}, next);
 
   e.b.setInsertionPointToEnd(next);
@@ -215,18 +226,18 @@ void EntryOfKernel::emitKernelCall(Value args, Value threads, Value space,
   auto parallel = e.declare("attn_rt_parallel_for",
                             LLVM::LLVMVoidType::get(e.b.getContext()),
                             {e.ptr, e.i64, e.i32, e.ptr, e.ptr});
-  Value loop = e.load(e.ptr, args, layout.parallelFor());
+  Value loop = loadOfCall(e.ptr, args, offsetof(attn_rt_call, parallel_for));
   loop = e.select(e.compare(ICmpPredicate::eq, loop, e.null()),
                   LLVM::AddressOfOp::create(e.b, parallel), loop);
-  Value call = LLVM::AllocaOp::create(
-      e.b, e.ptr, e.i8, e.constant(e.i64, ArgsLayout::callSize), 8);
-  int64_t begin = layout.workspace();
-  e.store(start, call, 0);
-  e.store(bytes, call, layout.workspaceSize() - begin);
-  e.store(loop, call, layout.parallelFor() - begin);
-  e.store(e.load(e.ptr, args, layout.parallelContext()), call,
-          layout.parallelContext() - begin);
-  e.store(threads, call, layout.threads() - begin);
+  Value call = LLVM::AllocaOp::create(e.b, e.ptr, e.i8,
+                                      e.constant(e.i64, sizeof(attn_rt_call)),
+                                      alignof(attn_rt_call));
+  int64_t context = offsetof(attn_rt_call, parallel_context);
+  e.store(start, call, offsetof(attn_rt_call, workspace));
+  e.store(bytes, call, offsetof(attn_rt_call, workspace_size));
+  e.store(loop, call, offsetof(attn_rt_call, parallel_for));
+  e.store(loadOfCall(e.ptr, args, context), call, context);
+  e.store(threads, call, offsetof(attn_rt_call, threads));
 
   SmallVector<Value> operands = memRefs(args, kernel);
   operands.push_back(
@@ -237,7 +248,7 @@ void EntryOfKernel::emitKernelCall(Value args, Value threads, Value space,
 }
 
 void EntryOfKernel::emitRun() {
-  Value args = e.begin(e.declare(name, e.i32, e.ptr));
+  Value args = e.begin(e.declare(cName(name, CName::Run), e.i32, e.ptr));
   for (bool ofShapes : {true, false}) {
     Value status = ofShapes ? e.call(checkShapes, args)
                             : firstBroken(e, memory, firstMemoryStatus(), args);
@@ -263,7 +274,8 @@ void EntryOfKernel::emitRun() {
 
 /// Wrong shapes have no work space and no work: both functions return 0 then.
 void EntryOfKernel::emitWorkspaceSize() {
-  Value args = e.begin(e.declare(name + "_workspace_size", e.i64, e.ptr));
+  Value args =
+      e.begin(e.declare(cName(name, CName::WorkspaceSize), e.i64, e.ptr));
   e.returnIf(e.compare(ICmpPredicate::ne, e.call(checkShapes, args), 0),
              e.constant(e.i64, 0));
   e.returnValue(workspaceBytes(args, threads(args)).second);
@@ -271,7 +283,7 @@ void EntryOfKernel::emitWorkspaceSize() {
 
 void EntryOfKernel::emitFlops() {
   Type f64 = e.b.getF64Type();
-  Value args = e.begin(e.declare(name + "_flops", f64, e.ptr));
+  Value args = e.begin(e.declare(cName(name, CName::Flops), f64, e.ptr));
   Value zero = LLVM::ConstantOp::create(e.b, f64, e.b.getF64FloatAttr(0));
   e.returnIf(e.compare(ICmpPredicate::ne, e.call(checkShapes, args), 0), zero);
   e.returnValue(
@@ -279,12 +291,12 @@ void EntryOfKernel::emitFlops() {
 }
 
 std::vector<std::string> EntryOfKernel::statusTexts() const {
-  std::vector<std::string> texts{"success", "args: is null",
-                                 "args: size is smaller than sizeof(" + name +
-                                     "_args)",
-                                 "workspace: workspace_size is smaller than " +
-                                     name + "_workspace_size(args)",
-                                 "workspace: out of memory"};
+  std::vector<std::string> texts{
+      "success", "args: is null",
+      "args: size is smaller than sizeof(" + cName(name, CName::Args) + ")",
+      "workspace: workspace_size is smaller than " +
+          cName(name, CName::WorkspaceSize) + "(args)",
+      "workspace: out of memory"};
   for (const auto &checks : {shapes, memory})
     for (const Check &check : checks)
       texts.push_back(check.text);
@@ -304,7 +316,7 @@ void EntryOfKernel::emitStrerror(ArrayRef<std::string> texts) {
   int32_t unknown = static_cast<int32_t>(all.size());
   all += std::string("unknown status") + '\0';
   LLVM::GlobalOp strings = e.bytes(name + ".status_texts", all);
-  auto function = e.declare(name + "_strerror", e.ptr, e.i32);
+  auto function = e.declare(cName(name, CName::Strerror), e.ptr, e.i32);
   int64_t count = static_cast<int64_t>(begins.size());
   e.b.setInsertionPointToEnd(e.module.getBody());
   auto table = LLVM::GlobalOp::create(
@@ -328,7 +340,7 @@ void EntryOfKernel::emitStrerror(ArrayRef<std::string> texts) {
 }
 
 void EntryOfKernel::emitInfo(LLVM::GlobalOp text) {
-  e.begin(e.declare(name + "_info", e.ptr, {}));
+  e.begin(e.declare(cName(name, CName::Info), e.ptr, {}));
   e.returnValue(e.address(text));
 }
 
@@ -350,14 +362,20 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
 
   LLVM::GlobalOp infoText;
 
-  LogicalResult emitOne(func::FuncOp kernel) {
-    SmallVector<Port> ports =
-        readPorts(kernel->getAttrOfType<ArrayAttr>("attn.ports"));
-    EntryOfKernel entry(getOperation(), kernel, ports);
+  LogicalResult emitOne(const KernelSignature &signature) {
+    func::FuncOp kernel = signature.getFunction();
+    SmallVector<Port> ports = portsOf(kernel);
+    EntryOfKernel entry(getOperation(), signature, ports);
     if (!entry.workspace || !entry.flops)
       return kernel.emitError()
-             << "expects '" << entry.name << ".workspace' and '" << entry.name
-             << ".flops' beside the kernel";
+             << "expects '" << partName(entry.name, Part::Workspace)
+             << "' and '" << partName(entry.name, Part::Flops)
+             << "' beside the kernel";
+    for (const Port &port : ports)
+      if (!findElementType(port.attr.getElementType()))
+        return kernel.emitError()
+               << "expects elements of " << elementTypeNames() << ", but got "
+               << port.attr;
     if (Type type = findFixedStrides(kernel, ports.size()))
       return kernel.emitError()
              << "expects arguments of any strides, but got " << type;
@@ -381,7 +399,8 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
     auto run = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(entry.name);
     SmallVector<StringRef> references(texts.begin(), texts.end());
     run->setAttr("attn.statuses", entry.e.b.getStrArrayAttr(references));
-    run->setAttr("attn.ports", kernel->getAttr("attn.ports"));
+    run->setAttr(PortAttr::functionAttr,
+                 kernel->getAttr(PortAttr::functionAttr));
     if (emitMain)
       entry::emitMain(entry.e, entry.name, ports);
     return success();
@@ -389,17 +408,13 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
 
   void runOnOperation() override {
     infoText = {};
-    SmallVector<func::FuncOp> kernels;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function->hasAttr("attn.ports") &&
-          function.getName().ends_with(".kernel"))
-        kernels.push_back(function);
+    std::vector<KernelSignature> kernels = KernelSignature::all(getOperation());
     if (emitMain && kernels.size() != 1) {
       getOperation().emitError()
           << "expects one kernel in a program, but got " << kernels.size();
       return signalPassFailure();
     }
-    for (func::FuncOp kernel : kernels)
+    for (const KernelSignature &kernel : kernels)
       if (failed(emitOne(kernel)))
         return signalPassFailure();
     auto internal =

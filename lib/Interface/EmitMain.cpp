@@ -2,26 +2,13 @@
 // The description of a kernel that the runtime's main reads (attn_rt_program in
 // include/attn-rt/program.h), and the main that passes it on.
 #include "Entry.h"
+#include "attn/Interface/CNames.h"
+#include "attn/Interface/ElementTypes.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::entry;
-
-/// attn_rt_dtype.
-static int32_t dtype(Type element) {
-  if (element.isF32())
-    return 1;
-  if (element.isF64())
-    return 2;
-  if (element.isF16())
-    return 3;
-  if (element.isBF16())
-    return 4;
-  if (element.isInteger(1))
-    return 5;
-  return element.isInteger(32) ? 6 : 7;
-}
 
 namespace {
 /// Builds the value of a constant of several fields.
@@ -61,20 +48,22 @@ static LLVM::GlobalOp makePorts(Emitter &e, StringRef name,
     return e.address(global);
   };
   auto port = LLVM::LLVMStructType::getLiteral(
-      e.b.getContext(), {e.ptr, e.i32, e.i32,
-                         LLVM::LLVMArrayType::get(e.i64, ArgsLayout::maxRank),
-                         LLVM::LLVMArrayType::get(e.ptr, ArgsLayout::maxRank)});
+      e.b.getContext(),
+      {e.ptr, e.i32, e.i32, LLVM::LLVMArrayType::get(e.i64, ATTN_MAX_RANK),
+       LLVM::LLVMArrayType::get(e.ptr, ATTN_MAX_RANK)});
   auto type = LLVM::LLVMArrayType::get(port, ports.size());
   return makeGlobal(e, name + ".ports", type, [&] {
     Aggregate all(e, type);
     for (const Port &p : ports) {
-      all.set({p.index, 0}, text(p.name))
-          .set({p.index, 1}, e.constant(e.i32, dtype(p.type.getElementType())))
-          .set({p.index, 2}, e.constant(e.i32, p.type.getRank()));
-      for (int64_t dim = 0; dim < p.type.getRank(); ++dim) {
-        all.set({p.index, 3, dim}, e.constant(e.i64, p.sizes[dim]));
-        if (p.sizes[dim] < 0)
-          all.set({p.index, 4, dim}, text(p.symbols[dim]));
+      all.set({p.index, 0}, text(p.attr.getName()))
+          .set(
+              {p.index, 1},
+              e.constant(e.i32, findElementType(p.attr.getElementType())->code))
+          .set({p.index, 2}, e.constant(e.i32, p.attr.getRank()));
+      for (int64_t dim = 0; dim < p.attr.getRank(); ++dim) {
+        all.set({p.index, 3, dim}, e.constant(e.i64, p.attr.getSizes()[dim]));
+        if (p.attr.getSizes()[dim] < 0)
+          all.set({p.index, 4, dim}, text(p.attr.getSymbols()[dim]));
       }
     }
     return all.value;
@@ -87,7 +76,8 @@ void entry::emitMain(Emitter &e, StringRef name, ArrayRef<Port> ports) {
       e.b.getContext(),
       {e.ptr, e.i32, e.i32, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr});
   LLVM::GlobalOp nameText = e.bytes((name + ".name").str(), name.str() + '\0');
-  int64_t inputs = llvm::count_if(ports, [](const Port &p) { return p.input; });
+  int64_t inputs =
+      llvm::count_if(ports, [](const Port &p) { return p.attr.getInput(); });
   auto program = makeGlobal(e, name + ".program", type, [&] {
     Aggregate p(e, type);
     p.set(0, e.address(nameText))
@@ -95,11 +85,11 @@ void entry::emitMain(Emitter &e, StringRef name, ArrayRef<Port> ports) {
         .set(2, e.constant(e.i32, static_cast<int64_t>(ports.size()) - inputs))
         .set(3, e.address(portTable));
     int64_t field = 4;
-    for (StringRef suffix :
-         {"", "_workspace_size", "_strerror", "_info", "_flops"})
+    for (CName which : {CName::Run, CName::WorkspaceSize, CName::Strerror,
+                        CName::Info, CName::Flops})
       p.set(field++, LLVM::AddressOfOp::create(
                          e.b, e.module.lookupSymbol<LLVM::LLVMFuncOp>(
-                                  (name + suffix).str())));
+                                  cName(name, which))));
     return p.value;
   });
   auto run = e.declare("attn_rt_main", e.i32, {e.ptr, e.i32, e.ptr});

@@ -1,51 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The parts of a kernel's C interface, shared by the files that emit it.
-#ifndef ATTN_CONVERSION_ATTNTOCPU_ENTRY_H
-#define ATTN_CONVERSION_ATTNTOCPU_ENTRY_H
+#ifndef ATTN_LIB_INTERFACE_ENTRY_H
+#define ATTN_LIB_INTERFACE_ENTRY_H
 
+#include "attn-rt/program.h"
+#include "attn/Dialect/Attn/IR/AttnAttributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <cstddef>
 #include <functional>
 
 namespace attn::entry {
 
-/// An argument or a result, as `attn.ports` describes it.
+/// An argument or a result, and where it stands in the argument struct.
 struct Port {
   int64_t index;
-  llvm::StringRef name;
-  mlir::RankedTensorType type;
-  bool input;
-  /// Per dimension: the symbol of an unknown size, else empty.
-  llvm::SmallVector<llvm::StringRef> symbols;
-  /// Per dimension: the size it must have, or -1.
-  llvm::SmallVector<int64_t> sizes;
-  /// It must have an element where all of some of these sizes are above 0.
-  llvm::SmallVector<llvm::SmallVector<llvm::StringRef>> readers;
+  PortAttr attr;
 };
-llvm::SmallVector<Port> readPorts(mlir::ArrayAttr attribute);
+llvm::SmallVector<Port> portsOf(mlir::Operation *function);
 
-/// Byte offsets in NAME_args, include/attn-rt/program.h says of what.
+/// Byte offsets in NAME_args, of which include/attn-rt/program.h says what it
+/// is. Kernels run on 64-bit machines, as the compiler does.
 struct ArgsLayout {
-  static constexpr int64_t maxRank = 6;
-  static constexpr int64_t tensorSize = 8 + 2 * 8 * maxRank;
-  static constexpr int64_t callSize = 40;
   int64_t numPorts;
 
-  static int64_t data(const Port &port) { return 8 + port.index * tensorSize; }
+  static int64_t data(const Port &port) {
+    return firstPort + port.index * sizeof(attn_tensor) +
+           offsetof(attn_tensor, data);
+  }
   static int64_t shape(const Port &port, int64_t dim) {
-    return data(port) + 8 + 8 * dim;
+    return data(port) + offsetof(attn_tensor, shape) + dim * sizeof(int64_t);
   }
   static int64_t stride(const Port &port, int64_t dim) {
-    return shape(port, maxRank) + 8 * dim;
+    return data(port) + offsetof(attn_tensor, strides) + dim * sizeof(int64_t);
   }
-  int64_t workspace() const { return 8 + numPorts * tensorSize; }
-  int64_t workspaceSize() const { return workspace() + 8; }
-  int64_t parallelFor() const { return workspace() + 16; }
-  int64_t parallelContext() const { return workspace() + 24; }
-  int64_t threads() const { return workspace() + 32; }
-  int64_t size() const { return workspace() + callSize; }
+  /// Where the attn_rt_call begins.
+  int64_t call() const { return firstPort + numPorts * sizeof(attn_tensor); }
+  int64_t size() const { return call() + sizeof(attn_rt_call); }
+
+private:
+  static constexpr int64_t firstPort = sizeof(size_t);
+  static_assert(sizeof(size_t) == 8 && sizeof(void *) == 8 &&
+                    alignof(attn_tensor) == 8 && alignof(attn_rt_call) == 8,
+                "the argument struct has no padding");
 };
 
 /// Statuses of every kernel; those of a kernel's own arguments follow below.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rules that a kernel's arguments must follow.
 #include "Entry.h"
+#include "attn/Interface/ElementTypes.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -9,7 +10,7 @@ using namespace attn::entry;
 using LLVM::ICmpPredicate;
 
 static std::string dimensionText(const Port &port, int64_t dim) {
-  return (port.name + ": dimension " + Twine(dim)).str();
+  return (port.attr.getName().getValue() + ": dimension " + Twine(dim)).str();
 }
 
 /// Whether no size at these offsets is 0.
@@ -26,8 +27,8 @@ static Value noneIsZero(Emitter &e, Value args, ArrayRef<int64_t> offsets) {
 /// tensor may have any pointer and any strides.
 static Value hasElements(Emitter &e, Value args, const Port &port) {
   SmallVector<int64_t> offsets;
-  for (int64_t dim = 0; dim < port.type.getRank(); ++dim)
-    if (port.sizes[dim] <= 0)
+  for (int64_t dim = 0; dim < port.attr.getRank(); ++dim)
+    if (port.attr.getSizes()[dim] <= 0)
       offsets.push_back(ArgsLayout::shape(port, dim));
   return noneIsZero(e, args, offsets);
 }
@@ -35,7 +36,7 @@ static Value hasElements(Emitter &e, Value args, const Port &port) {
 /// A table without elements has no readers, whose sizes stand at `readers`.
 static Check tableCheck(const Port &port,
                         const SmallVector<SmallVector<int64_t>> &readers) {
-  return {(port.name + ": has no element").str(),
+  return {port.attr.getName().str() + ": has no element",
           [&port, readers](Emitter &e, Value args) {
             Value no = e.constant(e.b.getI1Type(), 0), isRead = no;
             for (ArrayRef<int64_t> sizes : readers)
@@ -49,10 +50,10 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
   std::vector<Check> checks;
   llvm::StringMap<std::pair<const Port *, int64_t>> firstUse;
   for (const Port &port : ports)
-    for (int64_t dim = 0; dim < port.type.getRank(); ++dim) {
+    for (int64_t dim = 0; dim < port.attr.getRank(); ++dim) {
       int64_t offset = ArgsLayout::shape(port, dim);
       std::string text = dimensionText(port, dim);
-      if (int64_t size = port.sizes[dim]; size >= 0) {
+      if (int64_t size = port.attr.getSizes()[dim]; size >= 0) {
         checks.push_back({text + " is not " + std::to_string(size),
                           [=](Emitter &e, Value args) {
                             return e.compare(ICmpPredicate::ne,
@@ -60,7 +61,8 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
                           }});
         continue;
       }
-      auto [use, isFirst] = firstUse.try_emplace(port.symbols[dim], &port, dim);
+      auto [use, isFirst] =
+          firstUse.try_emplace(port.attr.getSymbols()[dim], &port, dim);
       if (isFirst) {
         checks.push_back({text + " is negative", [=](Emitter &e, Value args) {
                             return e.compare(ICmpPredicate::slt,
@@ -71,7 +73,7 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
       auto [other, otherDim] = use->second;
       int64_t otherOffset = ArgsLayout::shape(*other, otherDim);
       text += (" is not the same as " +
-               (other == &port ? "its" : other->name.str() + "'s") +
+               (other == &port ? "its" : other->attr.getName().str() + "'s") +
                " dimension " + Twine(otherDim))
                   .str();
       checks.push_back({text, [=](Emitter &e, Value args) {
@@ -80,13 +82,13 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
                                            e.load(e.i64, args, otherOffset));
                         }});
     }
-  auto offsetOf = [&](StringRef symbol) {
-    auto [port, dim] = firstUse.lookup(symbol);
+  auto offsetOf = [&](Attribute symbol) {
+    auto [port, dim] = firstUse.lookup(cast<StringAttr>(symbol));
     return ArgsLayout::shape(*port, dim);
   };
   for (const Port &port : ports) {
     SmallVector<SmallVector<int64_t>> readers;
-    for (ArrayRef<StringRef> symbols : port.readers)
+    for (ArrayAttr symbols : port.attr.getNotEmpty())
       readers.emplace_back(llvm::map_range(symbols, offsetOf));
     if (!readers.empty())
       checks.push_back(tableCheck(port, readers));
@@ -94,15 +96,11 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
   return checks;
 }
 
-static int64_t elementBytes(const Port &port) {
-  return (port.type.getElementTypeBitWidth() + 7) / 8;
-}
-
 std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
   std::vector<Check> checks;
   auto add = [&](const Port &port, const Twine &text,
                  std::function<Value(Emitter &, Value)> isBroken) {
-    checks.push_back({(port.name + ": " + text).str(),
+    checks.push_back({(port.attr.getName().getValue() + ": " + text).str(),
                       [&port, isBroken](Emitter &e, Value args) -> Value {
                         return LLVM::AndOp::create(e.b, isBroken(e, args),
                                                    hasElements(e, args, port));
@@ -113,7 +111,7 @@ std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
       return e.compare(ICmpPredicate::eq,
                        e.load(e.i64, args, ArgsLayout::data(port)), 0);
     });
-    int64_t bytes = elementBytes(port);
+    int64_t bytes = findElementType(port.attr.getElementType())->bytes;
     if (bytes > 1)
       add(port, "data is not aligned to " + Twine(bytes) + " bytes",
           [&port, bytes](Emitter &e, Value args) {
@@ -122,8 +120,9 @@ std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
                 e.constant(e.i64, bytes - 1));
             return e.compare(ICmpPredicate::ne, low, 0);
           });
-    for (int64_t dim = 0; !port.input && dim < port.type.getRank(); ++dim) {
-      if (port.sizes[dim] == 1)
+    for (int64_t dim = 0; !port.attr.getInput() && dim < port.attr.getRank();
+         ++dim) {
+      if (port.attr.getSizes()[dim] == 1)
         continue;
       add(port,
           "dimension " + Twine(dim) +

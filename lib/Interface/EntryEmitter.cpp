@@ -5,28 +5,10 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::entry;
 
-SmallVector<Port> entry::readPorts(ArrayAttr attribute) {
+SmallVector<Port> entry::portsOf(Operation *function) {
   SmallVector<Port> ports;
-  for (auto [index, entry] :
-       llvm::enumerate(attribute.getAsRange<DictionaryAttr>())) {
-    Port port;
-    port.index = static_cast<int64_t>(index);
-    port.name = cast<StringAttr>(entry.get("name")).getValue();
-    port.type =
-        cast<RankedTensorType>(cast<TypeAttr>(entry.get("type")).getValue());
-    port.input = cast<BoolAttr>(entry.get("input")).getValue();
-    for (Attribute symbol : cast<ArrayAttr>(entry.get("symbols")))
-      port.symbols.push_back(cast<StringAttr>(symbol).getValue());
-    for (int64_t size :
-         cast<DenseI64ArrayAttr>(entry.get("sizes")).asArrayRef())
-      port.sizes.push_back(size);
-    if (auto where = entry.getAs<ArrayAttr>("not_empty"))
-      for (auto symbols : where.getAsRange<ArrayAttr>())
-        port.readers.emplace_back(llvm::map_range(
-            symbols.getAsRange<StringAttr>(),
-            [](StringAttr symbol) { return symbol.getValue(); }));
-    ports.push_back(port);
-  }
+  for (auto [index, attr] : llvm::enumerate(PortAttr::of(function)))
+    ports.push_back({static_cast<int64_t>(index), attr});
   return ports;
 }
 

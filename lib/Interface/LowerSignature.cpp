@@ -22,6 +22,7 @@
 //
 // Before: tensors. After: tensors inside, buffers at the borders: one-shot
 // bufferization does the rest and writes results in place.
+#include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -74,12 +75,7 @@ static void lowerResults(func::FuncOp func, OpBuilder &builder) {
     store.setWritable(true);
   }
   ret.getOperandsMutable().clear();
-  for (Type type :
-       {Type(MemRefType::get({ShapedType::kDynamic}, builder.getI8Type())),
-        Type(builder.getIndexType()),
-        Type(LLVM::LLVMPointerType::get(builder.getContext()))})
-    func.front().addArgument(type, func.getLoc());
-  func.setName((func.getName() + ".kernel").str());
+  KernelSignature::make(func);
 }
 
 /// Users come first, so that a slice's copies have uses to give their source.

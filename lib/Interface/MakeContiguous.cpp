@@ -26,6 +26,7 @@
 //
 // Before: vector code, and parallel loops that are not outlined; every buffer
 // of the caller has the innermost stride 1. After: any strides.
+#include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -250,17 +251,16 @@ static void makeContiguous(BlockArgument port, bool isInput) {
 namespace {
 struct MakeContiguous : attn::impl::MakeContiguousBase<MakeContiguous> {
   void runOnOperation() override {
-    func::FuncOp kernel = getOperation();
-    auto ports = kernel->getAttrOfType<ArrayAttr>("attn.ports");
-    if (!ports || !kernel.getName().ends_with(".kernel"))
+    func::FuncOp function = getOperation();
+    std::optional<KernelSignature> kernel = KernelSignature::of(function);
+    if (!kernel)
       return;
     // From the last to the first, since each stands in front of the others.
+    std::vector<PortAttr> ports = PortAttr::of(function);
     for (size_t i = ports.size(); i-- > 0;)
-      makeContiguous(
-          kernel.getArgument(i),
-          cast<DictionaryAttr>(ports[i]).getAs<BoolAttr>("input").getValue());
-    kernel.setType(FunctionType::get(&getContext(),
-                                     kernel.front().getArgumentTypes(), {}));
+      makeContiguous(kernel->getPort(i), ports[i].getInput());
+    function.setType(FunctionType::get(
+        &getContext(), function.front().getArgumentTypes(), {}));
   }
 };
 } // namespace

@@ -22,6 +22,7 @@
 // Before: scf.forall without results, on buffers, none inside another; bounds
 // begin at 0 and have step 1; buffers have their place. After: none.
 #include "attn-rt/program.h"
+#include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,23 +76,24 @@ struct Outliner {
     return UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
   }
 
-  func::FuncOp makeItems(scf::ForallOp forall, func::FuncOp kernel,
+  func::FuncOp makeItems(scf::ForallOp forall, const KernelSignature &kernel,
                          ArrayRef<Value> captures, unsigned number);
-  void callParallelFor(scf::ForallOp forall, func::FuncOp kernel,
+  void callParallelFor(scf::ForallOp forall, const KernelSignature &kernel,
                        func::FuncOp items, ArrayRef<Value> captures);
-  void outline(scf::ForallOp forall, unsigned number);
+  void outline(scf::ForallOp forall, const KernelSignature &kernel,
+               unsigned number);
 };
 } // namespace
 
 /// The function that runs one item.
-func::FuncOp Outliner::makeItems(scf::ForallOp forall, func::FuncOp kernel,
+func::FuncOp Outliner::makeItems(scf::ForallOp forall,
+                                 const KernelSignature &kernel,
                                  ArrayRef<Value> captures, unsigned number) {
   Location loc = forall.getLoc();
-  StringRef owner = kernel.getName().split('.').first;
   // Items stand in front of what sizes and calls them.
-  Operation *workspace = module.lookupSymbol((owner + ".workspace").str());
-  OpBuilder b(workspace ? workspace : kernel.getOperation());
-  std::string name = (owner + ".items").str();
+  func::FuncOp workspace = kernel.lookup(Part::Workspace);
+  OpBuilder b(workspace ? workspace : kernel.getFunction());
+  std::string name = partName(kernel.getName(), Part::Items);
   if (number)
     name += "_" + std::to_string(number);
   auto items = func::FuncOp::create(
@@ -137,7 +139,8 @@ func::FuncOp Outliner::makeItems(scf::ForallOp forall, func::FuncOp kernel,
   return items;
 }
 
-void Outliner::callParallelFor(scf::ForallOp forall, func::FuncOp kernel,
+void Outliner::callParallelFor(scf::ForallOp forall,
+                               const KernelSignature &kernel,
                                func::FuncOp items, ArrayRef<Value> captures) {
   Location loc = forall.getLoc();
   OpBuilder b(forall);
@@ -151,12 +154,10 @@ void Outliner::callParallelFor(scf::ForallOp forall, func::FuncOp kernel,
   for (auto [i, capture] : llvm::enumerate(captures))
     LLVM::StoreOp::create(b, loc, cast(b, loc, type.getBody()[i], capture),
                           field(b, loc, type, data, i));
-  unsigned arguments = kernel.getNumArguments();
-  Value call = kernel.getArgument(arguments - 1),
-        threads = kernel.getArgument(arguments - 2);
   auto member = [&](Type memberType, size_t offset) -> Value {
-    Value at = LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), call,
-                                   ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    Value at =
+        LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), kernel.getCall(),
+                            ArrayRef<LLVM::GEPArg>{int32_t(offset)});
     return LLVM::LoadOp::create(b, loc, memberType, at);
   };
   Value parallelFor = member(pointer, offsetof(attn_rt_call, parallel_for));
@@ -167,7 +168,7 @@ void Outliner::callParallelFor(scf::ForallOp forall, func::FuncOp kernel,
   Value itemCount = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
   // The work space has room for no more workers than there are items. A pool is
   // asked for one at least.
-  Value workers = arith::MinUIOp::create(b, loc, threads, count);
+  Value workers = arith::MinUIOp::create(b, loc, kernel.getThreads(), count);
   workers = arith::MaxUIOp::create(b, loc, workers,
                                    arith::ConstantIndexOp::create(b, loc, 1));
   Value threadCount =
@@ -180,8 +181,8 @@ void Outliner::callParallelFor(scf::ForallOp forall, func::FuncOp kernel,
       ValueRange{parallelFor, context, itemCount, threadCount, body, data});
 }
 
-void Outliner::outline(scf::ForallOp forall, unsigned number) {
-  auto kernel = forall->getParentOfType<func::FuncOp>();
+void Outliner::outline(scf::ForallOp forall, const KernelSignature &kernel,
+                       unsigned number) {
   SetVector<Value> used;
   getUsedValuesDefinedAbove(forall.getRegion(), used);
   // The bounds of the last two dimensions number the items.
@@ -189,8 +190,7 @@ void Outliner::outline(scf::ForallOp forall, unsigned number) {
   for (OpFoldResult bound : llvm::drop_begin(bounds))
     if (auto value = dyn_cast<Value>(bound))
       used.insert(value);
-  SmallVector<Value> captures{
-      kernel.getArgument(kernel.getNumArguments() - 3)}; // the workspace
+  SmallVector<Value> captures{kernel.getWorkspace()};
   OpBuilder b(&forall.getBody()->front());
   for (Value value : used) {
     Operation *op = value.getDefiningOp();
@@ -212,19 +212,16 @@ namespace {
 struct OutlineParallel : attn::impl::OutlineParallelBase<OutlineParallel> {
   void runOnOperation() override {
     Outliner outliner(getOperation());
-    SmallVector<func::FuncOp> kernels;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func.getName().ends_with(".kernel"))
-        kernels.push_back(func);
-    for (func::FuncOp kernel : kernels) {
+    for (const KernelSignature &kernel : KernelSignature::all(getOperation())) {
       SmallVector<scf::ForallOp> loops, nested;
-      kernel.walk<WalkOrder::PreOrder>([&](scf::ForallOp forall) {
-        (forall->getParentOp() == kernel ? loops : nested).push_back(forall);
+      func::FuncOp function = kernel.getFunction();
+      function.walk<WalkOrder::PreOrder>([&](scf::ForallOp forall) {
+        (forall->getParentOp() == function ? loops : nested).push_back(forall);
         return WalkResult::skip(); // an item starts no others
       });
       llvm::append_range(loops, nested);
       for (auto [i, forall] : llvm::enumerate(loops))
-        outliner.outline(forall, i);
+        outliner.outline(forall, kernel, i);
     }
     if (Operation *worker = getOperation().lookupSymbol(workerFunction))
       worker->erase();

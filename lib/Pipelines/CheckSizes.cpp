@@ -11,9 +11,11 @@
 //
 // The IR does not change.
 #include "CheckSizes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -60,6 +62,22 @@ static LogicalResult check(tensor::ExpandShapeOp op) {
   return success();
 }
 
+/// Data in the file behind the module.
+static LogicalResult check(arith::ConstantOp op) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
+  if (!resource)
+    return success();
+  ShapedType type = resource.getType();
+  int64_t wanted = type.getNumElements() *
+                   llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  int64_t bytes = blob ? blob->getData().size() : 0;
+  if (bytes != wanted)
+    return op->emitError() << "expects a resource of " << wanted
+                           << " bytes for " << type << ", but got " << bytes;
+  return success();
+}
+
 static LogicalResult check(Operation *op, TypeRange types) {
   bool isConstant = op->hasTrait<OpTrait::ConstantLike>();
   int bits = isConstant ? 31 : 56;
@@ -68,6 +86,8 @@ static LogicalResult check(Operation *op, TypeRange types) {
       return op->emitError()
              << "expects " << (isConstant ? "constants" : "tensors")
              << " of less than 2^" << bits << " bytes, but got " << type;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return check(constant);
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return check(dim);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ExplainFacts.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -58,28 +59,17 @@ LogicalResult attn::collectRemarks(MLIRContext &context,
       std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
 }
 
-static ArrayAttr portsOf(func::FuncOp function) {
-  return function->getAttrOfType<ArrayAttr>("attn.ports");
-}
-
 void KernelExplainer::ports(StringRef heading, bool input) {
   SmallVector<std::string> texts;
-  for (auto port : portsOf(function).getAsRange<DictionaryAttr>()) {
-    if (cast<BoolAttr>(port.get("input")).getValue() != input)
+  for (PortAttr port : PortAttr::of(function)) {
+    if (port.getInput() != input)
       continue;
-    auto known = cast<DenseI64ArrayAttr>(port.get("sizes")).asArrayRef();
-    SmallVector<std::string> dims;
-    for (auto [size, symbol] :
-         llvm::zip(known, cast<ArrayAttr>(port.get("symbols"))))
-      dims.push_back(size >= 0 ? std::to_string(size)
-                               : cast<StringAttr>(symbol).str());
     std::string text;
     llvm::raw_string_ostream stream(text);
-    stream << cast<StringAttr>(port.get("name")).getValue() << " ("
-           << llvm::join(dims, ", ") << ") "
-           << cast<RankedTensorType>(
-                  cast<TypeAttr>(port.get("type")).getValue())
-                  .getElementType();
+    stream << port.getName().getValue() << " (";
+    llvm::interleaveComma(llvm::seq(port.getRank()), stream,
+                          [&](int64_t dim) { stream << port.sizeText(dim); });
+    stream << ") " << port.getElementType();
     texts.push_back(text);
   }
   os << "  " << llvm::formatv("{0,-11}", heading) << llvm::join(texts, ", ")
@@ -217,13 +207,13 @@ std::string attn::explainKernels(ModuleOp module, const SymbolSizes &sizes) {
   // Asking for a size leaves ops behind.
   OwningOpRef<ModuleOp> copy = module.clone();
   for (auto function : copy->getOps<func::FuncOp>())
-    if (portsOf(function))
+    if (function->hasAttr(PortAttr::functionAttr))
       KernelExplainer(function, sizes, os).explain();
   return text;
 }
 
 /// An index computation as a person writes it.
-static std::string formulaText(Value value, ArrayAttr ports) {
+static std::string formulaText(Value value, ArrayRef<PortAttr> ports) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getArgNumber() >= ports.size() ? "threads" : "?";
   Operation *op = value.getDefiningOp();
@@ -282,10 +272,7 @@ static std::string formulaText(Value value, ArrayAttr ports) {
         std::optional<int64_t> index = dim.getConstantIndex();
         if (!argument || !index || argument.getArgNumber() >= ports.size())
           return "?";
-        auto port = cast<DictionaryAttr>(
-            ports[static_cast<size_t>(argument.getArgNumber())]);
-        return cast<StringAttr>(cast<ArrayAttr>(port.get("symbols"))[*index])
-            .str();
+        return ports[argument.getArgNumber()].getSymbols()[*index].str();
       })
       .Default([](Operation *) { return "?"; });
 }
@@ -310,20 +297,16 @@ static void collectTerms(Value sum, SmallVectorImpl<Value> &terms) {
 std::string attn::explainWorkspace(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  for (auto kernel : module.getOps<func::FuncOp>()) {
-    StringRef name = kernel.getName();
-    if (!portsOf(kernel) || !name.consume_back(".kernel"))
-      continue;
-    auto workspace =
-        module.lookupSymbol<func::FuncOp>((name + ".workspace").str());
+  for (const KernelSignature &kernel : KernelSignature::all(module)) {
+    func::FuncOp workspace = kernel.lookup(Part::Workspace);
     if (!workspace)
       continue;
+    std::vector<PortAttr> ports = PortAttr::of(kernel.getFunction());
     SmallVector<Value> terms;
     collectTerms(workspace.front().getTerminator()->getOperand(0), terms);
-    os << "\n  work space of " << name << ", in bytes:\n    ";
+    os << "\n  work space of " << kernel.getName() << ", in bytes:\n    ";
     llvm::interleave(
-        terms, os,
-        [&](Value term) { os << formulaText(term, portsOf(kernel)); }, " + ");
+        terms, os, [&](Value term) { os << formulaText(term, ports); }, " + ");
     os << (terms.empty() ? "0" : "")
        << "\n    with a worker for each thread, or for each item where these "
           "are "

@@ -46,15 +46,12 @@ static Length lengthOf(Value tensor, int64_t dim, const SymbolSizes &sizes) {
   auto argument = dyn_cast<BlockArgument>(tensor);
   if (!argument)
     return {};
-  auto ports = argument.getOwner()->getParentOp()->getAttrOfType<ArrayAttr>(
-      "attn.ports");
-  auto port =
-      cast<DictionaryAttr>(ports[static_cast<size_t>(argument.getArgNumber())]);
-  size = cast<DenseI64ArrayAttr>(port.get("sizes"))[dim];
+  PortAttr port =
+      PortAttr::of(argument.getOwner()->getParentOp())[argument.getArgNumber()];
+  size = port.getSizes()[dim];
   if (size >= 0)
     return {std::to_string(size), size};
-  std::string symbol =
-      cast<StringAttr>(cast<ArrayAttr>(port.get("symbols"))[dim]).str();
+  std::string symbol = port.getSymbols()[dim].str();
   for (const auto &[name, value] : sizes)
     if (name == symbol)
       return {symbol + " = " + std::to_string(value), value};

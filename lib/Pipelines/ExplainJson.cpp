@@ -138,27 +138,22 @@ static json::Object stepAsJson(Operation *op, StringRef what,
                       {"schedule", toJson(schedule)}};
 }
 
-static json::Object portAsJson(DictionaryAttr port) {
+static json::Object portAsJson(PortAttr port) {
   json::Array shape;
-  auto known = cast<DenseI64ArrayAttr>(port.get("sizes")).asArrayRef();
-  auto symbols = cast<ArrayAttr>(port.get("symbols"));
-  for (auto [size, symbol] :
-       llvm::zip(known, symbols.getAsValueRange<StringAttr>()))
-    shape.push_back(size >= 0 ? json::Value(size) : json::Value(symbol));
-  Type type = cast<TypeAttr>(port.get("type")).getValue();
+  for (auto [size, symbol] : llvm::zip(port.getSizes(), port.getSymbols()))
+    shape.push_back(size >= 0 ? json::Value(size)
+                              : json::Value(symbol.getValue()));
   std::string element;
-  llvm::raw_string_ostream(element)
-      << cast<RankedTensorType>(type).getElementType();
-  return json::Object{{"name", cast<StringAttr>(port.get("name")).getValue()},
-                      {"input", cast<BoolAttr>(port.get("input")).getValue()},
+  llvm::raw_string_ostream(element) << port.getElementType();
+  return json::Object{{"name", port.getName().getValue()},
+                      {"input", port.getInput()},
                       {"element", element},
                       {"shape", std::move(shape)}};
 }
 
 static json::Object toJson(func::FuncOp function, const SymbolSizes &sizes) {
   json::Array ports, attentions, steps;
-  auto described = function->getAttrOfType<ArrayAttr>("attn.ports");
-  for (auto port : described.getAsRange<DictionaryAttr>())
+  for (PortAttr port : PortAttr::of(function))
     ports.push_back(portAsJson(port));
   function.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
@@ -179,7 +174,7 @@ json::Value attn::kernelsAsJson(ModuleOp module, const SymbolSizes &sizes) {
   // Asking for a size leaves ops behind.
   OwningOpRef<ModuleOp> copy = module.clone();
   for (auto function : copy->getOps<func::FuncOp>())
-    if (function->hasAttr("attn.ports"))
+    if (function->hasAttr(PortAttr::functionAttr))
       functions.push_back(toJson(function, sizes));
   return functions;
 }

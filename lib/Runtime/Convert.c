@@ -20,37 +20,20 @@ int attn_rt_error(char *error, size_t error_size, const char *format, ...) {
 
 size_t attn_rt_dtype_size(attn_rt_dtype dtype) {
   switch (dtype) {
-  case ATTN_BOOL:
-    return 1;
-  case ATTN_F16:
-  case ATTN_BF16:
-    return 2;
-  case ATTN_F32:
-  case ATTN_I32:
-    return 4;
-  case ATTN_F64:
-  case ATTN_I64:
-    return 8;
+#define ATTN_ELEMENT(enumerator, code, type, name, bytes, c_type, descr)       \
+  case enumerator:                                                             \
+    return bytes;
+#include "attn-rt/elements.inc"
   }
   return 0;
 }
 
 const char *attn_rt_dtype_name(attn_rt_dtype dtype) {
   switch (dtype) {
-  case ATTN_F32:
-    return "f32";
-  case ATTN_F64:
-    return "f64";
-  case ATTN_F16:
-    return "f16";
-  case ATTN_BF16:
-    return "bf16";
-  case ATTN_BOOL:
-    return "bool";
-  case ATTN_I32:
-    return "i32";
-  case ATTN_I64:
-    return "i64";
+#define ATTN_ELEMENT(enumerator, code, type, name, bytes, c_type, descr)       \
+  case enumerator:                                                             \
+    return name;
+#include "attn-rt/elements.inc"
   }
   return "?";
 }
@@ -191,13 +174,18 @@ double attn_rt_load_float(attn_rt_dtype dtype, const void *data,
   switch (dtype) {
   case ATTN_F32:
     return ((const float *)data)[index];
+  case ATTN_F64:
+    return ((const double *)data)[index];
   case ATTN_F16:
     return f16_to_double(((const uint16_t *)data)[index]);
   case ATTN_BF16:
     return bf16_to_double(((const uint16_t *)data)[index]);
-  default:
-    return ((const double *)data)[index];
+  case ATTN_BOOL:
+  case ATTN_I32:
+  case ATTN_I64:
+    break;
   }
+  return NAN; // no float
 }
 
 void attn_rt_store_float(attn_rt_dtype dtype, void *data, int64_t index,
@@ -206,38 +194,55 @@ void attn_rt_store_float(attn_rt_dtype dtype, void *data, int64_t index,
   case ATTN_F32:
     ((float *)data)[index] = (float)value;
     break;
+  case ATTN_F64:
+    ((double *)data)[index] = value;
+    break;
   case ATTN_F16:
     ((uint16_t *)data)[index] = attn_rt_f16_from_double(value);
     break;
   case ATTN_BF16:
     ((uint16_t *)data)[index] = attn_rt_bf16_from_double(value);
     break;
-  default:
-    ((double *)data)[index] = value;
+  case ATTN_BOOL:
+  case ATTN_I32:
+  case ATTN_I64:
+    break; // no float
   }
 }
 
 int64_t attn_rt_load_int(attn_rt_dtype dtype, const void *data, int64_t index) {
   switch (dtype) {
+  case ATTN_BOOL:
+    return ((const uint8_t *)data)[index] != 0;
   case ATTN_I32:
     return ((const int32_t *)data)[index];
   case ATTN_I64:
     return ((const int64_t *)data)[index];
-  default:
-    return ((const uint8_t *)data)[index] != 0;
+  case ATTN_F32:
+  case ATTN_F64:
+  case ATTN_F16:
+  case ATTN_BF16:
+    break;
   }
+  return 0; // no integer
 }
 
 void attn_rt_store_int(attn_rt_dtype dtype, void *data, int64_t index,
                        int64_t value) {
   switch (dtype) {
+  case ATTN_BOOL:
+    ((uint8_t *)data)[index] = value != 0;
+    break;
   case ATTN_I32:
     ((int32_t *)data)[index] = (int32_t)value;
     break;
   case ATTN_I64:
     ((int64_t *)data)[index] = value;
     break;
-  default:
-    ((uint8_t *)data)[index] = value != 0;
+  case ATTN_F32:
+  case ATTN_F64:
+  case ATTN_F16:
+  case ATTN_BF16:
+    break; // no integer
   }
 }

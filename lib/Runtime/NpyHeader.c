@@ -7,13 +7,13 @@
 #include <string.h>
 
 static const struct {
-  const char *code; // what follows the byte order in `descr`
   attn_rt_dtype dtype;
-  const char *descr;
+  const char *descr; // the byte order, which may be another one, and the code
 } types[] = {
-    {"f4", ATTN_F32, "<f4"},  {"f8", ATTN_F64, "<f8"}, {"f2", ATTN_F16, "<f2"},
-    {"V2", ATTN_BF16, "<V2"}, {"i4", ATTN_I32, "<i4"}, {"i8", ATTN_I64, "<i8"},
-    {"b1", ATTN_BOOL, "|b1"}, {"?", ATTN_BOOL, "|b1"},
+#define ATTN_ELEMENT(enumerator, code, type, name, bytes, c_type, descr)       \
+  {enumerator, descr},
+#include "attn-rt/elements.inc"
+    {ATTN_BOOL, "|?"},
 };
 
 const char *attn_rt_npy_descr(attn_rt_dtype dtype) {
@@ -79,7 +79,7 @@ static int parse_descr(parser *p, attn_rt_npy_header *header) {
   }
   const char *code = text + (strchr("<>|=", *text) && *text ? 1 : 0);
   for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
-    if (strcmp(code, types[i].code) != 0)
+    if (strcmp(code, types[i].descr + 1) != 0)
       continue;
     header->dtype = types[i].dtype;
     header->big_endian = *text == '>';

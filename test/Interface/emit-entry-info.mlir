@@ -7,8 +7,8 @@
 // CHECK: llvm.mlir.addressof @f.info
 func.func private @f.kernel(%x: memref<?x4xf32, strided<[?, ?], offset: ?>>, %o: memref<?x4xf32, strided<[?, ?], offset: ?>>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
     attributes {attn.ports = [
-      {name = "x", type = tensor<?x4xf32>, input = true, symbols = ["x0", ""], sizes = array<i64: -1, 4>},
-      {name = "out", type = tensor<?x4xf32>, input = false, symbols = ["x0", ""], sizes = array<i64: -1, 4>}]} {
+      #attn.port<"x", input [x0, 4] : tensor<?x4xf32>>,
+      #attn.port<"out", output [x0, 4] : tensor<?x4xf32>>]} {
   return
 }
 func.func private @f.workspace(%x: memref<?x4xf32, strided<[?, ?], offset: ?>>, %o: memref<?x4xf32, strided<[?, ?], offset: ?>>, %threads: index) -> index {

@@ -4,7 +4,7 @@
 
 // expected-error @+1 {{expects arguments of any strides, but got 'memref<?x4xf32, strided<[?, 1], offset: ?>>'}}
 func.func private @f.kernel(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
-    attributes {attn.ports = [{name = "x", type = tensor<?x4xf32>, input = true, symbols = ["x0", ""], sizes = array<i64: -1, 4>}]} {
+    attributes {attn.ports = [#attn.port<"x", input [x0, 4] : tensor<?x4xf32>>]} {
   return
 }
 func.func private @f.workspace(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %threads: index) -> index {

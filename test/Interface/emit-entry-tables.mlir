@@ -17,9 +17,9 @@
 func.func private @f.kernel(%x: memref<?xf32, strided<[?], offset: ?>>, %t: memref<?xf32, strided<[?], offset: ?>>, %o: memref<?xf32, strided<[?], offset: ?>>,
     %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
     attributes {attn.ports = [
-      {name = "x", type = tensor<?xf32>, input = true, symbols = ["x0"], sizes = array<i64: -1>},
-      {name = "table", type = tensor<?xf32>, input = true, symbols = ["table0"], sizes = array<i64: -1>, not_empty = [["x0"]]},
-      {name = "out", type = tensor<?xf32>, input = false, symbols = ["x0"], sizes = array<i64: -1>}]} {
+      #attn.port<"x", input [x0] : tensor<?xf32>>,
+      #attn.port<"table", input [table0] : tensor<?xf32>, not_empty [[x0]]>,
+      #attn.port<"out", output [x0] : tensor<?xf32>>]} {
   return
 }
 func.func private @f.workspace(%x: memref<?xf32, strided<[?], offset: ?>>, %t: memref<?xf32, strided<[?], offset: ?>>, %o: memref<?xf32, strided<[?], offset: ?>>, %threads: index) -> index {

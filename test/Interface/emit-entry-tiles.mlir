@@ -23,7 +23,7 @@ func.func private @f.online_full(%x: vector<16x16x2xbf16>, %c: vector<16x16xf32>
   return %n : vector<16x16xf32>
 }
 func.func private @f.kernel(%o: memref<?x4xf32, strided<[?, ?], offset: ?>>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
-    attributes {attn.ports = [{name = "out", type = tensor<?x4xf32>, input = false, symbols = ["x0", ""], sizes = array<i64: -1, 4>}]} {
+    attributes {attn.ports = [#attn.port<"out", output [x0, 4] : tensor<?x4xf32>>]} {
   return
 }
 func.func private @f.workspace(%o: memref<?x4xf32, strided<[?, ?], offset: ?>>, %threads: index) -> index {
@@ -34,7 +34,7 @@ func.func private @f.flops() -> f64 {
   return %zero : f64
 }
 func.func private @g.kernel(%o: memref<?x4xf32, strided<[?, ?], offset: ?>>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
-    attributes {attn.ports = [{name = "out", type = tensor<?x4xf32>, input = false, symbols = ["x0", ""], sizes = array<i64: -1, 4>}]} {
+    attributes {attn.ports = [#attn.port<"out", output [x0, 4] : tensor<?x4xf32>>]} {
   return
 }
 func.func private @g.workspace(%o: memref<?x4xf32, strided<[?, ?], offset: ?>>, %threads: index) -> index {

@@ -33,7 +33,8 @@
 func.func private @compute(memref<?x4xf32, strided<[?, 1], offset: ?>>, memref<2x?x4xf16, strided<[?, ?, 1], offset: ?>>)
 func.func private @f.kernel(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %o: memref<2x?x4xf16, strided<[?, ?, 1], offset: ?>>,
     %n: memref<i32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
-    attributes {attn.ports = [{input = true}, {input = false}, {input = true}]} {
+    attributes {attn.ports = [#attn.port<"x", input [x0, 4] : tensor<?x4xf32>>,
+      #attn.port<"o", output [2, x0, 4] : tensor<2x?x4xf16>>, #attn.port<"n", input [] : tensor<i32>>]} {
   call @compute(%x, %o) : (memref<?x4xf32, strided<[?, 1], offset: ?>>, memref<2x?x4xf16, strided<[?, ?, 1], offset: ?>>) -> ()
   return
 }
@@ -48,13 +49,13 @@ func.func private @f.kernel(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %o:
 // CHECK:       call @look(%[[ROW]])
 func.func private @look(memref<?xi32, strided<[1], offset: ?>>)
 func.func private @g.kernel(%x: memref<?xi32, strided<[1], offset: ?>>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
-    attributes {attn.ports = [{input = true}]} {
+    attributes {attn.ports = [#attn.port<"x", input [x0] : tensor<?xi32>>]} {
   call @look(%x) : (memref<?xi32, strided<[1], offset: ?>>) -> ()
   call @look(%x) : (memref<?xi32, strided<[1], offset: ?>>) -> ()
   return
 }
 
 // CHECK-LABEL: func.func private @g.flops(%{{.*}}: memref<?xi32, strided<[1], offset: ?>>)
-func.func private @g.flops(%x: memref<?xi32, strided<[1], offset: ?>>) attributes {attn.ports = [{input = true}]} {
+func.func private @g.flops(%x: memref<?xi32, strided<[1], offset: ?>>) attributes {attn.ports = [#attn.port<"x", input [x0] : tensor<?xi32>>]} {
   return
 }

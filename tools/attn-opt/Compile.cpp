@@ -16,6 +16,8 @@
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -137,12 +139,24 @@ ExitStatus Compiler::read() {
   return status;
 }
 
+/// MLIR's verifier indexes a shape by a negative dimension.
+static LogicalResult verifyInput(ModuleOp module) {
+  WalkResult walked = module.walk([](tensor::ConcatOp op) {
+    auto dim = static_cast<int64_t>(op.getDim());
+    if (dim >= 0)
+      return WalkResult::advance();
+    op.emitError() << "expects a dimension of at least 0, but got " << dim;
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted() || failed(verify(module)));
+}
+
 ExitStatus Compiler::parse() {
   const llvm::MemoryBuffer *text = sources.getMemoryBuffer(1);
-  ParserConfig config(&context);
+  ParserConfig config(&context, /*verifyAfterParse=*/false);
   if (isBytecode(text->getMemBufferRef())) {
     module = parseSourceFile<ModuleOp>(sources, config);
-    if (!module)
+    if (!module || failed(verifyInput(*module)))
       return UserError;
     namePorts(*module, nullptr);
     return Success;
@@ -162,7 +176,7 @@ ExitStatus Compiler::parse() {
     return UserError;
   module = mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(
       &block, &context, FileLineColLoc::get(&context, inputName(), 0, 0));
-  if (!module)
+  if (!module || failed(verifyInput(*module)))
     return UserError;
   namePorts(*module, &state);
   return Success;

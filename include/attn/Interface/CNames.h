@@ -24,9 +24,12 @@ std::string whyNotPortName(llvm::StringRef name);
 /// The nearest name to `text` that a member can have.
 std::string toPortName(llvm::StringRef text);
 
-/// What follows the name of an entry in the names of its C functions, and in
-/// that of its argument struct, which is the last.
-llvm::ArrayRef<llvm::StringLiteral> entrySuffixes();
+/// What C code sees of an entry: its functions, and their argument struct.
+enum class CName { Run, WorkspaceSize, Strerror, Info, Flops, Args };
+constexpr CName cNames[] = {CName::Run,  CName::WorkspaceSize, CName::Strerror,
+                            CName::Info, CName::Flops,         CName::Args};
+/// "NAME", "NAME_workspace_size" and so on.
+std::string cName(llvm::StringRef entry, CName which);
 
 } // namespace attn
 

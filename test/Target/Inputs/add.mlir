@@ -6,10 +6,10 @@ func.func private @add.kernel(%a: memref<?x4xf32, strided<[?, ?], offset: ?>>,
     %out: memref<?x4xf32, strided<[?, ?], offset: ?>>,
     %workspace: memref<?xi8>, %threads: index, %call: !llvm.ptr)
     attributes {attn.ports = [
-      {name = "a", type = tensor<?x4xf32>, input = true, symbols = ["a0", ""], sizes = array<i64: -1, 4>},
-      {name = "b", type = tensor<?x?xf32>, input = true, symbols = ["a0", ""], sizes = array<i64: -1, 4>},
-      {name = "len", type = tensor<i32>, input = true, symbols = [], sizes = array<i64>},
-      {name = "out", type = tensor<?x4xf32>, input = false, symbols = ["a0", ""], sizes = array<i64: -1, 4>}]} {
+      #attn.port<"a", input [a0, 4] : tensor<?x4xf32>>,
+      #attn.port<"b", input [a0, 4] : tensor<?x?xf32>>,
+      #attn.port<"len", input [] : tensor<i32>>,
+      #attn.port<"out", output [a0, 4] : tensor<?x4xf32>>]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index

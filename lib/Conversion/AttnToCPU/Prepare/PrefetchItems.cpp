@@ -30,6 +30,7 @@
 // (attn-lower-signature). After: the same.
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Interface/KernelSignature.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -177,13 +178,11 @@ static void prefetchItems(scf::ForallOp loop, Value threads) {
 namespace {
 struct PrefetchItems : attn::impl::PrefetchItemsBase<PrefetchItems> {
   void runOnOperation() override {
-    func::FuncOp kernel = getOperation();
-    if (!kernel.getName().ends_with(".kernel") || kernel.getNumArguments() < 2)
+    std::optional<KernelSignature> kernel = KernelSignature::of(getOperation());
+    if (!kernel)
       return;
-    Value threads = kernel.getArgument(kernel.getNumArguments() - 2);
-    if (!threads.getType().isIndex())
-      return;
-    kernel.walk([&](scf::ForallOp loop) { prefetchItems(loop, threads); });
+    getOperation().walk(
+        [&](scf::ForallOp loop) { prefetchItems(loop, kernel->getThreads()); });
   }
 };
 } // namespace

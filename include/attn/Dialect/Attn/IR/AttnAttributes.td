@@ -360,6 +360,45 @@ def Attn_TargetAttr : Attn_Attr<"Target", "target"> {
   }];
 }
 
+// --- port ---
+
+def Attn_PortAttr : Attn_Attr<"Port", "port"> {
+  let summary = "an argument or a result, as its caller sees it";
+  let description = [{
+    An entry of a function's attribute `attn.ports`, which holds the arguments
+    and then the results. Per dimension stands the size it must have, or the
+    name of an unknown one: equal names are equal sizes.
+
+    ```mlir
+    #attn.port<"q", input [q0, 8, q2, 64] : tensor<?x8x?x64xf32>>
+    ```
+
+    A tensor with `not_empty` has an element wherever, for one of its lists, all
+    sizes of that list are above 0. A result may be the memory of the arguments
+    that `overlaps` names.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "bool":$input,
+      ArrayRefParameter<"int64_t", "-1 where it has a name">:$sizes,
+      ArrayRefParameter<"::mlir::StringAttr", "empty where it is known">:
+          $symbols,
+      "::mlir::RankedTensorType":$type,
+      OptionalArrayRefParameter<"::mlir::ArrayAttr">:$not_empty,
+      OptionalArrayRefParameter<"::mlir::StringAttr">:$overlaps);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The function's attribute.
+    static constexpr ::llvm::StringLiteral functionAttr = "attn.ports";
+    /// Those of `function`; none where it has no such attribute.
+    static ::std::vector<PortAttr> of(::mlir::Operation *function);
+
+    int64_t getRank() const { return getType().getRank(); }
+    ::mlir::Type getElementType() const { return getType().getElementType(); }
+    /// The size, or its name.
+    std::string sizeText(int64_t dim) const;
+  }];
+}
+
 // --- schedule ---
 
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {

@@ -23,6 +23,7 @@ def Attn_Dialect : Dialect {
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::tensor::TensorDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
 }
 

@@ -3,27 +3,13 @@
 #ifndef ATTN_DIALECT_ATTN_IR_ATTNOPS_H
 #define ATTN_DIALECT_ATTN_IR_ATTNOPS_H
 
-#include "attn/Dialect/Attn/IR/MaskFormula.h"
-#include "attn/Dialect/Attn/IR/MaskOperands.h"
+#include "attn/Dialect/Attn/IR/AttnAttributes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
-#include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#include "attn/Dialect/Attn/IR/AttnDialect.h.inc"
-#include "attn/Dialect/Attn/IR/AttnEnums.h.inc"
-#include "attn/Dialect/Attn/IR/AttnInterfaces.h.inc"
-
-#define GET_ATTRDEF_CLASSES
-#include "attn/Dialect/Attn/IR/AttnAttributes.h.inc"
-
-#define GET_TYPEDEF_CLASSES
-#include "attn/Dialect/Attn/IR/AttnTypes.h.inc"
 
 #define GET_OP_CLASSES
 #include "attn/Dialect/Attn/IR/AttnOps.h.inc"

@@ -72,10 +72,12 @@ def CountFlops : Pass<"attn-count-flops", "::mlir::ModuleOp"> {
 def DescribePorts : Pass<"attn-describe-ports", "::mlir::ModuleOp"> {
   let summary = "State what a caller must know about arguments and results";
   let description = [{
-    Every public function gets `attn.ports`: per argument and result its name,
-    type, and per dimension the size it must have or the symbol that names it.
-    Dimensions that the ops require to be equal share one symbol.
+    Every public function gets `attn.ports`, an array of `#attn.port`: per
+    argument and result its name, type, and per dimension the size it must have
+    or the symbol that names it. Dimensions that the ops require to be equal
+    share one symbol.
   }];
+  let dependentDialects = ["::attn::AttnDialect"];
 }
 
 def ResolveSizes : Pass<"attn-resolve-sizes", "::mlir::func::FuncOp"> {

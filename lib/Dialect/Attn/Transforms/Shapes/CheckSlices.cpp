@@ -224,7 +224,7 @@ static void addCheck(func::FuncOp function) {
   for (auto [op, whole] : slices)
     checker.check(cast<OffsetSizeAndStrideOpInterface>(op), whole);
   if (checker.all)
-    answerInstead(copy, "slices", checker.all);
+    answerInstead(copy, Part::Slices, checker.all);
   else
     copy.erase();
 }

@@ -316,7 +316,7 @@ static void addFlops(func::FuncOp function) {
       counted.push_back(&op);
   for (Operation *op : counted)
     total = arith::AddFOp::create(b, op->getLoc(), total, flopsOf(b, op));
-  answerInstead(copy, "flops", total);
+  answerInstead(copy, Part::Flops, total);
 }
 
 namespace {

@@ -4,8 +4,7 @@
 //
 //   func.func @f(%q: tensor<?x?x64xf32> {attn.name = "q"}, ..)
 // gets
-//   attn.ports = [{name = "q", type = tensor<?x?x64xf32>, input = true,
-//                  symbols = ["q0", "q1", ""], sizes = array<i64: -1, -1, 64>},
+//   attn.ports = [#attn.port<"q", input [q0, q1, 64] : tensor<?x?x64xf32>>,
 //                 ..]
 //
 // Two dimensions that must have the same size get the same symbol, named after
@@ -16,16 +15,18 @@
 //
 // A table that a region captures must have an element, unless there is no query
 // to read it for;
-//   {name = "table", .., not_empty = [["q0", "q2"]]}
+//   #attn.port<"table", .., not_empty [[q0, q2]]>
 // says: where both q0 and q2 are above 0.
 //
 // Before: ops of the graph and the fused level. After: the same. Not handled:
 // numbers of query and key heads that are both unknown; attn-check-target
 // refuses them.
 #include "SizeRequirements.h"
+#include "attn-rt/attn.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Interface/CNames.h"
+#include "attn/Interface/ElementTypes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -36,9 +37,6 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
-
-/// Ranks that attn_tensor can hold (ATTN_MAX_RANK).
-static constexpr int64_t maxRank = 6;
 
 namespace {
 struct DescribePorts : attn::impl::DescribePortsBase<DescribePorts> {
@@ -60,62 +58,63 @@ struct DescribePorts : attn::impl::DescribePortsBase<DescribePorts> {
   }
 };
 
+/// What an #attn.port is made of.
+struct Port {
+  std::string name;
+  RankedTensorType type;
+  bool input;
+  SmallVector<int64_t> sizes{};
+  SmallVector<StringAttr> symbols{}, overlaps{};
+  SmallVector<ArrayAttr> notEmpty{};
+
+  PortAttr attr() const {
+    MLIRContext *context = type.getContext();
+    return PortAttr::get(context, StringAttr::get(context, name), input, sizes,
+                         symbols, type, notEmpty, overlaps);
+  }
+};
+
 /// Names dimensions in the order of their first use.
 struct PortWriter {
   SizeClasses &classes;
   Builder builder;
   llvm::DenseMap<unsigned, std::string> symbols{};
 
-  DictionaryAttr describe(StringRef name, Value value, bool input) {
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<Attribute> names;
-    SmallVector<int64_t> sizes;
-    for (int64_t i = 0; i < type.getRank(); ++i) {
+  Port describe(StringRef name, Value value, bool input) {
+    Port port{name.str(), cast<RankedTensorType>(value.getType()), input};
+    for (int64_t i = 0; i < port.type.getRank(); ++i) {
       int64_t size = classes.sizeOf({value, i});
-      sizes.push_back(size);
+      port.sizes.push_back(size);
       std::string symbol;
       if (size < 0)
         symbol =
             symbols
                 .try_emplace(classes.find({value, i}), (name + Twine(i)).str())
                 .first->second;
-      names.push_back(builder.getStringAttr(symbol));
+      port.symbols.push_back(builder.getStringAttr(symbol));
     }
-    return builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", builder.getStringAttr(name)),
-         builder.getNamedAttr("type", TypeAttr::get(type)),
-         builder.getNamedAttr("input", builder.getBoolAttr(input)),
-         builder.getNamedAttr("symbols", builder.getArrayAttr(names)),
-         builder.getNamedAttr("sizes", builder.getDenseI64ArrayAttr(sizes))});
+    return port;
   }
 };
 } // namespace
 
 /// Adds for whom `argument` must have an element.
-static DictionaryAttr withReaders(PortWriter &writer, DictionaryAttr port,
-                                  BlockArgument argument,
-                                  ArrayRef<Table> tables) {
-  SmallVector<Attribute> all;
+static void addReaders(PortWriter &writer, Port &port, BlockArgument argument,
+                       ArrayRef<Table> tables) {
+  bool known =
+      llvm::none_of(port.sizes, [](int64_t size) { return size <= 0; });
   for (const Table &table : tables) {
-    if (table.tensor != argument)
+    if (table.tensor != argument || known)
       continue;
     SmallVector<Attribute> symbols;
     for (Dim reader : table.readers)
       if (auto symbol = writer.symbols.find(writer.classes.find(reader));
           symbol != writer.symbols.end())
         symbols.push_back(writer.builder.getStringAttr(symbol->second));
-    Attribute where = writer.builder.getArrayAttr(symbols);
-    if (!llvm::is_contained(all, where))
-      all.push_back(where);
+    ArrayAttr where = writer.builder.getArrayAttr(symbols);
+    if (!llvm::is_contained(port.notEmpty, where))
+      port.notEmpty.push_back(where);
   }
-  bool known =
-      llvm::none_of(cast<DenseI64ArrayAttr>(port.get("sizes")).asArrayRef(),
-                    [](int64_t size) { return size <= 0; });
-  if (all.empty() || known)
-    return port;
-  NamedAttrList entries(port);
-  entries.set("not_empty", writer.builder.getArrayAttr(all));
-  return entries.getDictionary(port.getContext());
 }
 
 LogicalResult DescribePorts::checkName(func::FuncOp function) {
@@ -134,11 +133,12 @@ LogicalResult DescribePorts::checkName(func::FuncOp function) {
              << "expects no name that begins with '" << name
              << ".', because the parts of '" << name
              << "' are called so, but got '" << symbol.getValue() << "'";
-    bool isStruct = rest == entrySuffixes().back();
-    if (symbol.getValue().starts_with(name) &&
-        llvm::is_contained(entrySuffixes(), rest) &&
-        !(isStruct && SymbolTable::getSymbolVisibility(&other) ==
-                          SymbolTable::Visibility::Private))
+    bool isStruct = symbol.getValue() == cName(name, CName::Args);
+    bool isTaken = llvm::any_of(cNames, [&](CName which) {
+      return symbol.getValue() == cName(name, which);
+    });
+    if (isTaken && !(isStruct && SymbolTable::getSymbolVisibility(&other) ==
+                                     SymbolTable::Visibility::Private))
       return function.emitError()
              << "expects no other '" << symbol.getValue()
              << "' in the module, because "
@@ -190,18 +190,14 @@ LogicalResult DescribePorts::checkType(Location loc, StringRef what,
   if (!tensor)
     return emitError(loc) << "expects " << what << " '" << name
                           << "' to be a ranked tensor, but got " << type;
-  if (tensor.getRank() > maxRank)
+  if (tensor.getRank() > ATTN_MAX_RANK)
     return emitError(loc) << "expects " << what << " '" << name
-                          << "' to have at most " << maxRank
+                          << "' to have at most " << ATTN_MAX_RANK
                           << " dimensions, but got " << type;
-  Type element = tensor.getElementType();
-  if (!element.isF32() && !element.isF64() && !element.isF16() &&
-      !element.isBF16() && !element.isInteger(1) && !element.isInteger(32) &&
-      !element.isInteger(64))
+  if (!findElementType(tensor.getElementType()))
     return emitError(loc) << "expects elements of " << what << " '" << name
-                          << "' to be f32, f64, f16, bf16, i1, i32 or i64, but "
-                             "got "
-                          << element;
+                          << "' to be " << elementTypeNames() << ", but got "
+                          << tensor.getElementType();
   return success();
 }
 
@@ -213,18 +209,15 @@ static std::string nameOf(BlockArgument argument) {
 }
 
 /// A result of a function that only merges states may be either one's memory.
-static Attribute withOverlap(Builder &b, DictionaryAttr port, Value result) {
+static void addOverlaps(Port &port, Value result) {
   auto merge = result.getDefiningOp<MergeStatesOp>();
   if (!merge || !llvm::hasNItems(*merge->getBlock(), 2))
-    return port;
+    return;
   unsigned place = cast<OpResult>(result).getResultNumber();
-  SmallVector<Attribute> names;
   for (unsigned operand : {place, place + 3})
     if (auto argument = dyn_cast<BlockArgument>(merge->getOperand(operand)))
-      names.push_back(b.getStringAttr(nameOf(argument)));
-  NamedAttrList entries(port);
-  entries.set("overlaps", b.getArrayAttr(names));
-  return entries.getDictionary(b.getContext());
+      port.overlaps.push_back(
+          StringAttr::get(merge.getContext(), nameOf(argument)));
 }
 
 LogicalResult DescribePorts::describe(func::FuncOp function) {
@@ -237,7 +230,7 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
     return failure();
 
   PortWriter writer{classes, Builder(&getContext())};
-  SmallVector<Attribute> ports;
+  std::vector<Port> inputs;
   llvm::StringSet<> used;
   for (BlockArgument argument : function.getArguments()) {
     std::string name = nameOf(argument);
@@ -247,11 +240,13 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
                              used)) ||
         failed(checkType(argument.getLoc(), "argument", name, type)))
       return failure();
-    ports.push_back(writer.describe(name, argument, /*input=*/true));
+    inputs.push_back(writer.describe(name, argument, /*input=*/true));
   }
-  for (auto [argument, port] : llvm::zip(function.getArguments(), ports))
-    port = withReaders(writer, cast<DictionaryAttr>(port), argument,
-                       requirements.tables);
+  SmallVector<Attribute> ports;
+  for (auto [argument, port] : llvm::zip(function.getArguments(), inputs)) {
+    addReaders(writer, port, argument, requirements.tables);
+    ports.push_back(port.attr());
+  }
   size_t known = writer.symbols.size();
   Operation *end = function.front().getTerminator();
   for (auto [i, value] : llvm::enumerate(end->getOperands())) {
@@ -262,13 +257,14 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
                              used)) ||
         failed(checkType(end->getLoc(), "result", name, value.getType())))
       return failure();
-    auto port = writer.describe(name, value, /*input=*/false);
-    ports.push_back(withOverlap(writer.builder, port, value));
+    Port port = writer.describe(name, value, /*input=*/false);
+    addOverlaps(port, value);
+    ports.push_back(port.attr());
     if (writer.symbols.size() != known)
       return end->emitError()
              << "result '" << name << "' of type " << value.getType()
              << " has a size that no argument tells";
   }
-  function->setAttr("attn.ports", writer.builder.getArrayAttr(ports));
+  function->setAttr(PortAttr::functionAttr, writer.builder.getArrayAttr(ports));
   return success();
 }

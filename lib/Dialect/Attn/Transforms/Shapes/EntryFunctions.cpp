@@ -16,9 +16,9 @@ func::FuncOp attn::cloneBehind(func::FuncOp function) {
   return cast<func::FuncOp>(b.clone(*function));
 }
 
-void attn::answerInstead(func::FuncOp copy, StringRef question, Value answer) {
-  copy.setName((copy.getName() + "." + question).str());
-  copy->removeAttr("attn.ports");
+void attn::answerInstead(func::FuncOp copy, Part question, Value answer) {
+  copy.setName(partName(copy.getName(), question));
+  copy->removeAttr(PortAttr::functionAttr);
   copy.removeResAttrsAttr();
   copy.setPrivate();
   copy.setType(FunctionType::get(copy.getContext(), copy.getArgumentTypes(),

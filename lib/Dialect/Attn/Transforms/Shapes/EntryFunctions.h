@@ -4,6 +4,7 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_ENTRYFUNCTIONS_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_ENTRYFUNCTIONS_H
 
+#include "attn/Interface/KernelSignature.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -17,8 +18,7 @@ mlir::func::FuncOp cloneBehind(mlir::func::FuncOp function);
 
 /// Makes a copy of @NAME the private @NAME.`question`, which returns `answer`
 /// instead of results.
-void answerInstead(mlir::func::FuncOp copy, llvm::StringRef question,
-                   mlir::Value answer);
+void answerInstead(mlir::func::FuncOp copy, Part question, mlir::Value answer);
 
 } // namespace attn
 

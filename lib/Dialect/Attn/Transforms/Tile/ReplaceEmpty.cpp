@@ -15,6 +15,8 @@
 // feature of 0 changes no sum. Numbers of items that are only known to be 0
 // when the kernel runs need no care: loops over them have no items.
 //
+// A bias or a boolean mask without elements goes: there is no pair for it.
+//
 // A projection of no inputs is its bias, or 0. Ops of which all results are
 // empty compute nothing.
 //
@@ -105,6 +107,20 @@ static int64_t leastFeatures(SdpaOp op) {
   return size;
 }
 
+/// A bias or a boolean mask without elements says that there is no pair, for
+/// which nothing else has to be looked up either.
+static void dropTablesWithoutPairs(SdpaOp op) {
+  bool noPairs = op.getBias() && isKnownEmpty(op.getBias());
+  for (Value operand : op.getMaskOperands())
+    noPairs |= getElementTypeOrSelf(operand.getType()).isInteger(1) &&
+               isKnownEmpty(operand);
+  if (!noPairs)
+    return;
+  op.getBiasMutable().clear();
+  op.getMaskOperandsMutable().clear();
+  op.removeMaskAttr();
+}
+
 static void widen(EmptyReplacer &replacer, SdpaOp op) {
   int64_t size = leastFeatures(op);
   for (OpOperand *operand :
@@ -140,6 +156,7 @@ static void replaceEmpty(IRRewriter &rewriter, Operation *op) {
   if (llvm::all_of(op->getResults(), isKnownEmpty))
     return rewriter.replaceOp(op, replacer.empties);
   if (auto sdpa = dyn_cast<SdpaOp>(op)) {
+    dropTablesWithoutPairs(sdpa);
     widen(replacer, sdpa);
   } else if (auto merge = dyn_cast<MergeStatesOp>(op)) {
     replacer.widenOperand(merge->getOpOperand(2), 1); // acc of each state

@@ -243,6 +243,18 @@ static SmallVector<Value> tilePrefill(SdpaOp op, IRRewriter &rewriter,
   return tileByQueries(op, rewriter, others, results);
 }
 
+/// Of two schedules that were written by hand, a known number of queries needs
+/// one. (Those of documents are counted when the kernel runs.)
+static void dropOtherSchedule(SdpaOp op) {
+  int64_t queries = op.getQuery().getType().getDimSize(op.queryDims().sequence);
+  if (ShapedType::isDynamic(queries) || countsDocuments(op))
+    return;
+  if (queries > mostDecodeQueries(op))
+    op.removeDecodeScheduleAttr();
+  else
+    op.removeScheduleAttr();
+}
+
 static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
@@ -256,6 +268,9 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
   if (!many && !op.getDecodeScheduleAttr())
     return op.emitOpError("has no schedule; run attn-assign-schedule before "
                           "attn-tile-queries");
+  if (many && op.getDecodeScheduleAttr())
+    dropOtherSchedule(op);
+  many = static_cast<bool>(op.getScheduleAttr());
   DecodeRows rows{packedHeads(op), countDocuments(op, rewriter)};
   int64_t most = op.getDecodeScheduleAttr() ? mostDecodeQueries(op) : 0;
   numberDocuments(op, rewriter);

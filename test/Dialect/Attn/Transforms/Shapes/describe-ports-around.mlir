@@ -4,9 +4,9 @@
 // RUN: attn-opt %s --attn-describe-ports --mlir-print-local-scope | FileCheck %s
 
 // CHECK-LABEL: func.func @product
-// CHECK: {input = true, name = "a", sizes = array<i64: -1, -1>, symbols = ["a0", "a1"]
-// CHECK-SAME: {input = true, name = "b", sizes = array<i64: -1, -1>, symbols = ["a1", "b1"]
-// CHECK-SAME: {input = false, name = "out", sizes = array<i64: -1, -1>, symbols = ["a0", "b1"]
+// CHECK: #attn.port<"a", input [a0, a1]
+// CHECK-SAME: #attn.port<"b", input [a1, b1]
+// CHECK-SAME: #attn.port<"out", output [a0, b1]
 func.func @product(%a: tensor<?x?xf32> {attn.name = "a"}, %b: tensor<?x?xf32> {attn.name = "b"}) -> (tensor<?x?xf32> {attn.name = "out"}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -20,8 +20,8 @@ func.func @product(%a: tensor<?x?xf32> {attn.name = "a"}, %b: tensor<?x?xf32> {a
 }
 
 // CHECK-LABEL: func.func @loop
-// CHECK: {input = true, name = "x", sizes = array<i64: -1>, symbols = ["x0"]
-// CHECK-SAME: {input = false, name = "out", sizes = array<i64: -1>, symbols = ["x0"]
+// CHECK: #attn.port<"x", input [x0]
+// CHECK-SAME: #attn.port<"out", output [x0]
 func.func @loop(%x: tensor<?xf32> {attn.name = "x"}) -> (tensor<?xf32> {attn.name = "out"}) {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?xf32>

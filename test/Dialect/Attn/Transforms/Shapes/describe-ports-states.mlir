@@ -3,13 +3,13 @@
 // RUN: attn-opt %s --attn-describe-ports | FileCheck %s
 
 // CHECK-LABEL: @merge
-// CHECK-SAME: {input = true, name = "arg0", sizes = array<i64: 8, -1>, symbols = ["", "arg01"]
-// CHECK-SAME: {input = true, name = "arg1", sizes = array<i64: 8, -1, -1>, symbols = ["", "arg01", "arg12"]
-// CHECK-SAME: {input = true, name = "arg2", sizes = array<i64: 8, -1>, symbols = ["", "arg01"]
-// CHECK-SAME: {input = true, name = "arg3", sizes = array<i64: 8, -1, -1>, symbols = ["", "arg01", "arg12"]
-// CHECK-SAME: {input = false, name = "out0", sizes = array<i64: 8, -1>, symbols = ["", "arg01"]
-// CHECK-SAME: {input = false, name = "out1", sizes = array<i64: 8, -1, -1>, symbols = ["", "arg01", "arg12"]
-// CHECK-SAME: {input = false, name = "out2", sizes = array<i64: 8, -1, -1>, symbols = ["", "arg01", "arg12"]
+// CHECK-SAME: #attn.port<"arg0", input [8, arg01]
+// CHECK-SAME: #attn.port<"arg1", input [8, arg01, arg12]
+// CHECK-SAME: #attn.port<"arg2", input [8, arg01]
+// CHECK-SAME: #attn.port<"arg3", input [8, arg01, arg12]
+// CHECK-SAME: #attn.port<"out0", output [8, arg01]
+// CHECK-SAME: #attn.port<"out1", output [8, arg01, arg12]
+// CHECK-SAME: #attn.port<"out2", output [8, arg01, arg12]
 func.func @merge(%m: tensor<8x?xf32>, %a: tensor<8x?x?xf32>, %n: tensor<8x?xf32>, %b: tensor<8x?x?xf32>) -> (tensor<8x?xf32>, tensor<8x?x?xf32>, tensor<8x?x?xf16>) {
   %r:3 = attn.merge_states %m, %m, %a with %n, %n, %b : tensor<8x?xf32>, tensor<8x?x?xf32>
   %o = attn.finalize_state %r#0, %r#1, %r#2 : (tensor<8x?xf32>, tensor<8x?xf32>, tensor<8x?x?xf32>) -> tensor<8x?x?xf16>
@@ -17,8 +17,8 @@ func.func @merge(%m: tensor<8x?xf32>, %a: tensor<8x?x?xf32>, %n: tensor<8x?xf32>
 }
 
 // CHECK-LABEL: @attention
-// CHECK-SAME: {input = false, name = "out0", sizes = array<i64: -1, 8, -1>, symbols = ["arg00", "", "arg02"]
-// CHECK-SAME: {input = false, name = "out1", sizes = array<i64: -1, -1, 8, 64>, symbols = ["arg00", "arg02", "", ""]
+// CHECK-SAME: #attn.port<"out0", output [arg00, 8, arg02]
+// CHECK-SAME: #attn.port<"out1", output [arg00, arg02, 8, 64]
 func.func @attention(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>) -> (tensor<?x8x?xf32>, tensor<?x?x8x64xf32>) {
   %r:4 = attn.sdpa %q, %k, %k scale 0.125 returning(out, state) {out_layout = #attn<layout bshd>}
       : (tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>) -> (tensor<?x?x8x64xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>, tensor<?x?x8x64xf32>)

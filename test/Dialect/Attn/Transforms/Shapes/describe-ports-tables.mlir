@@ -4,12 +4,12 @@
 // RUN: attn-opt %s --attn-describe-ports --mlir-print-local-scope | FileCheck %s
 
 // CHECK-LABEL: func.func @f
-// CHECK: {input = true, name = "q", sizes
-// CHECK-SAME: {input = true, name = "k", sizes
-// CHECK-SAME: {input = true, name = "cos", not_empty = {{\[\[}}"q0", "q2"], ["q0", "k2"]], sizes
-// CHECK-SAME: {input = true, name = "sin", not_empty = {{\[\[}}"q0", "q2"], ["q0", "k2"]], sizes
-// CHECK-SAME: {input = true, name = "slopes", not_empty = {{\[\[}}"q0", "q2"]], sizes
-// CHECK-SAME: {input = true, name = "known", sizes
+// CHECK: #attn.port<"q", input [
+// CHECK-SAME: #attn.port<"k", input [
+// CHECK-SAME: #attn.port<"cos", input [{{[^>]*}}>, not_empty {{\[\[}}q0, q2], [q0, k2]]
+// CHECK-SAME: #attn.port<"sin", input [{{[^>]*}}>, not_empty {{\[\[}}q0, q2], [q0, k2]]
+// CHECK-SAME: #attn.port<"slopes", input [{{[^>]*}}>, not_empty {{\[\[}}q0, q2]]
+// CHECK-SAME: #attn.port<"known", input [
 func.func @f(%q: tensor<?x4x?x8xf32> {attn.name = "q"}, %k: tensor<?x4x?x8xf32> {attn.name = "k"}, %cos: tensor<?x4xf32> {attn.name = "cos"},
     %sin: tensor<?x4xf32> {attn.name = "sin"}, %slopes: tensor<?xf32> {attn.name = "slopes"}, %known: tensor<3xf32> {attn.name = "known"}) -> tensor<?x4x?x8xf32> {
   %x = attn.rope %q, %cos, %sin : tensor<?x4x?x8xf32>, tensor<?x4xf32>

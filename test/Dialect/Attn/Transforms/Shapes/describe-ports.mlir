@@ -2,11 +2,11 @@
 
 // Lengths get a symbol each, named after the first use.
 // CHECK-LABEL: func.func @steps
-// CHECK-SAME: {input = true, name = "q", sizes = array<i64: -1, -1, 64>, symbols = ["q0", "q1", ""], type = tensor<?x?x64xf32>}
-// CHECK-SAME: {input = true, name = "k", sizes = array<i64: 2, -1, 64>, symbols = ["", "k1", ""], type = tensor<2x?x64xf32>}
-// CHECK-SAME: {input = true, name = "v", sizes = array<i64: -1, -1, -1>, symbols = ["v0", "k1", "v2"], type = tensor<?x?x?xf32>}
-// CHECK-SAME: {input = true, name = "bias", sizes = array<i64: -1>, symbols = ["k1"], type = tensor<?xf32>}
-// CHECK-SAME: {input = false, name = "out0", sizes = array<i64: -1, -1, -1>, symbols = ["q0", "q1", "v2"], type = tensor<?x?x?xf32>}
+// CHECK-SAME: #attn.port<"q", input [q0, q1, 64] : tensor<?x?x64xf32>>
+// CHECK-SAME: #attn.port<"k", input [2, k1, 64] : tensor<2x?x64xf32>>
+// CHECK-SAME: #attn.port<"v", input [v0, k1, v2] : tensor<?x?x?xf32>>
+// CHECK-SAME: #attn.port<"bias", input [k1] : tensor<?xf32>>
+// CHECK-SAME: #attn.port<"out0", output [q0, q1, v2] : tensor<?x?x?xf32>>
 func.func @steps(%q: tensor<?x?x64xf32> {attn.name = "q"}, %k: tensor<2x?x64xf32> {attn.name = "k"},
     %v: tensor<?x?x?xf32> {attn.name = "v"}, %bias: tensor<?xf32> {attn.name = "bias"}) -> tensor<?x?x?xf32> {
   %s = attn.scores %q, %k : (tensor<?x?x64xf32>, tensor<2x?x64xf32>) -> tensor<?x?x?xf32>
@@ -21,13 +21,13 @@ func.func @steps(%q: tensor<?x?x64xf32> {attn.name = "q"}, %k: tensor<2x?x64xf32
 // A size that one type leaves open and another fixes is fixed; lengths per
 // batch entry and tables that broadcast join the scores.
 // CHECK-LABEL: func.func @fused
-// CHECK-SAME: name = "arg0", sizes = array<i64: -1, -1, 8, 64>, symbols = ["arg00", "arg01", "", ""]
-// CHECK-SAME: name = "arg1", sizes = array<i64: -1, 8, -1, 64>, symbols = ["arg00", "", "arg12", ""]
-// CHECK-SAME: name = "arg2", sizes = array<i64: -1, 8, -1, 32>, symbols = ["arg00", "", "arg12", ""]
-// CHECK-SAME: name = "arg3", sizes = array<i64: -1>, symbols = ["arg00"]
-// CHECK-SAME: name = "arg4", sizes = array<i64: -1, 1, -1, -1>, symbols = ["arg00", "", "arg01", "arg12"]
-// CHECK-SAME: name = "out0", sizes = array<i64: -1, -1, 8, 32>, symbols = ["arg00", "arg01", "", ""]
-// CHECK-SAME: name = "out1", sizes = array<i64: -1, 8, -1>, symbols = ["arg00", "", "arg01"]
+// CHECK-SAME: #attn.port<"arg0", input [arg00, arg01, 8, 64]
+// CHECK-SAME: #attn.port<"arg1", input [arg00, 8, arg12, 64]
+// CHECK-SAME: #attn.port<"arg2", input [arg00, 8, arg12, 32]
+// CHECK-SAME: #attn.port<"arg3", input [arg00]
+// CHECK-SAME: #attn.port<"arg4", input [arg00, 1, arg01, arg12]
+// CHECK-SAME: #attn.port<"out0", output [arg00, arg01, 8, 32]
+// CHECK-SAME: #attn.port<"out1", output [arg00, 8, arg01]
 func.func @fused(%q: tensor<?x?x8x64xf32>, %k: tensor<?x8x?x?xf32>, %v: tensor<?x8x?x32xf32>,
     %len: tensor<?xi32>, %allowed: tensor<?x1x?x?xi1>) -> (tensor<?x?x8x32xf32>, tensor<?x8x?xf32>) {
   %o, %lse = attn.sdpa %q, %k, %v scale 0.125 where key_length(%len : tensor<?xi32>) and %allowed : tensor<?x1x?x?xi1>
@@ -39,8 +39,8 @@ func.func @fused(%q: tensor<?x?x8x64xf32>, %k: tensor<?x8x?x?xf32>, %v: tensor<?
 // -----
 
 // CHECK-LABEL: func.func @projected
-// CHECK-SAME: name = "arg0", sizes = array<i64: -1, 8>, symbols = ["arg00", ""]
-// CHECK-SAME: name = "out0", sizes = array<i64: 2, -1, 4>, symbols = ["", "arg00", ""]
+// CHECK-SAME: #attn.port<"arg0", input [arg00, 8]
+// CHECK-SAME: #attn.port<"out0", output [2, arg00, 4]
 func.func @projected(%x: tensor<?x?xf32>, %w: tensor<8x8xf32>) -> tensor<2x?x4xf32> {
   %y = attn.project %x, %w : (tensor<?x?xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
   %z = arith.negf %y : tensor<?x8xf32>

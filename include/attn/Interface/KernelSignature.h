@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the functions that an entry @NAME becomes are called, and what they
+// take.
+#ifndef ATTN_INTERFACE_KERNELSIGNATURE_H
+#define ATTN_INTERFACE_KERNELSIGNATURE_H
+
+#include "attn/Dialect/Attn/IR/AttnAttributes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <optional>
+#include <vector>
+
+namespace attn {
+
+/// The private functions behind an entry.
+enum class Part {
+  Kernel,      ///< (ports.., workspace, threads, call)
+  Workspace,   ///< (ports.., threads) -> bytes: index
+  Flops,       ///< (inputs..) -> f64
+  Slices,      ///< (inputs..) -> whether slices lie inside: i1; not always
+  Items,       ///< (captures, item, worker): one item of a parallel loop
+  CheckShapes, ///< (args) -> status
+};
+/// "NAME.kernel" and so on.
+std::string partName(llvm::StringRef name, Part part);
+
+/// The function of an entry that computes, once it works on buffers.
+class KernelSignature {
+public:
+  /// None where `function` is no kernel, or does not take what one takes.
+  static std::optional<KernelSignature> of(mlir::func::FuncOp function);
+  /// Those of the module, in their order.
+  static std::vector<KernelSignature> all(mlir::ModuleOp module);
+
+  /// Appends the arguments that are no ports, and names `function` so.
+  static void make(mlir::func::FuncOp function);
+
+  mlir::func::FuncOp getFunction() const { return function; }
+  /// The entry's.
+  llvm::StringRef getName() const;
+  unsigned getNumPorts() const { return function.getNumArguments() - 3; }
+  mlir::BlockArgument getPort(unsigned i) const {
+    return function.getArgument(i);
+  }
+  /// Scratch memory: memref<?xi8>.
+  mlir::BlockArgument getWorkspace() const { return fromPorts(0); }
+  /// How many threads may run: index.
+  mlir::BlockArgument getThreads() const { return fromPorts(1); }
+  /// An attn_rt_call: !llvm.ptr.
+  mlir::BlockArgument getCall() const { return fromPorts(2); }
+
+  mlir::func::FuncOp lookup(Part part) const;
+
+private:
+  explicit KernelSignature(mlir::func::FuncOp function) : function(function) {}
+  mlir::BlockArgument fromPorts(unsigned i) const {
+    return function.getArgument(getNumPorts() + i);
+  }
+
+  mutable mlir::func::FuncOp function;
+};
+
+} // namespace attn
+
+#endif

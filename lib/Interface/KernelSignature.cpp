@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "attn/Interface/KernelSignature.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace attn;
+
+static StringRef suffixOf(Part part) {
+  switch (part) {
+  case Part::Kernel:
+    return ".kernel";
+  case Part::Workspace:
+    return ".workspace";
+  case Part::Flops:
+    return ".flops";
+  case Part::Slices:
+    return ".slices";
+  case Part::Items:
+    return ".items";
+  case Part::CheckShapes:
+    return ".check_shapes";
+  }
+  llvm_unreachable("every part has a name");
+}
+
+std::string attn::partName(StringRef name, Part part) {
+  return (name + suffixOf(part)).str();
+}
+
+/// The types of what follows the ports.
+static SmallVector<Type> typesBehindPorts(MLIRContext *context) {
+  return {MemRefType::get({ShapedType::kDynamic}, IntegerType::get(context, 8)),
+          IndexType::get(context), LLVM::LLVMPointerType::get(context)};
+}
+
+std::optional<KernelSignature> KernelSignature::of(func::FuncOp function) {
+  if (!function.getName().ends_with(suffixOf(Part::Kernel)) ||
+      function.isExternal())
+    return std::nullopt;
+  SmallVector<Type> others = typesBehindPorts(function.getContext());
+  ArrayRef<Type> types = function.getArgumentTypes();
+  if (types.size() < others.size() ||
+      types.take_back(others.size()) != ArrayRef(others))
+    return std::nullopt;
+  return KernelSignature(function);
+}
+
+std::vector<KernelSignature> KernelSignature::all(ModuleOp module) {
+  std::vector<KernelSignature> kernels;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (std::optional<KernelSignature> kernel = of(function))
+      kernels.push_back(*kernel);
+  return kernels;
+}
+
+void KernelSignature::make(func::FuncOp function) {
+  for (Type type : typesBehindPorts(function.getContext()))
+    function.front().addArgument(type, function.getLoc());
+  function.setName(partName(function.getName(), Part::Kernel));
+}
+
+StringRef KernelSignature::getName() const {
+  return function.getName().drop_back(suffixOf(Part::Kernel).size());
+}
+
+func::FuncOp KernelSignature::lookup(Part part) const {
+  return function->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(
+      partName(getName(), part));
+}
