@@ -62,6 +62,19 @@ static LogicalResult check(tensor::ExpandShapeOp op) {
   return success();
 }
 
+/// Groups of a reshape.
+static LogicalResult check(Operation *op,
+                           ArrayRef<ReassociationIndices> groups) {
+  int64_t next = 0;
+  for (const ReassociationIndices &group : groups)
+    for (int64_t dim : group)
+      if (dim != next++)
+        return op->emitError() << "expects groups of all dimensions in their "
+                                  "order, but got "
+                               << dim << " where " << next - 1 << " follows";
+  return success();
+}
+
 /// Data in the file behind the module.
 static LogicalResult check(arith::ConstantOp op) {
   auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
@@ -90,8 +103,11 @@ static LogicalResult check(Operation *op, TypeRange types) {
     return check(constant);
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return check(dim);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+    return check(op, collapse.getReassociationIndices());
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
-    return check(expand);
+    return failure(failed(check(op, expand.getReassociationIndices())) ||
+                   failed(check(expand)));
   return success();
 }
 

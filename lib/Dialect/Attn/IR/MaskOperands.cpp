@@ -19,6 +19,41 @@ SmallVector<unsigned> attn::operandPositionsIn(Attribute term) {
   return positions;
 }
 
+SmallVector<MaskOperand> attn::numbersIn(Attribute term) {
+  llvm::SmallDenseSet<int64_t> ofRows;
+  term.walk([&](PositionAttr position) {
+    if (position.getInDocument())
+      if (auto table = dyn_cast_or_null<OperandAttr>(position.getOffset()))
+        ofRows.insert(table.getPosition());
+  });
+  return llvm::map_to_vector(operandPositionsIn(term), [&](unsigned position) {
+    return MaskOperand{position, ofRows.contains(position)
+                                     ? MaskOperandKind::OfRow
+                                     : MaskOperandKind::Number};
+  });
+}
+
+LogicalResult
+attn::verifyMaskOperands(function_ref<InFlightDiagnostic()> emitError,
+                         StringRef term, ArrayRef<MaskOperand> operands,
+                         TypeRange types, ArrayRef<int64_t> scoresShape) {
+  for (auto [position, kind, row, count] : operands) {
+    if (kind == MaskOperandKind::Number &&
+        failed(verifyPerBatchOperand(emitError, term, types[position],
+                                     scoresShape)))
+      return failure();
+    int64_t size = row == MaskRow::Query   ? scoresShape[scoresShape.size() - 2]
+                   : row == MaskRow::Key   ? scoresShape.back()
+                   : row == MaskRow::Count ? count
+                                           : ShapedType::kDynamic;
+    if (kind == MaskOperandKind::Row &&
+        failed(verifyIntegerRow(emitError, term, types[position], size,
+                                scoresShape)))
+      return failure();
+  }
+  return success();
+}
+
 Attribute attn::mapOperandsIn(Attribute term,
                               function_ref<unsigned(unsigned)> map) {
   AttrTypeReplacer replacer;

@@ -6,19 +6,40 @@
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace attn;
 
-/// The keywords that begin a term. A new term adds its line here.
-static const std::pair<StringRef, MaskTermParser> termParsers[] = {
-    {"block", parseBlock},         {"causal", parseCausal},
-    {"chunked", parseChunked},     {"dilated", parseDilated},
-    {"document", parseDocument},   {"key_length", parseKeyLength},
-    {"predicate", parsePredicate}, {"prefix", parsePrefix},
-    {"sink", parseSink},           {"tree", parseTree},
-    {"window", parseWindow},
+namespace {
+/// Parses what follows a keyword.
+using TermParser = Attribute (*)(MaskOperandParser &);
+
+/// The keywords that begin a term: the mnemonics of all attributes that have a
+/// parseTerm.
+struct Keywords : llvm::StringMap<TermParser> {
+  Keywords() {
+    addAll<
+#define GET_ATTRDEF_LIST
+#include "attn/Dialect/Attn/IR/AttnAttributes.cpp.inc"
+        >();
+  }
+  std::string names() const {
+    std::vector<StringRef> names(keys().begin(), keys().end());
+    llvm::sort(names);
+    return llvm::join(names, ", ");
+  }
+
+private:
+  template <typename... Attrs> void addAll() {
+    (add<Attrs>(/*preferred=*/0), ...);
+  }
+  template <typename Attr> auto add(int) -> decltype(&Attr::parseTerm) {
+    return (*this)[Attr::getMnemonic()] = &Attr::parseTerm;
+  }
+  template <typename Attr> void add(long) {}
 };
+} // namespace
 
 FailureOr<unsigned> MaskOperandParser::parseOperand(Type ifAbsent) {
   OpAsmParser::UnresolvedOperand operand;
@@ -85,13 +106,11 @@ private:
                  ? AllowedAttr::get(parser.getContext(), *position)
                  : Attribute();
     }
-    for (auto &[keyword, parseTerm] : termParsers)
-      if (keyword == word)
-        return parseTerm(*this);
+    static const Keywords keywords;
+    if (TermParser parseTerm = keywords.lookup(word))
+      return parseTerm(*this);
     parser.emitError(loc, "unknown mask term '")
-        << word << "', expects "
-        << llvm::join(llvm::make_first_range(termParsers), ", ")
-        << " or a boolean operand";
+        << word << "', expects " << keywords.names() << " or a boolean operand";
     return {};
   }
 };

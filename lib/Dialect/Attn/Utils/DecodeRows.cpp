@@ -13,14 +13,6 @@ static bool sameForAllHeads(SdpaOp op, Value operand) {
   return rank < 3 || scoresRank < 3 || type.getDimSize(rank - 3) == 1;
 }
 
-/// The same for an integer, of which scores without a batch have one per head;
-/// those of a document have none, or a row per head.
-static bool sameIntegerForAllHeads(SdpaOp op, Value operand, bool isDocument) {
-  auto type = cast<RankedTensorType>(operand.getType());
-  return op.queryDims().batch >= 0 || type.getRank() == 0 ||
-         (isDocument && type.getRank() == 1) || type.getDimSize(0) == 1;
-}
-
 /// The direct terms of the mask that are documents.
 static SmallVector<DocumentAttr> directDocuments(SdpaOp op) {
   SmallVector<DocumentAttr> documents;
@@ -40,12 +32,26 @@ bool attn::countsDocuments(SdpaOp op) {
   return !documents.empty() && documents.front().getCumulative();
 }
 
-static bool isOfDocument(Attribute mask, unsigned operand) {
-  return llvm::any_of(leafTerms(mask), [&](Attribute term) {
-    auto document = dyn_cast<DocumentAttr>(term);
-    return document && (document.getQueries().getPosition() == operand ||
-                        document.getKeys().getPosition() == operand);
-  });
+/// The same for an operand of the mask. Of numbers and rows, scores without a
+/// batch have one per head.
+static bool sameForAllHeads(SdpaOp op, const MaskOperand &operand) {
+  Value value = op.getMaskOperands()[operand.position];
+  auto type = cast<RankedTensorType>(value.getType());
+  switch (operand.kind) {
+  case MaskOperandKind::Number:
+  case MaskOperandKind::OfRow:
+    return op.queryDims().batch >= 0 || type.getRank() == 0 ||
+           type.getDimSize(0) == 1;
+  case MaskOperandKind::Row:
+    return op.queryDims().batch >= 0 || type.getRank() == 1 ||
+           type.getDimSize(0) == 1;
+  case MaskOperandKind::Pairs:
+  case MaskOperandKind::Blocks:
+    return sameForAllHeads(op, value);
+  case MaskOperandKind::Captured:
+    return false; // the program may look at the head
+  }
+  llvm_unreachable("every kind has its case");
 }
 
 int64_t attn::packedHeads(SdpaOp op) {
@@ -60,14 +66,11 @@ int64_t attn::packedHeads(SdpaOp op) {
     return 1;
   if (llvm::any_of(terms, llvm::IsaPred<PredicateAttr>))
     return 1; // may look at the head
-  for (auto [i, operand] : llvm::enumerate(op.getMaskOperands())) {
-    auto type = cast<RankedTensorType>(operand.getType());
-    if (type.getElementType().isInteger(1)
-            ? !sameForAllHeads(op, operand)
-            : !sameIntegerForAllHeads(op, operand,
-                                      isOfDocument(op.getMaskAttr(), i)))
-      return 1;
-  }
+  for (Attribute term : terms)
+    for (const MaskOperand &operand :
+         cast<MaskTermInterface>(term).describeOperands())
+      if (!sameForAllHeads(op, operand))
+        return 1;
   if (op.getBias() && !sameForAllHeads(op, op.getBias()))
     return 1;
   int64_t heads = op.getQuery().getType().getDimSize(op.queryDims().head);

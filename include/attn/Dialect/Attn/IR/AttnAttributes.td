@@ -60,15 +60,25 @@ def Attn_TileModeAttr : EnumAttr<Attn_Dialect, Attn_TileModeEnum, "tile_mode">;
 // --- mask terms: one C++ file each in lib/Dialect/Attn/IR/Masks ---
 
 // `overridden`: methods of the interface that do without their default.
-class Attn_MaskTerm<string name, string attrMnemonic,
-                    list<string> overridden = []>
+class Attn_Mask<string name, string attrMnemonic, list<string> overridden>
     : Attn_Attr<name, attrMnemonic,
                 [DeclareAttrInterfaceMethods<Attn_MaskTermInterface,
                                              overridden>]>;
 
-defvar namesOperands = ["operandPositions", "mapOperands"];
+// A term that is written as its mnemonic, which `parseTerm` finds read.
+class Attn_MaskTerm<string name, string attrMnemonic, list<string> overridden>
+    : Attn_Mask<name, attrMnemonic, overridden> {
+  let extraClassDeclaration = [{
+    /// A null attribute is a failure that has been reported.
+    static ::mlir::Attribute parseTerm(::attn::MaskOperandParser &mask);
+  }];
+}
 
-def Attn_CausalAttr : Attn_MaskTerm<"Causal", "causal", namesOperands> {
+// Of terms that do not name their operands by #attn.operand.
+defvar ownNames = ["operandPositions", "mapOperands", "describeOperands"];
+
+def Attn_CausalAttr : Attn_MaskTerm<"Causal", "causal",
+    !listconcat(ownNames, ["verifyOperands"])> {
   let summary = "keys up to the query's own position";
   let description = [{
     Query row q sees key k if `k <= q + start`. `start` is 0 for `top_left`,
@@ -90,7 +100,8 @@ def Attn_CausalAttr : Attn_MaskTerm<"Causal", "causal", namesOperands> {
   }]>];
 }
 
-def Attn_KeyLengthAttr : Attn_MaskTerm<"KeyLength", "key_length", namesOperands> {
+def Attn_KeyLengthAttr : Attn_MaskTerm<"KeyLength", "key_length",
+    ownNames> {
   let summary = "keys below a length per batch entry";
   let description = [{
     Key k is visible if `k < length[b]`; the length is a mask operand (one
@@ -100,8 +111,8 @@ def Attn_KeyLengthAttr : Attn_MaskTerm<"KeyLength", "key_length", namesOperands>
   let assemblyFormat = "`<` $operand `>`";
 }
 
-def Attn_AllowedAttr : Attn_MaskTerm<"Allowed", "allowed",
-    ["operandPositions", "mapOperands", "emitOpaque"]> {
+def Attn_AllowedAttr : Attn_Mask<"Allowed", "allowed",
+    !listconcat(ownNames, ["emitOpaque", "verifyOperands"])> {
   let summary = "pairs that a boolean tensor allows";
   let description = [{
     Pair (q, k) is visible if the mask operand, an i1 tensor that broadcasts to
@@ -139,7 +150,8 @@ def Attn_PositionAttr : Attn_Attr<"Position", "position"> {
 
 // A number of a term is an i64 or an #attn.operand.
 
-def Attn_WindowAttr : Attn_MaskTerm<"Window", "window"> {
+def Attn_WindowAttr : Attn_MaskTerm<"Window", "window",
+    ["verifyOperands"]> {
   let summary = "keys near the query's own position";
   let description = [{
     With p the key that query row q stands on, key k is visible if
@@ -152,7 +164,8 @@ def Attn_WindowAttr : Attn_MaskTerm<"Window", "window"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-def Attn_PrefixAttr : Attn_MaskTerm<"Prefix", "prefix"> {
+def Attn_PrefixAttr : Attn_MaskTerm<"Prefix", "prefix",
+    ["verifyOperands"]> {
   let summary = "the first keys, for every query";
   let description = [{
     Key k is visible if `k < count`. Unlike `key_length` it says nothing about
@@ -162,7 +175,8 @@ def Attn_PrefixAttr : Attn_MaskTerm<"Prefix", "prefix"> {
   let assemblyFormat = "`<` $count `>`";
 }
 
-def Attn_SinkAttr : Attn_MaskTerm<"Sink", "sink"> {
+def Attn_SinkAttr : Attn_MaskTerm<"Sink", "sink",
+    ["verifyOperands"]> {
   let summary = "the first keys, which every query keeps seeing";
   let description = [{
     Key k is visible if `k < count`: attention sinks of a streaming model,
@@ -172,7 +186,8 @@ def Attn_SinkAttr : Attn_MaskTerm<"Sink", "sink"> {
   let assemblyFormat = "`<` $count `>`";
 }
 
-def Attn_ChunkedAttr : Attn_MaskTerm<"Chunked", "chunked"> {
+def Attn_ChunkedAttr : Attn_MaskTerm<"Chunked", "chunked",
+    ["describeOperands", "verifyOperands"]> {
   let summary = "keys of the query's own chunk";
   let description = [{
     With p the key that query row q stands on, key k is visible if
@@ -190,7 +205,8 @@ def Attn_ChunkedAttr : Attn_MaskTerm<"Chunked", "chunked"> {
   }]>];
 }
 
-def Attn_DilatedAttr : Attn_MaskTerm<"Dilated", "dilated"> {
+def Attn_DilatedAttr : Attn_MaskTerm<"Dilated", "dilated",
+    ["verifyOperands"]> {
   let summary = "keys at multiples of a distance";
   let description = [{
     With p the key that query row q stands on, key k is visible if p - k is a
@@ -201,7 +217,8 @@ def Attn_DilatedAttr : Attn_MaskTerm<"Dilated", "dilated"> {
   let assemblyFormat = "`<` $step (`,` $position^)? `>`";
 }
 
-def Attn_BlockAttr : Attn_MaskTerm<"Block", "block", ["emitOpaque"]> {
+def Attn_BlockAttr : Attn_MaskTerm<"Block", "block",
+    ["emitOpaque", "describeOperands", "verifyOperands"]> {
   let summary = "pairs in blocks that a bitmap allows";
   let description = [{
     Pair (q, k) is visible if the bitmap is true in row `floor(q / queries)` and
@@ -216,7 +233,8 @@ def Attn_BlockAttr : Attn_MaskTerm<"Block", "block", ["emitOpaque"]> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-def Attn_TreeAttr : Attn_MaskTerm<"Tree", "tree", ["emitOpaque"]> {
+def Attn_TreeAttr : Attn_MaskTerm<"Tree", "tree",
+    ["emitOpaque", "describeOperands", "verifyOperands"]> {
   let summary = "draft tokens that see their ancestors";
   let description = [{
     The last `tokens` live keys and the last `tokens` queries are draft tokens.
@@ -228,7 +246,8 @@ def Attn_TreeAttr : Attn_MaskTerm<"Tree", "tree", ["emitOpaque"]> {
   let assemblyFormat = "`<` $tokens `,` $operand `>`";
 }
 
-def Attn_DocumentAttr : Attn_MaskTerm<"Document", "document", ["emitOpaque"]> {
+def Attn_DocumentAttr : Attn_MaskTerm<"Document", "document",
+    ["emitOpaque", "describeOperands", "verifyOperands"]> {
   let summary = "keys of the query's own document";
   let description = [{
     Query row q and key k belong to documents; k is visible if both are the
@@ -285,7 +304,7 @@ def Attn_ProgramAttr : Attn_Attr<"Program", "program"> {
 }
 
 def Attn_PredicateAttr : Attn_MaskTerm<"Predicate", "predicate",
-                                       ["emitOpaque"]> {
+    ["emitOpaque", "describeOperands", "verifyOperands"]> {
   let summary = "pairs for which a program answers true";
   let description = [{
     What `attn-normalize` makes of an `attn.mask_fn`. Operands are the captured
@@ -297,19 +316,21 @@ def Attn_PredicateAttr : Attn_MaskTerm<"Predicate", "predicate",
   let assemblyFormat = "`<` $program (`,` `[` $operands^ `]`)? `>`";
 }
 
-def Attn_AllOfAttr : Attn_MaskTerm<"AllOf", "all_of", namesOperands> {
+defvar combines = ["operandPositions", "mapOperands", "verifyOperands"];
+
+def Attn_AllOfAttr : Attn_Mask<"AllOf", "all_of", combines> {
   let summary = "pairs that every term sees";
   let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$terms);
   let assemblyFormat = "`<` $terms `>`";
 }
 
-def Attn_AnyOfAttr : Attn_MaskTerm<"AnyOf", "any_of", namesOperands> {
+def Attn_AnyOfAttr : Attn_Mask<"AnyOf", "any_of", combines> {
   let summary = "pairs that some term sees";
   let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$terms);
   let assemblyFormat = "`<` $terms `>`";
 }
 
-def Attn_NotAttr : Attn_MaskTerm<"Not", "not", namesOperands> {
+def Attn_NotAttr : Attn_Mask<"Not", "not", combines> {
   let summary = "pairs that the term does not see";
   let parameters = (ins "::mlir::Attribute":$term);
   let assemblyFormat = "`<` $term `>`";
@@ -369,7 +390,7 @@ def Attn_PortAttr : Attn_Attr<"Port", "port"> {
     and then the results. Per dimension stands the size it must have, or the
     name of an unknown one: equal names are equal sizes.
 
-    ```mlir
+    ```text
     #attn.port<"q", input [q0, 8, q2, 64] : tensor<?x8x?x64xf32>>
     ```
 

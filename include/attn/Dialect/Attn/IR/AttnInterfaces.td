@@ -44,12 +44,25 @@ def Attn_MaskTermInterface : AttrInterface<"MaskTermInterface"> {
         (void)builder, (void)loc, (void)place, (void)arguments;
         return ::mlir::Value();
       }]>,
+    InterfaceMethod<[{
+        What each mask operand is that the term reads. Sizes, checks and what a
+        tile gets of them follow from it.
+      }],
+      "::llvm::SmallVector<::attn::MaskOperand>", "describeOperands", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::attn::numbersIn($_attr);
+      }]>,
     InterfaceMethod<
       "Checks the types of the operands against the scores' shape.",
       "::llvm::LogicalResult", "verifyOperands",
       (ins "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError,
            "::mlir::TypeRange":$operandTypes,
-           "::llvm::ArrayRef<int64_t>":$scoresShape)>,
+           "::llvm::ArrayRef<int64_t>":$scoresShape),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::attn::verifyMaskOperands(emitError, $_attr.getMnemonic(),
+                                          $_attr.describeOperands(),
+                                          operandTypes, scoresShape);
+      }]>,
   ];
 }
 

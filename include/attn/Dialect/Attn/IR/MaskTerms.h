@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What stands after `where`: parsing, printing, combining and checking masks.
-// A new term is a TableGen attribute in AttnAttributes.td, one file in
-// lib/Dialect/Attn/IR/Masks, a declaration here and a line in the table of
-// keywords in MaskSyntax.cpp.
+// A new term is a TableGen attribute in AttnAttributes.td and one file in
+// lib/Dialect/Attn/IR/Masks.
 #ifndef ATTN_DIALECT_ATTN_IR_MASKTERMS_H
 #define ATTN_DIALECT_ATTN_IR_MASKTERMS_H
 
@@ -20,21 +19,6 @@ struct MaskOperandParser {
   /// is an error if that is null. Returns the operand's position.
   mlir::FailureOr<unsigned> parseOperand(mlir::Type ifAbsent = {});
 };
-
-/// Parses what follows a term's keyword. A null attribute is a failure that has
-/// been reported.
-using MaskTermParser = mlir::Attribute (*)(MaskOperandParser &);
-mlir::Attribute parseBlock(MaskOperandParser &);
-mlir::Attribute parseCausal(MaskOperandParser &);
-mlir::Attribute parseChunked(MaskOperandParser &);
-mlir::Attribute parseDilated(MaskOperandParser &);
-mlir::Attribute parseDocument(MaskOperandParser &);
-mlir::Attribute parseKeyLength(MaskOperandParser &);
-mlir::Attribute parsePredicate(MaskOperandParser &);
-mlir::Attribute parsePrefix(MaskOperandParser &);
-mlir::Attribute parseSink(MaskOperandParser &);
-mlir::Attribute parseTree(MaskOperandParser &);
-mlir::Attribute parseWindow(MaskOperandParser &);
 
 /// A number of a term: an i64, or an #attn.operand that holds one integer, or
 /// one per batch entry. Null where it was not given.

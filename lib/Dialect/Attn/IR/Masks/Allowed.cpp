@@ -40,6 +40,10 @@ Attribute AllowedAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
   return get(getContext(), map(getOperand()));
 }
 
+SmallVector<MaskOperand> AllowedAttr::describeOperands() const {
+  return {{static_cast<unsigned>(getOperand()), MaskOperandKind::Pairs}};
+}
+
 LogicalResult
 AllowedAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
                             TypeRange types, ArrayRef<int64_t> shape) const {

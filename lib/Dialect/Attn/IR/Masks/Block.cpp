@@ -108,7 +108,7 @@ static ParseResult parseBits(OpAsmParser &parser, SmallVectorImpl<bool> &bits,
       });
 }
 
-Attribute attn::parseBlock(MaskOperandParser &mask) {
+Attribute BlockAttr::parseTerm(MaskOperandParser &mask) {
   OpAsmParser &parser = mask.parser;
   int64_t queries, keys, columns = 0;
   if (parser.parseLParen() || parser.parseInteger(queries) ||
@@ -144,6 +144,13 @@ void BlockAttr::printTerm(OpAsmPrinter &printer, OperandRange operands) const {
     printer << "]]";
   }
   printer << ")";
+}
+
+SmallVector<MaskOperand> BlockAttr::describeOperands() const {
+  if (!getOperand())
+    return {};
+  return {{static_cast<unsigned>(getOperand().getPosition()),
+           MaskOperandKind::Blocks}};
 }
 
 LogicalResult

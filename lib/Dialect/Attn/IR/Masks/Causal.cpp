@@ -20,7 +20,7 @@ Formula CausalAttr::formula(MaskContext &context) const {
   return lessEqual(Linear::key(), Linear::query() + start);
 }
 
-Attribute attn::parseCausal(MaskOperandParser &mask) {
+Attribute CausalAttr::parseTerm(MaskOperandParser &mask) {
   OpAsmParser &parser = mask.parser;
   MLIRContext *context = parser.getContext();
   if (parser.parseLParen())
@@ -81,6 +81,14 @@ Attribute CausalAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
     return *this;
   return get(getContext(), getAlignment(), getOffset(), map(getOperand()),
              getInDocument());
+}
+
+SmallVector<MaskOperand> CausalAttr::describeOperands() const {
+  MaskOperandKind kind =
+      getInDocument() ? MaskOperandKind::OfRow : MaskOperandKind::Number;
+  return llvm::map_to_vector(operandPositions(), [&](unsigned position) {
+    return MaskOperand{position, kind};
+  });
 }
 
 LogicalResult

@@ -19,7 +19,7 @@ Formula ChunkedAttr::formula(MaskContext &context) const {
                 context.floorDivide(key - origin, getSize()));
 }
 
-Attribute attn::parseChunked(MaskOperandParser &mask) {
+Attribute ChunkedAttr::parseTerm(MaskOperandParser &mask) {
   int64_t size;
   if (mask.parser.parseLParen() || mask.parser.parseInteger(size))
     return {};
@@ -46,6 +46,14 @@ void ChunkedAttr::printTerm(OpAsmPrinter &printer,
   }
   printPosition(printer, getPosition(), operands);
   printer << ")";
+}
+
+SmallVector<MaskOperand> ChunkedAttr::describeOperands() const {
+  SmallVector<MaskOperand> operands = numbersIn(*this);
+  for (MaskOperand &operand : operands)
+    if (getOrigin() && operand.position == getOrigin().getPosition())
+      operand.kind = MaskOperandKind::OfRow;
+  return operands;
 }
 
 LogicalResult

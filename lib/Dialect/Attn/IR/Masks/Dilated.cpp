@@ -11,7 +11,7 @@ Formula DilatedAttr::formula(MaskContext &context) const {
   return isZero(context.modulo(own - Linear::key(), getStep()));
 }
 
-Attribute attn::parseDilated(MaskOperandParser &mask) {
+Attribute DilatedAttr::parseTerm(MaskOperandParser &mask) {
   int64_t step;
   if (mask.parser.parseLParen() || mask.parser.parseInteger(step))
     return {};

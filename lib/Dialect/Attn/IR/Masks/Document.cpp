@@ -78,7 +78,7 @@ Value DocumentAttr::emitOpaque(OpBuilder &b, Location loc,
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, query, key);
 }
 
-Attribute attn::parseDocument(MaskOperandParser &mask) {
+Attribute DocumentAttr::parseTerm(MaskOperandParser &mask) {
   OpAsmParser &parser = mask.parser;
   if (parser.parseLParen())
     return {};
@@ -124,6 +124,21 @@ void DocumentAttr::printTerm(OpAsmPrinter &printer,
   printList("bounds", getBounds());
   printList("spans", getSpans());
   printer << ")";
+}
+
+/// Without bounds, which only a tile op has.
+SmallVector<MaskOperand> DocumentAttr::describeOperands() const {
+  auto row = [](OperandAttr operand, MaskRow of) {
+    return MaskOperand{static_cast<unsigned>(operand.getPosition()),
+                       MaskOperandKind::Row, of};
+  };
+  MaskRow own = MaskRow::Own;
+  SmallVector<MaskOperand> operands{
+      row(getQueries(), getCumulative() ? own : MaskRow::Query),
+      row(getKeys(), getCumulative() ? own : MaskRow::Key)};
+  for (OperandAttr span : getSpans())
+    operands.push_back(row(span, MaskRow::Query));
+  return operands;
 }
 
 LogicalResult

@@ -12,7 +12,7 @@ Formula KeyLengthAttr::formula(MaskContext &context) const {
                                         /*nonNegative=*/false));
 }
 
-Attribute attn::parseKeyLength(MaskOperandParser &mask) {
+Attribute KeyLengthAttr::parseTerm(MaskOperandParser &mask) {
   if (mask.parser.parseLParen())
     return {};
   FailureOr<unsigned> position = mask.parseOperand();
@@ -36,9 +36,6 @@ KeyLengthAttr::mapOperands(function_ref<unsigned(unsigned)> map) const {
   return get(getContext(), map(getOperand()));
 }
 
-LogicalResult
-KeyLengthAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
-                              TypeRange types, ArrayRef<int64_t> shape) const {
-  return verifyPerBatchOperand(emitError, "key_length", types[getOperand()],
-                               shape);
+SmallVector<MaskOperand> KeyLengthAttr::describeOperands() const {
+  return {{static_cast<unsigned>(getOperand()), MaskOperandKind::Number}};
 }

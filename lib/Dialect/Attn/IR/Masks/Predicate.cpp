@@ -69,7 +69,7 @@ Value PredicateAttr::emitOpaque(OpBuilder &b, Location loc,
   return values.back();
 }
 
-Attribute attn::parsePredicate(MaskOperandParser &mask) {
+Attribute PredicateAttr::parseTerm(MaskOperandParser &mask) {
   OpAsmParser &parser = mask.parser;
   ProgramAttr program;
   if (parser.parseLParen() || parser.parseAttribute(program))
@@ -93,6 +93,13 @@ void PredicateAttr::printTerm(OpAsmPrinter &printer,
     printTermOperand(printer, operand, operands);
   }
   printer << ")";
+}
+
+SmallVector<MaskOperand> PredicateAttr::describeOperands() const {
+  return llvm::map_to_vector(getOperands(), [](OperandAttr operand) {
+    return MaskOperand{static_cast<unsigned>(operand.getPosition()),
+                       MaskOperandKind::Captured};
+  });
 }
 
 LogicalResult

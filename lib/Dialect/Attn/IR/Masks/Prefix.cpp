@@ -10,7 +10,7 @@ Formula PrefixAttr::formula(MaskContext &context) const {
   return lessThan(Linear::key(), numberValue(context, getCount(), "prefix"));
 }
 
-Attribute attn::parsePrefix(MaskOperandParser &mask) {
+Attribute PrefixAttr::parseTerm(MaskOperandParser &mask) {
   if (mask.parser.parseLParen())
     return {};
   Attribute count = parseNumber(mask);

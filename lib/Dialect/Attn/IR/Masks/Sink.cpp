@@ -10,7 +10,7 @@ Formula SinkAttr::formula(MaskContext &) const {
   return lessThan(Linear::key(), Linear(getCount()));
 }
 
-Attribute attn::parseSink(MaskOperandParser &mask) {
+Attribute SinkAttr::parseTerm(MaskOperandParser &mask) {
   int64_t count;
   if (mask.parser.parseLParen() || mask.parser.parseInteger(count) ||
       mask.parser.parseRParen())

@@ -33,7 +33,7 @@ Value TreeAttr::emitOpaque(OpBuilder &b, Location loc, const PairPlace &place,
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bit, one);
 }
 
-Attribute attn::parseTree(MaskOperandParser &mask) {
+Attribute TreeAttr::parseTerm(MaskOperandParser &mask) {
   int64_t tokens;
   if (mask.parser.parseLParen() || mask.parser.parseInteger(tokens) ||
       mask.parser.parseComma())
@@ -59,5 +59,11 @@ TreeAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
   if (getTokens() < 1 || getTokens() > bits) // C12
     return emitError() << "expects tree of 1 to " << bits << " tokens, but got "
                        << getTokens();
-  return verifyIntegerRow(emitError, "tree", type, getTokens(), shape); // C12
+  return verifyMaskOperands(emitError, "tree", describeOperands(), types,
+                            shape); // C12
+}
+
+SmallVector<MaskOperand> TreeAttr::describeOperands() const {
+  return {{static_cast<unsigned>(getOperand().getPosition()),
+           MaskOperandKind::Row, MaskRow::Count, getTokens()}};
 }

@@ -18,7 +18,7 @@ Formula WindowAttr::formula(MaskContext &context) const {
   return allOf(sides);
 }
 
-Attribute attn::parseWindow(MaskOperandParser &mask) {
+Attribute WindowAttr::parseTerm(MaskOperandParser &mask) {
   OpAsmParser &parser = mask.parser;
   if (parser.parseLParen())
     return {};

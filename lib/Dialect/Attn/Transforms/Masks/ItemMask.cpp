@@ -45,12 +45,12 @@ struct ItemMaskBuilder {
   function_ref<Value(Value)> matrixOf;
   SmallVector<Value> operands{};
   /// Operands made so far, by kind and position in the attention's operands.
-  std::map<std::pair<int, unsigned>, unsigned> made{};
+  std::map<std::pair<MaskOperandKind, unsigned>, unsigned> made{};
 
   Attribute build(Attribute mask);
 
 private:
-  enum Kind { Scalar, Matrix, Row, FirstRow, Whole };
+  using Kind = MaskOperandKind;
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
@@ -76,6 +76,7 @@ private:
   OperandAttr operand(Kind kind, OperandAttr attr) {
     return OperandAttr::get(b.getContext(), operand(kind, attr.getPosition()));
   }
+  Value ofItem(Kind kind, Value tensor);
   Value scalarOf(Value tensor);
   Value ofFirstRow(Value table);
   Attribute buildTerm(Attribute term);
@@ -117,16 +118,27 @@ Value ItemMaskBuilder::scalarOf(Value tensor) {
   return type.getElementType().isInteger(32) ? number : saturated(number);
 }
 
+Value ItemMaskBuilder::ofItem(Kind kind, Value tensor) {
+  switch (kind) {
+  case Kind::Number:
+    return scalarOf(tensor);
+  case Kind::OfRow:
+    return place.begin ? ofFirstRow(tensor) : scalarOf(tensor);
+  case Kind::Row:
+    return rowOfItem(b, loc, place, tensor);
+  case Kind::Pairs:
+  case Kind::Blocks:
+    return matrixOf(tensor);
+  case Kind::Captured:
+    return tensor;
+  }
+  llvm_unreachable("every kind has its case");
+}
+
 unsigned ItemMaskBuilder::operand(Kind kind, unsigned position) {
   auto [entry, isNew] = made.try_emplace({kind, position}, operands.size());
-  if (isNew) {
-    Value tensor = place.op.getMaskOperands()[position];
-    operands.push_back(kind == Scalar     ? scalarOf(tensor)
-                       : kind == Matrix   ? matrixOf(tensor)
-                       : kind == Row      ? rowOfItem(b, loc, place, tensor)
-                       : kind == FirstRow ? ofFirstRow(tensor)
-                                          : tensor);
-  }
+  if (isNew)
+    operands.push_back(ofItem(kind, place.op.getMaskOperands()[position]));
   return entry->second;
 }
 
@@ -244,22 +256,6 @@ Value ItemMaskBuilder::ofFirstRow(Value table) {
   return toIndex(tensor::ExtractOp::create(b, loc, table, place.begin));
 }
 
-/// Operands with a number per query row, which positions in documents have.
-static SmallVector<unsigned> tablesOf(Attribute term) {
-  SmallVector<unsigned> tables;
-  if (auto causal = dyn_cast<CausalAttr>(term);
-      causal && causal.getInDocument())
-    tables.push_back(causal.getOperand());
-  term.walk([&](PositionAttr at) {
-    if (at.getInDocument())
-      tables.push_back(cast<OperandAttr>(at.getOffset()).getPosition());
-  });
-  auto chunked = dyn_cast<ChunkedAttr>(term);
-  if (chunked && chunked.getOrigin())
-    tables.push_back(chunked.getOrigin().getPosition());
-  return tables;
-}
-
 /// The same with an offset where a position in a document was.
 static Attribute withOffset(Attribute term) {
   MLIRContext *context = term.getContext();
@@ -276,17 +272,12 @@ static Attribute withOffset(Attribute term) {
 }
 
 Attribute ItemMaskBuilder::buildTerm(Attribute term) {
-  Kind kind = isa<AllowedAttr, BlockAttr>(term) ? Matrix
-              : isa<TreeAttr>(term)             ? Row
-                                                : Scalar;
-  SmallVector<unsigned> tables;
-  if (place.begin)
-    tables = tablesOf(term);
-  Attribute moved =
-      cast<MaskTermInterface>(term).mapOperands([&](unsigned position) {
-        bool isTable = llvm::is_contained(tables, position);
-        return operand(isTable ? FirstRow : kind, position);
-      });
+  auto known = cast<MaskTermInterface>(term);
+  llvm::SmallDenseMap<unsigned, MaskOperandKind> kinds;
+  for (const MaskOperand &operand : known.describeOperands())
+    kinds[operand.position] = operand.kind;
+  Attribute moved = known.mapOperands(
+      [&](unsigned position) { return operand(kinds.at(position), position); });
   return place.begin ? withOffset(moved) : moved;
 }
 
@@ -306,8 +297,8 @@ Attribute ItemMaskBuilder::build(Attribute mask) {
         return NotAttr::get(context, build(negation.getTerm()));
       })
       .Case([&](DocumentAttr document) {
-        OperandAttr queries = operand(Row, document.getQueries()),
-                    keys = operand(Row, document.getKeys());
+        OperandAttr queries = operand(Kind::Row, document.getQueries()),
+                    keys = operand(Kind::Row, document.getKeys());
         SmallVector<OperandAttr> bounds;
         Value ofQueries = operands[queries.getPosition()],
               ofKeys = operands[keys.getPosition()];

@@ -43,6 +43,17 @@ public:
     parents[y] = x;
     sizes[x] = std::max(sizes[x], sizes[y]);
   }
+  /// States at `op` that a dimension has a known size.
+  void fix(mlir::Operation *op, Dim dim, int64_t size) {
+    int64_t &known = sizes[find(dim)];
+    if (known >= 0 && known != size) {
+      if (!failed)
+        op->emitOpError() << "expects a dimension of size " << size
+                          << ", but got " << known;
+      failed = true;
+    }
+    known = size;
+  }
   bool failed = false;
 
 private:

@@ -109,50 +109,48 @@ void SizeRequirements::alongScores(Value value, int64_t dims, int64_t shift,
       classes.unify(op, {value, i}, scores[i + shift]);
 }
 
+/// A row of integers, or several by the leading dimension.
+void SizeRequirements::maskRow(Value row, const MaskOperand &kind,
+                               ArrayRef<Dim> scores) {
+  int64_t last = rank(row) - 1;
+  alongScores(row, last, 0, scores);
+  if (kind.row == MaskRow::Query || kind.row == MaskRow::Key)
+    classes.unify(op, {row, last},
+                  scores[scores.size() - (kind.row == MaskRow::Key ? 1 : 2)]);
+  else if (kind.row == MaskRow::Count)
+    classes.fix(op, {row, last}, kind.count);
+}
+
 void SizeRequirements::maskOperands(Attribute mask, OperandRange operands,
                                     ArrayRef<Dim> scores) {
   int64_t scoresRank = static_cast<int64_t>(scores.size());
-  /// A row per query or key, or several by the leading dimension.
-  auto row = [&](Value tensor, std::optional<Dim> size) {
-    int64_t last = rank(tensor) - 1;
-    alongScores(tensor, last, 0, scores);
-    if (size)
-      classes.unify(op, {tensor, last}, *size);
-  };
   for (Attribute leaf : leafTerms(mask)) {
-    auto each = [&](auto visit) {
-      for (unsigned position : cast<MaskTermInterface>(leaf).operandPositions())
-        visit(operands[position]);
-    };
-    auto given = [&](OperandAttr operand) {
-      return operands[operand.getPosition()];
-    };
-    llvm::TypeSwitch<Attribute>(leaf)
-        .Case([&](AllowedAttr) {
-          each([&](Value v) {
-            alongScores(v, rank(v), scoresRank - rank(v), scores);
-          });
-        })
-        .Case([&](BlockAttr) {
-          each([&](Value v) {
-            alongScores(v, rank(v) - 2, scoresRank - rank(v), scores);
-          });
-        })
-        .Case([&](TreeAttr tree) { row(given(tree.getOperand()), {}); })
-        .Case([&](DocumentAttr document) {
-          if (document.getCumulative()) {
-            same(given(document.getQueries()), 0, given(document.getKeys()), 0);
-            return;
-          }
-          row(given(document.getQueries()), scores[scoresRank - 2]);
-          row(given(document.getKeys()), scores[scoresRank - 1]);
-        })
-        .Case([&](PredicateAttr) { // reads where it likes
-          each([&](Value v) { table(v, scores.drop_back()); });
-        })
-        .Default([&](Attribute) { // one integer per batch entry
-          each([&](Value v) { alongScores(v, rank(v), 0, scores); });
-        });
+    Value own; // a row of the term's own length
+    for (const MaskOperand &operand :
+         cast<MaskTermInterface>(leaf).describeOperands()) {
+      Value value = operands[operand.position];
+      int64_t dims = rank(value);
+      switch (operand.kind) {
+      case MaskOperandKind::Number:
+      case MaskOperandKind::OfRow: // made behind this pass
+        alongScores(value, dims, 0, scores);
+        break;
+      case MaskOperandKind::Row:
+        maskRow(value, operand, scores);
+        if (operand.row == MaskRow::Own)
+          same(own ? own : value, 0, value, 0), own = value;
+        break;
+      case MaskOperandKind::Pairs:
+        alongScores(value, dims, scoresRank - dims, scores);
+        break;
+      case MaskOperandKind::Blocks:
+        alongScores(value, dims - 2, scoresRank - dims, scores);
+        break;
+      case MaskOperandKind::Captured:
+        table(value, scores.drop_back());
+        break;
+      }
+    }
   }
 }
 

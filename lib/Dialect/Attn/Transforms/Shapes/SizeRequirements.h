@@ -46,6 +46,8 @@ private:
   void broadcast(mlir::Value small, mlir::Value large);
   void alongScores(mlir::Value value, int64_t dims, int64_t shift,
                    llvm::ArrayRef<Dim> scores);
+  void maskRow(mlir::Value row, const MaskOperand &kind,
+               llvm::ArrayRef<Dim> scores);
   void maskOperands(mlir::Attribute mask, mlir::OperandRange operands,
                     llvm::ArrayRef<Dim> scores);
   void visit(ScoresOp op);

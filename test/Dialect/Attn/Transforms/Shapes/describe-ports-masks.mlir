@@ -12,10 +12,10 @@
 // CHECK-SAME: #attn.port<"from", input [from0]
 // CHECK-SAME: #attn.port<"to", input [from0]
 func.func @f(%q: tensor<?x4x?x8xf32> {attn.name = "q"}, %k: tensor<?x4x?x8xf32> {attn.name = "k"}, %n: tensor<?xi32> {attn.name = "n"},
-    %rows: tensor<?x?xi32> {attn.name = "rows"}, %keys: tensor<?xi32> {attn.name = "keys"}, %tree: tensor<?x7xi32> {attn.name = "tree"},
+    %rows: tensor<?x?xi32> {attn.name = "rows"}, %keys: tensor<?xi32> {attn.name = "keys"}, %tree: tensor<?x?xi32> {attn.name = "tree"},
     %bits: tensor<?x?x?xi1> {attn.name = "bits"}, %from: tensor<?xi32> {attn.name = "from"}, %to: tensor<?xi32> {attn.name = "to"}) -> tensor<?x4x?x8xf32> {
   %r = attn.sdpa %q, %k, %k scale 1.0 where window(left = %n : tensor<?xi32>) and document(%rows : tensor<?x?xi32>, %keys : tensor<?xi32>)
-      and tree(7, %tree : tensor<?x7xi32>) and block(8, 8, %bits : tensor<?x?x?xi1>)
+      and tree(7, %tree : tensor<?x?xi32>) and block(8, 8, %bits : tensor<?x?x?xi1>)
       and document(cumulative %from : tensor<?xi32>, %to : tensor<?xi32>) : (tensor<?x4x?x8xf32>, tensor<?x4x?x8xf32>, tensor<?x4x?x8xf32>) -> tensor<?x4x?x8xf32>
   return %r : tensor<?x4x?x8xf32>
 }
