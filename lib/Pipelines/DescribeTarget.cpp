@@ -13,9 +13,9 @@ using namespace attn;
 TargetAttr attn::describeTarget(MLIRContext *context,
                                 const target::Processor &runs,
                                 const target::Processor &tiles, bool generic) {
-  Products products = tiles.amx              ? Products::Tiles
-                      : tiles.pairChains > 0 ? Products::Pairs
-                                             : Products::Single;
+  Products products = tiles.amx              ? Products::Amx
+                      : tiles.pairChains > 0 ? Products::Dot
+                                             : Products::Fma;
   bool special = !generic;
   context->getOrLoadDialect<AttnDialect>();
   return TargetAttr::get(context, runs.machine->getTargetTriple().str(),

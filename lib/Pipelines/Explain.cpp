@@ -100,8 +100,8 @@ static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
      << (decode ? " keys by 4 queries and 4 queries by " : " by ")
      << schedule.getVectors() << " vectors of " << schedule.getLanes()
      << " lanes";
-  if (schedule.usesPairs())
-    os << ", products of bf16 " << stringifyProducts(schedule.getProducts());
+  if (schedule.usesDot())
+    os << ", products = " << stringifyProducts(schedule.getProducts());
   os << "\n";
 }
 

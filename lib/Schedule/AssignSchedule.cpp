@@ -7,12 +7,12 @@
 //
 // Register tiles come from the tables of PrefillRules.cpp and DecodeRules.cpp.
 // Lanes are queries, or features in kind decode; f64 has half as many as f32. A
-// query tile holds as many panels as give about 128 queries, with registers of
-// 512 bits and without a mask 192 where keys or values are narrower than what
-// is computed: more queries share what converting them takes. A key tile takes
-// three quarters of the level-1 cache, but between 48 and 96 keys; at one FMA
-// per cycle four times as much, but at most 128, for then the level-2 cache is
-// fast enough.
+// query tile holds as many query blocks as give about 128 queries, with
+// registers of 512 bits and without a mask 192 where keys or values are
+// narrower than what is computed: more queries share what converting them
+// takes. A key tile takes three quarters of the level-1 cache, but between 48
+// and 96 keys; at one FMA per cycle four times as much, but at most 128, for
+// then the level-2 cache is fast enough.
 //
 // Few queries, or an unknown number, get a schedule of kind decode too. An item
 // of kind prefill sees all keys, unless a head has few tiles of queries and
@@ -68,31 +68,31 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                              /*interleave=*/1);
   }
 
-  /// About `most` queries in whole panels, but no more than there are.
-  static int64_t queryTile(int64_t queries, int64_t panel, int64_t most) {
-    int64_t tile = std::max<int64_t>(1, most / panel) * panel;
+  /// About `most` queries in whole query blocks, but no more than there are.
+  static int64_t queryTile(int64_t queries, int64_t queryBlock, int64_t most) {
+    int64_t tile = std::max<int64_t>(1, most / queryBlock) * queryBlock;
     if (ShapedType::isDynamic(queries))
       return tile;
     auto needed = static_cast<int64_t>(
-        llvm::alignTo(static_cast<uint64_t>(queries), panel));
-    return std::min(tile, std::max(panel, needed));
+        llvm::alignTo(static_cast<uint64_t>(queries), queryBlock));
+    return std::min(tile, std::max(queryBlock, needed));
   }
 
-  /// Keys of a tile for a register tile with panels of so many queries.
+  /// Keys of a tile for a register tile with query blocks of so many queries.
   int64_t keysOfTile(const PrefillKernel &kernel, const PrefillSizes &sizes,
-                     int64_t dim, int64_t bytes, int64_t panel) const {
+                     int64_t dim, int64_t bytes, int64_t queryBlock) const {
     constexpr int64_t wholeKeyTile = 128;
     dim = std::clamp<int64_t>(dim, 1, wholeCache);
     int64_t l1 = target.getL1Bytes();
-    bool pairs = kernel.products == Products::Pairs,
-         tiles = kernel.products == Products::Tiles;
+    bool pairs = kernel.products == Products::Dot,
+         tiles = kernel.products == Products::Amx;
     bool fillsRegisters = sizes.unroll == 8;
     if (fillsRegisters && bytes * dim * wholeKeyTile <= l1)
       return wholeKeyTile;
     bool oneFma = startsOneFma(target) && !tiles;
     int64_t cache = oneFma ? 4 * l1 : l1;
     int64_t most = tiles || (oneFma && !(pairs && kernel.masked)) ? 128 : 96;
-    int64_t fits = pairs || tiles ? cache * 2 / 3 / (4 * panel + 2 * dim)
+    int64_t fits = pairs || tiles ? cache * 2 / 3 / (4 * queryBlock + 2 * dim)
                                   : cache * 3 / 4 / (bytes * dim);
     int64_t unit = fillsRegisters ? sizes.unroll : sizes.rows;
     return std::clamp<int64_t>(fits, tiles ? 64 : 48, most) / unit * unit;
@@ -105,14 +105,14 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                        bool narrow = false) {
     const PrefillSizes &sizes = prefillSizes(target, kernel);
     int64_t bytes = isF64 ? 8 : 4;
-    bool tiles = kernel.products == Products::Tiles;
+    bool tiles = kernel.products == Products::Amx;
     int64_t lanes = tiles ? 16 : target.getLanes() * 4 / bytes;
-    int64_t panel = lanes * sizes.vectors, queries = sizes.queries;
+    int64_t queryBlock = lanes * sizes.vectors, queries = sizes.queries;
     if (narrow && !kernel.masked && !tiles && target.getLanes() >= 16)
       queries = 192;
     return prefillSchedule(
-        sizes, lanes, queryTile(kernel.queries, panel, queries),
-        keysOfTile(kernel, sizes, dim, bytes, panel), kernel.products);
+        sizes, lanes, queryTile(kernel.queries, queryBlock, queries),
+        keysOfTile(kernel, sizes, dim, bytes, queryBlock), kernel.products);
   }
 
   /// Whether padding less than doubles the products of tiles.
@@ -159,7 +159,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                              sizes.rows, sizes.vectors, kernel.mostQueries,
                              keys, sizes.unroll, /*prefetch=*/2, Kind::Decode,
                              decodeSplitKeys / keys * keys, /*split_queries=*/0,
-                             kernel.pairs ? Products::Pairs : Products::Single,
+                             kernel.pairs ? Products::Dot : Products::Fma,
                              sizes.block, sizes.interleave);
   }
 
@@ -211,12 +211,12 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     kernel.isAttention = true;
     kernel.masked = op.getMaskAttr() && !op.seesLeadingKeys();
     kernel.queries = q.getDimSize(op.queryDims().sequence);
-    kernel.products = Products::Single;
-    if (bf16 && target.getProducts() == Products::Tiles &&
+    kernel.products = Products::Fma;
+    if (bf16 && target.getProducts() == Products::Amx &&
         fillsTiles(keyDim, valueDim))
-      kernel.products = Products::Tiles;
+      kernel.products = Products::Amx;
     else if (bf16 && target.getPairChains() > 0)
-      kernel.products = Products::Pairs;
+      kernel.products = Products::Dot;
     bool narrow = q.getElementType().getIntOrFloatBitWidth() < 32 ||
                   v.getElementType().getIntOrFloatBitWidth() < 32;
     ScheduleAttr chosen = prefill(kernel, std::max(keyDim, valueDim),
@@ -226,7 +226,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
 
   /// For rows that no attention computes.
   ScheduleAttr rowsSchedule(int64_t rows, int64_t dim, Type element) {
-    return prefill({Products::Single, /*isAttention=*/false, /*masked=*/false,
+    return prefill({Products::Fma, /*isAttention=*/false, /*masked=*/false,
                     /*queries=*/rows},
                    dim, element.isF64());
   }

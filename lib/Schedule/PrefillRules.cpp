@@ -47,9 +47,9 @@ static constexpr PrefillRule prefillRules[] = {
 
 const PrefillSizes &schedule::prefillSizes(TargetAttr target,
                                            const PrefillKernel &kernel) {
-  if (kernel.products == Products::Tiles)
+  if (kernel.products == Products::Amx)
     return productsOfTiles;
-  bool pairs = kernel.products == Products::Pairs;
+  bool pairs = kernel.products == Products::Dot;
   int64_t chains = pairs ? target.getPairChains() : target.getChains();
   // Dot products of pairs have a longer latency, and no broadcast operand.
   int64_t fewest = pairs ? 5 : 0;

@@ -28,7 +28,7 @@ def draw(rng, kind, element):
     rows = rng.choice([1, 2, 2, 3, 4, 4, 6, 6, 8, 8, 16, 32, 128])
     unroll = rng.choice([1, 1, 1, 2, 2, 3, 4, 8, 64])
     fields = {"lanes": lanes, "rows": rows, "vectors": vectors, "unroll": unroll, "prefetch": rng.randrange(4)}
-    products = rng.choice(["single", "pairs", "tiles"] if element == "bf16" else ["single"] * 9 + ["pairs"])
+    products = rng.choice(["fma", "dot", "amx"] if element == "bf16" else ["fma"] * 9 + ["dot"])
     if kind == "decode":
         fields["query_tile"] = rng.choice([1, 3, 4, 8, 15, 64, 300])
         fields["key_tile"] = rng.choice([1, 2, 16, 40, 48, 96, 512])
@@ -36,7 +36,7 @@ def draw(rng, kind, element):
         fields["block"] = rng.choice([4, 4, 8])
         fields["interleave"] = rng.choice([1, 1, 2, 4])
     else:
-        if products == "tiles":
+        if products == "amx":
             fields["lanes"], fields["rows"] = 16, rng.choice([32, 32, 64, 96])
         fields["query_tile"] = fields["lanes"] * vectors * rng.choice([1, 1, 2, 3, 8])
         fields["key_tile"] = fields["rows"] * rng.choice([1, 1, 2, 5, 16])

@@ -163,8 +163,8 @@ NARROW = [("f16", "f16"), ("bf16", "bf16"), ("f64", "f64"), ("f16", "bf16"), ("b
 TYPED = [Case(f"{q}_{v}_{name}", dk, types=(q, v), **options) for q, v in NARROW for name, dk, options in [
     ("wide", 128, {}), ("causal", 64, dict(mask=CAUSAL, heads=4, group=2)), ("odd", 17, dict(dv=5, mask=BOTTOM)),
     ("one", 1, dict(dv=1)), ("padding", 40, dict(dv=24, mask=PADDED, bias="bhqk"))]]
-# Panels of a tile may have two widths: all numbers of queries in a few of them, and around whole tiles.
-PANELS = [Case("panels", 8), Case("panels_bias", 8, bias="bhqk"), Case("panels_column", 3, bias="q1"),
+# Query blocks of a tile may have two widths: all numbers of queries in a few of them, and around whole tiles.
+QUERY_BLOCKS = [Case("panels", 8), Case("panels_bias", 8, bias="bhqk"), Case("panels_column", 3, bias="q1"),
           Case("panels_padded", 8, mask=PADDED),
           Case("panels_gqa_f16", 9, dv=3, group=2, types=("f16", "f16")), Case("panels_f64", 8, types=("f64", "f64"))]
 PANEL_LENGTHS = [*((1, sq, 9) for sq in range(16, 52)), *((1, sq, 97) for sq in range(125, 170, 3)), (2, 300, 7)]
@@ -177,7 +177,7 @@ TYPED_LENGTHS = [(1, 1, 1), (2, 7, 3), (3, 17, 131), (1, 130, 65)]
 def lengths(case):
     if case.sizes:
         return [case.sizes]
-    return TYPED_LENGTHS if case in TYPED else PANEL_LENGTHS if case in PANELS else LENGTHS
+    return TYPED_LENGTHS if case in TYPED else PANEL_LENGTHS if case in QUERY_BLOCKS else LENGTHS
 
 
 def check(kernel, case, sizes, seed, threads, with_reference, folder, poison=False):
@@ -211,13 +211,13 @@ def main():
     parser.add_argument("--target", default="native")
     parser.add_argument("--part", default="0/1", help="I/N: every N-th kernel, from the I-th on")
     parser.add_argument("--no-reference", action="store_true", help="compare with the definition alone")
-    parser.add_argument("--panels", action="store_true", help="many numbers of queries instead of many shapes")
+    parser.add_argument("--query-blocks", action="store_true", help="many numbers of queries instead of many shapes")
     parser.add_argument("--element", help="all kernels in this type, for targets that round weights to it")
     options, flags = parser.parse_known_args()
     part, parts = (int(x) for x in options.part.split("/"))
     count, failures, worst = 0, [], {}
     cases = [case.of(options.element) for case in CASES + STATIC] if options.element else CASES + STATIC + TYPED
-    for number, case in enumerate(PANELS if options.panels else cases):
+    for number, case in enumerate(QUERY_BLOCKS if options.query_blocks else cases):
         if number % parts != part:
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -35,13 +35,13 @@ func.func @half_values(%q: tensor<8x1x128xf32>, %k: tensor<1x?x128xf32>, %v: ten
 }
 
 // CHECK-LABEL: @pairs
-// ONE: rows = 8, vectors = 2, query_tile = 8, key_tile = 96, unroll = 4, {{.*}} products = pairs, block = 8, interleave = 4>
+// ONE: rows = 8, vectors = 2, query_tile = 8, key_tile = 96, unroll = 4, {{.*}} products = dot, block = 8, interleave = 4>
 func.func @pairs(%q: tensor<8x1x128xbf16>, %k: tensor<1x?x128xbf16>) -> tensor<8x1x128xbf16> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<8x1x128xbf16>, tensor<1x?x128xbf16>, tensor<1x?x128xbf16>) -> tensor<8x1x128xbf16>
   return %o : tensor<8x1x128xbf16>
 }
 // CHECK-LABEL: @four_pairs
-// ONE: rows = 4, vectors = 4, query_tile = 4, key_tile = 64, {{.*}} products = pairs>
+// ONE: rows = 4, vectors = 4, query_tile = 4, key_tile = 64, {{.*}} products = dot>
 func.func @four_pairs(%q: tensor<4x1x128xbf16>, %k: tensor<1x?x128xbf16>) -> tensor<4x1x128xbf16> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<4x1x128xbf16>, tensor<1x?x128xbf16>, tensor<1x?x128xbf16>) -> tensor<4x1x128xbf16>
   return %o : tensor<4x1x128xbf16>

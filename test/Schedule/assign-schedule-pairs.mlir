@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dot products of pairs where the target has them and query, key and value are
 // bf16, for many queries. 12 chains want no other register tile than 8 do. The
-// key tile leaves room for a panel's scores in two thirds of the level-1 cache.
+// key tile leaves room for a query block's scores in two thirds of the level-1 cache.
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,PAIRS
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=49152 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,LARGE
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=16 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,DEEP
@@ -11,10 +11,10 @@
 
 // CHECK-LABEL: @bf16
 // CHECK: decode_schedule = #attn.schedule<{{.*}} kind = decode, split_keys = 960>
-// PAIRS-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 56, unroll = 4, prefetch = 2, products = pairs>
-// LARGE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 84, unroll = 4, prefetch = 2, products = pairs>
-// DEEP-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 160, key_tile = 48, unroll = 4, prefetch = 2, products = pairs>
-// ONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 128, unroll = 4, prefetch = 2, products = pairs>
+// PAIRS-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 56, unroll = 4, prefetch = 2, products = dot>
+// LARGE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 84, unroll = 4, prefetch = 2, products = dot>
+// DEEP-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 160, key_tile = 48, unroll = 4, prefetch = 2, products = dot>
+// ONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 128, unroll = 4, prefetch = 2, products = dot>
 // NONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 96, unroll = 4, prefetch = 2>
 func.func @bf16(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x64xbf16>
@@ -22,8 +22,8 @@ func.func @bf16(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64xbf1
 }
 
 // CHECK-LABEL: @wide
-// PAIRS: schedule = #attn.schedule<{{.*}}key_tile = 48,{{.*}} products = pairs>
-// LARGE: schedule = #attn.schedule<{{.*}}key_tile = 64,{{.*}} products = pairs>
+// PAIRS: schedule = #attn.schedule<{{.*}}key_tile = 48,{{.*}} products = dot>
+// LARGE: schedule = #attn.schedule<{{.*}}key_tile = 64,{{.*}} products = dot>
 func.func @wide(%q: tensor<200x128xbf16>, %k: tensor<?x128xbf16>) -> tensor<200x128xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<200x128xbf16>, tensor<?x128xbf16>, tensor<?x128xbf16>) -> tensor<200x128xbf16>
   return %o : tensor<200x128xbf16>
@@ -31,8 +31,8 @@ func.func @wide(%q: tensor<200x128xbf16>, %k: tensor<?x128xbf16>) -> tensor<200x
 
 // Edges of a mask are finer.
 // CHECK-LABEL: @masked
-// PAIRS: schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 80, unroll = 4, prefetch = 2, products = pairs>
-// ONE: schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2, products = pairs>
+// PAIRS: schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 80, unroll = 4, prefetch = 2, products = dot>
+// ONE: schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2, products = dot>
 func.func @masked(%q: tensor<200x64xbf16>) -> tensor<200x64xbf16> {
   %o = attn.sdpa %q, %q, %q scale 0.125 where causal(top_left) : (tensor<200x64xbf16>, tensor<200x64xbf16>, tensor<200x64xbf16>) -> tensor<200x64xbf16>
   return %o : tensor<200x64xbf16>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Few queries get a small tile: whole panels, one at least. From 4 vectors of 128
+// Few queries get a small tile: whole query blocks, one at least. From 4 vectors of 128
 // bits on, at most 15 queries per head get the kind decode instead, one row each;
 // a number that is not known gets both.
 // RUN: attn-opt %s --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,AVX2

@@ -7,7 +7,7 @@
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=16 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=DEEP
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=4 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefix=ONE
 
-// Query tiles are the whole panels (lanes * vectors) in 128 queries; key tiles whole rows.
+// Query tiles are the whole query blocks (lanes * vectors) in 128 queries; key tiles whole rows.
 // AVX2: attn.sdpa {{.*}}#attn.schedule<lanes = 8, rows = 4, vectors = 3, query_tile = 144, key_tile = 128, unroll = 8, prefetch = 2>
 // SSE: attn.sdpa {{.*}}#attn.schedule<lanes = 4, rows = 6, vectors = 2, query_tile = 128, key_tile = 96, unroll = 1, prefetch = 2>
 // NEON: attn.sdpa {{.*}}#attn.schedule<lanes = 4, rows = 4, vectors = 5, query_tile = 120, key_tile = 96, unroll = 4, prefetch = 2>

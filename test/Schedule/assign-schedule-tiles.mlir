@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of tiles where the target has them, query, key and value are bf16, and
 // padding less than doubles the work. The rest is as without them.
-// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=49152,products=tiles --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,LARGE
-// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=32768,products=tiles --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,SMALL
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=49152,products=amx --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,LARGE
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=32768,products=amx --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,SMALL
 #single = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2>
-#pairs = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2, products = pairs>
+#pairs = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2, products = dot>
 
 // CHECK-LABEL: @unknown
 // CHECK: decode_schedule = #attn.schedule<{{.*}} kind = decode, split_keys = 960>
-// LARGE-SAME: schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 128, unroll = 1, prefetch = 2, products = tiles>
-// SMALL-SAME: schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 64, unroll = 1, prefetch = 2, products = tiles>
+// LARGE-SAME: schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 128, unroll = 1, prefetch = 2, products = amx>
+// SMALL-SAME: schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 64, unroll = 1, prefetch = 2, products = amx>
 func.func @unknown(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x64xbf16>
   return %o : tensor<?x64xbf16>
 }
 
-// A query tile has no panel without a query; the widest rows decide on the keys.
+// A query tile has no query block without a query; the widest rows decide on the keys.
 // CHECK-LABEL: @known
 // CHECK-NOT: decode_schedule
-// LARGE: schedule = #attn.schedule<{{.*}} query_tile = 64, key_tile = 64, {{.*}} products = tiles>
+// LARGE: schedule = #attn.schedule<{{.*}} query_tile = 64, key_tile = 64, {{.*}} products = amx>
 func.func @known(%q: tensor<33x32xbf16>, %k: tensor<?x32xbf16>, %v: tensor<?x128xbf16>) -> tensor<33x128xbf16> {
   %o = attn.sdpa %q, %k, %v scale 0.125 : (tensor<33x32xbf16>, tensor<?x32xbf16>, tensor<?x128xbf16>) -> tensor<33x128xbf16>
   return %o : tensor<33x128xbf16>
@@ -26,14 +26,14 @@ func.func @known(%q: tensor<33x32xbf16>, %k: tensor<?x32xbf16>, %v: tensor<?x128
 
 // 64 + 16 padded is twice 33 + 7.
 // CHECK-LABEL: @half_full
-// CHECK: products = tiles
+// CHECK: products = amx
 func.func @half_full(%q: tensor<?x33xbf16>, %v: tensor<?x7xbf16>) -> tensor<?x7xbf16> {
   %o = attn.sdpa %q, %q, %v scale 0.125 : (tensor<?x33xbf16>, tensor<?x33xbf16>, tensor<?x7xbf16>) -> tensor<?x7xbf16>
   return %o : tensor<?x7xbf16>
 }
 
 // CHECK-LABEL: @less_than_half_full
-// CHECK: rows = 4, {{.*}} products = pairs
+// CHECK: rows = 4, {{.*}} products = dot
 func.func @less_than_half_full(%q: tensor<?x33xbf16>, %v: tensor<?x6xbf16>) -> tensor<?x6xbf16> {
   %o = attn.sdpa %q, %q, %v scale 0.125 : (tensor<?x33xbf16>, tensor<?x33xbf16>, tensor<?x6xbf16>) -> tensor<?x6xbf16>
   return %o : tensor<?x6xbf16>
@@ -70,7 +70,7 @@ func.func @sigmoid(%q: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
 // A schedule of the user's stays.
 // CHECK-LABEL: @pinned_pairs
 // CHECK-NOT: tiles
-// CHECK: products = pairs
+// CHECK: products = dot
 func.func @pinned_pairs(%q: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %o = attn.sdpa %q, %q, %q scale 0.125 {schedule = #pairs} : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x64xbf16>
   return %o : tensor<?x64xbf16>

@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 def AssignSchedule : Pass<"attn-assign-schedule"> {
   let summary = "Choose the tile sizes of every kernel";
   let description = [{
-    Gives every op that becomes a kernel and has no schedule the one that follows from the target: register tile, panel, query tile and key tile.
+    Gives every op that becomes a kernel and has no schedule the one that follows from the target: register tile, query block, query tile and key tile.
   }];
   let options = [
     Option<"prefillSplitKeys", "split-keys", "int64_t", "4096",

@@ -284,9 +284,9 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Type out = cast<ShapedType>(op.getOut().getType()).getElementType();
     Type element = out.isF64() ? out : rewriter.getF32Type();
-    auto scratch = MemRefType::get(
-        {projectScratchRows(op.getSchedule()), op.getSchedule().getPanel()},
-        element);
+    auto scratch = MemRefType::get({projectScratchRows(op.getSchedule()),
+                                    op.getSchedule().getQueryBlock()},
+                                   element);
     SmallVector<Value> operands(adaptor.getOperands());
     operands.push_back(memref::AllocOp::create(rewriter, op.getLoc(), scratch,
                                                rewriter.getI64IntegerAttr(64)));

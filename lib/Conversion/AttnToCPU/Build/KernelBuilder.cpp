@@ -14,7 +14,7 @@ KernelBuilder::KernelBuilder(OpBuilder &builder, Location loc,
                              ScheduleAttr schedule, Type element)
     : builder(builder), loc(loc), schedule(schedule),
       lanes(schedule.getLanes()), vectors(schedule.getVectors()),
-      rows(schedule.getRows()), panel(schedule.getPanel()),
+      rows(schedule.getRows()), queryBlock(schedule.getQueryBlock()),
       element(cast<FloatType>(element)),
       vectorType(VectorType::get(lanes, element)),
       intVectorType(VectorType::get(lanes, builder.getI32Type())),
@@ -22,7 +22,7 @@ KernelBuilder::KernelBuilder(OpBuilder &builder, Location loc,
 
 KernelBuilder KernelBuilder::withLanes(int64_t count) const {
   KernelBuilder other = *this;
-  other.lanes = other.panel = count;
+  other.lanes = other.queryBlock = count;
   other.vectors = 1;
   other.vectorType = VectorType::get(count, element);
   other.intVectorType = VectorType::get(count, builder.getI32Type());
@@ -33,7 +33,7 @@ KernelBuilder KernelBuilder::withLanes(int64_t count) const {
 KernelBuilder KernelBuilder::narrower() const {
   KernelBuilder other = *this;
   other.vectors = vectors - 1;
-  other.panel = other.vectors * lanes;
+  other.queryBlock = other.vectors * lanes;
   return other;
 }
 
@@ -156,8 +156,8 @@ Value KernelBuilder::select(Value condition, Value a, Value b) {
 Value KernelBuilder::product(Value a, Value b, Value acc) {
   if (cast<VectorType>(acc.getType()).getRank() > 1)
     return tileProduct(builder, loc, a, b, acc);
-  return schedule.usesPairs() ? pairProduct(builder, loc, a, b, acc)
-                              : fma(a, b, acc);
+  return schedule.usesDot() ? pairProduct(builder, loc, a, b, acc)
+                            : fma(a, b, acc);
 }
 
 Values KernelBuilder::exp2(ArrayRef<Value> xs, bool rough) {

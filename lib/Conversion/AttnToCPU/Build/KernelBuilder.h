@@ -36,7 +36,7 @@ public:
 
   /// The same with vectors of other sizes and one vector per row of a tile.
   KernelBuilder withLanes(int64_t count) const;
-  /// The same with panels of one vector less (Panels.h).
+  /// The same with query blocks of one vector less (QueryBlocks.h).
   KernelBuilder narrower() const;
 
   mlir::OpBuilder &builder;
@@ -45,8 +45,8 @@ public:
   mlir::Operation *kernel = nullptr;
   ScheduleAttr schedule;
   /// Lanes of a vector, vectors and rows of a register tile, queries of a
-  /// panel.
-  int64_t lanes, vectors, rows, panel;
+  /// query block.
+  int64_t lanes, vectors, rows, queryBlock;
   /// f32, or f64 where query and value are f64.
   mlir::FloatType element;
   mlir::VectorType vectorType, intVectorType, boolVectorType;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the parts of an !attn.state lie in memory. A state is one matrix of f32
-// or f64 whose rows hold one value per query of a panel:
+// or f64 whose rows hold one value per query of a query block:
 //
-//   rows                              content of row r of panel p
-//   queries    panels * key_dim       scale * log2(e) * query[.., r]
-//   context    panels * value_dim     acc[.., r]
-//   weights    panels * (keys + rows) scores, then weights, of key r - rows
-//   statistics panels * 4             m, l, a (= exp2(m - m')), m'
-//   extra      key_tile + 2 * lanes   bias or mask of key r - lanes, one panel
-//   staged     key_tile * dim / panel keys of the tile, row-major; once there
+//   rows                              content of row r of query block p
+//   queries    query blocks * key_dim       scale * log2(e) * query[.., r]
+//   context    query blocks * value_dim     acc[.., r]
+//   weights    query blocks * (keys + rows) scores, then weights, of key r -
+//   rows statistics query blocks * 4             m, l, a (= exp2(m - m')), m'
+//   extra      key_tile + 2 * lanes   bias or mask of key r - lanes, one query
+//   block staged     key_tile * dim / query block keys of the tile, row-major;
+//   once there
 //                                     are weights, values in their place
 //
 // Where the schedule multiplies pairs, an element of these parts is not one
 // number but two of bf16:
 //
-//   queries    panels * key_dim / 2   query[.., r] at 2 d and 2 d + 1, negative
+//   queries    query blocks * key_dim / 2   query[.., r] at 2 d and 2 d + 1,
+//   negative
 //                                     where the scale is
 //   weights    (the first half)       of keys 2 r and 2 r + 1, once known
 //   staged     of values only         of keys 2 r and 2 r + 1
@@ -40,18 +42,20 @@
 namespace attn::cpu {
 
 struct StateLayout {
-  int64_t panel, panels, lanes, keyDim, valueDim, keyTile, padding, extras;
+  int64_t queryBlock, queryBlocks, lanes, keyDim, valueDim, keyTile, padding,
+      extras;
   bool pairs, tiles; // tiles are of pairs
   mlir::Type element;
   bool sigmoid; // m, l, a and m' are not used
 
-  /// `extras`: bias and boolean masks whose matrix is transposed per panel.
+  /// `extras`: bias and boolean masks whose matrix is transposed per query
+  /// block.
   StateLayout(StateType type, ScheduleAttr schedule, int64_t extras = 0)
-      : panel(schedule.getPanel()), panels(type.getRows() / panel),
-        lanes(schedule.getLanes()), keyDim(type.getKeyDim()),
-        valueDim(type.getValueDim()), keyTile(schedule.getKeyTile()),
-        padding(schedule.getRows()), extras(extras),
-        pairs(schedule.usesPairs()), tiles(schedule.usesTiles()),
+      : queryBlock(schedule.getQueryBlock()),
+        queryBlocks(type.getRows() / queryBlock), lanes(schedule.getLanes()),
+        keyDim(type.getKeyDim()), valueDim(type.getValueDim()),
+        keyTile(schedule.getKeyTile()), padding(schedule.getRows()),
+        extras(extras), pairs(schedule.usesDot()), tiles(schedule.usesAmx()),
         element(type.getElement()),
         sigmoid(type.getNormalization() == Normalization::Sigmoid) {}
 
@@ -62,12 +66,14 @@ struct StateLayout {
     return tiles ? llvm::divideCeil(keyDim, 32) * 16
                  : (pairs ? pairRows() : keyDim);
   }
-  int64_t contextBegin() const { return panels * queryRows(); }
-  int64_t weightsBegin() const { return contextBegin() + panels * valueDim; }
-  int64_t statisticsBegin() const {
-    return weightsBegin() + panels * (keyTile + padding);
+  int64_t contextBegin() const { return queryBlocks * queryRows(); }
+  int64_t weightsBegin() const {
+    return contextBegin() + queryBlocks * valueDim;
   }
-  int64_t extrasBegin() const { return statisticsBegin() + panels * 4; }
+  int64_t statisticsBegin() const {
+    return weightsBegin() + queryBlocks * (keyTile + padding);
+  }
+  int64_t extrasBegin() const { return statisticsBegin() + queryBlocks * 4; }
   int64_t stagedBegin() const {
     return extrasBegin() + extras * (keyTile + 2 * lanes);
   }
@@ -78,12 +84,13 @@ struct StateLayout {
         tiles ? paddedKeys() * queryRows() : (pairs ? 0 : keyTile * keyDim);
     int64_t values = (pairs ? (keyTile + 1) / 2 : keyTile) *
                      (tiles ? llvm::alignTo(valueDim, 16) : valueDim);
-    return stagedBegin() + llvm::divideCeil(std::max(keys, values), panel);
+    return stagedBegin() + llvm::divideCeil(std::max(keys, values), queryBlock);
   }
   int64_t factor() const { return productsBegin() + (tiles ? padding : 0); }
   int64_t totalRows() const { return factor() + (pairs ? 1 : 0); }
 
-  /// First row of the panel's queries, context, weights of key 0 of the tile.
+  /// First row of the query block's queries, context, weights of key 0 of the
+  /// tile.
   Value queries(KernelBuilder &k, Value p) const {
     return k.mul(p, queryRows());
   }
@@ -101,7 +108,7 @@ struct StateLayout {
   }
 
   mlir::MemRefType memrefType() const {
-    return mlir::MemRefType::get({totalRows(), panel}, element);
+    return mlir::MemRefType::get({totalRows(), queryBlock}, element);
   }
 };
 

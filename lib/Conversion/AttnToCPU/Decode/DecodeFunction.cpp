@@ -4,7 +4,7 @@
 // the key differs between lanes. The scores of a block lie [key][row]; its
 // vectors are taken apart into one per row, and put together again.
 #include "DecodeKernels.h"
-#include "Score/PanelExtras.h"
+#include "Score/QueryBlockExtras.h"
 #include "Score/ScoreFunction.h"
 
 using namespace mlir;

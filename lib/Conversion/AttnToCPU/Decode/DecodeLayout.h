@@ -45,7 +45,7 @@ struct DecodeLayout {
         interleave(schedule.getInterleave()), part(lanes / interleave),
         capacity((type.getRows() + block - 1) / block * block),
         keyDim(type.getKeyDim()), valueDim(type.getValueDim()),
-        keyTile(schedule.getKeyTile()), pairs(schedule.usesPairs()),
+        keyTile(schedule.getKeyTile()), pairs(schedule.usesDot()),
         element(type.getElement()) {}
 
   /// That of saved states: states x rows x (value_dim + 2).
@@ -66,7 +66,7 @@ struct DecodeLayout {
   }
   /// Features, or pairs of them, of a key.
   int64_t keyNumbers() const { return pairs ? keyDim / 2 : keyDim; }
-  int64_t keyParts() const { return (keyNumbers() + part - 1) / part; }
+  int64_t splitKeyParts() const { return (keyNumbers() + part - 1) / part; }
   int64_t valueWidth() const { return vectorsOf(valueDim) * lanes; }
   int64_t scoresWidth() const {
     return std::max((keyTile + lanes) * block,
@@ -74,12 +74,12 @@ struct DecodeLayout {
   }
   /// Distances of the next query of a block and of the next part of a query.
   int64_t queryStride() const {
-    return interleave > 1 ? part : keyParts() * part;
+    return interleave > 1 ? part : splitKeyParts() * part;
   }
   int64_t partStride() const { return interleave > 1 ? block * part : part; }
   int64_t statisticsWidth() const { return capacity + lanes; }
 
-  int64_t contextBegin() const { return capacity * keyParts() * part; }
+  int64_t contextBegin() const { return capacity * splitKeyParts() * part; }
   int64_t scoresBegin() const {
     return contextBegin() + capacity * valueWidth();
   }
@@ -98,7 +98,7 @@ struct DecodeLayout {
   Value view(KernelBuilder &k, Value state, int64_t begin, int64_t rows,
              int64_t width) const;
   Value queries(KernelBuilder &k, Value state) const {
-    return view(k, state, 0, capacity / block, keyParts() * part * block);
+    return view(k, state, 0, capacity / block, splitKeyParts() * part * block);
   }
   Value context(KernelBuilder &k, Value state) const {
     return view(k, state, contextBegin(), capacity, valueWidth());

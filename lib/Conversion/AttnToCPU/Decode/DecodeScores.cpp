@@ -136,7 +136,7 @@ RegisterTile DecodeTile::multiplyKeys(Value block, Value first,
         return flatten(multiplyTurn(turn, unflatten(Values(carried), vectors)));
       });
   acc = unflatten(sums, vectors);
-  if (layout.keyParts() == whole)
+  if (layout.splitKeyParts() == whole)
     return acc;
   KernelBuilder few = k.withLanes(layout.part);
   auto lastFeatures = [&](int64_t r, Value) {

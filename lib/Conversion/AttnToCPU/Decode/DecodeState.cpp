@@ -4,7 +4,7 @@
 #include "Build/Pairs.h"
 #include "DecodeKernels.h"
 #include "Score/Normalization.h"
-#include "Score/PanelExtras.h"
+#include "Score/QueryBlockExtras.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -64,7 +64,7 @@ void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
     Value block = k.div(row, layout.block);
     Value within = k.sub(row, k.mul(block, layout.block));
     Value first = k.mul(within, layout.queryStride());
-    for (int64_t i = 0; i < layout.keyParts(); ++i) {
+    for (int64_t i = 0; i < layout.splitKeyParts(); ++i) {
       Value column = k.add(first, i * layout.partStride());
       part.store(content(i), queries, block, column);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What leaves a state: the context, transposed back and divided by the sum, the
 // logarithm of the sum, and, where a function returns them, weights and scores.
-#include "Build/Panels.h"
+#include "Build/QueryBlocks.h"
 #include "Kernels.h"
 #include "Score/Normalization.h"
 #include "StageRows.h"
@@ -19,7 +19,7 @@ static Value keepRow(KernelBuilder &k, const StateLayout &layout, Value state,
                      Value p, function_ref<Value(Value)> value,
                      StateLayout::Statistic which = StateLayout::Rescale) {
   Value scratch = layout.statistic(k, p, which);
-  k.loop(k.index(0), k.index(k.panel), k.lanes,
+  k.loop(k.index(0), k.index(k.queryBlock), k.lanes,
          [&](Value query) { k.store(value(query), state, scratch, query); });
   return scratch;
 }
@@ -50,14 +50,14 @@ struct SomeRows {
   Value state, from, width;
 };
 
-/// Writes rows of the state's panel p, one value per query each, as columns of
-/// `out`, after `map` of the values, the first of their queries and their row.
-/// Rows of queries that the tile does not have are left out.
+/// Writes rows of the state's query block p, one value per query each, as
+/// columns of `out`, after `map` of the values, the first of their queries and
+/// their row. Rows of queries that the tile does not have are left out.
 static void writeTransposed(KernelBuilder &k, const SomeRows &rows, Value out,
-                            Value p, const Panels &panels,
+                            Value p, const QueryBlocks &queryBlocks,
                             function_ref<Value(Value, Value, Value)> map) {
   Value state = rows.state, from = rows.from, width = rows.width;
-  Value first = panels.first(p), end = panels.end(p);
+  Value first = queryBlocks.first(p), end = queryBlocks.end(p);
   int64_t columns = cast<MemRefType>(out.getType()).getDimSize(1);
   int64_t groups = (columns + k.lanes - 1) / k.lanes;
   auto square = [&](Value column, Value query, Value mask, bool complete) {
@@ -82,22 +82,22 @@ static void writeTransposed(KernelBuilder &k, const SomeRows &rows, Value out,
   auto write = [&](bool complete) {
     k.columnGroups(width, [&](Value column, Value mask) {
       if (complete)
-        k.prefetchTurn(out, k.add(first, k.panel), k.div(column, k.lanes),
-                       k.panel, groups, /*isWrite=*/true);
-      k.loop(k.index(0), k.index(k.panel), k.lanes,
+        k.prefetchTurn(out, k.add(first, k.queryBlock), k.div(column, k.lanes),
+                       k.queryBlock, groups, /*isWrite=*/true);
+      k.loop(k.index(0), k.index(k.queryBlock), k.lanes,
              [&](Value query) { square(column, query, mask, complete); });
     });
   };
   k.choose(
-      k.less(k.add(first, k.panel - 1), end), [&] { write(true); },
+      k.less(k.add(first, k.queryBlock - 1), end), [&] { write(true); },
       [&] { write(false); });
 }
 
-/// Writes row `row` of the state's panel p as elements of `numbers`, one per
-/// query that the tile has.
+/// Writes row `row` of the state's query block p as elements of `numbers`, one
+/// per query that the tile has.
 static void writeRow(KernelBuilder &k, Value state, Value row, Value numbers,
-                     Value p, const Panels &panels) {
-  Value first = panels.first(p), count = k.sub(panels.end(p), first);
+                     Value p, const QueryBlocks &queryBlocks) {
+  Value first = queryBlocks.first(p), count = k.sub(queryBlocks.end(p), first);
   k.loop(k.index(0), count, 1, [&](Value i) {
     Value x =
         memref::LoadOp::create(k.builder, k.loc, state, ValueRange{row, i});
@@ -108,7 +108,7 @@ static void writeRow(KernelBuilder &k, Value state, Value row, Value numbers,
 
 /// ln(sum of exponentials) = maximum * ln 2 + ln(sum); -inf for no key.
 static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
-                     Value p, Value lse, const Panels &panels) {
+                     Value p, Value lse, const QueryBlocks &queryBlocks) {
   Value row = keepRow(k, layout, state, p, [&](Value query) {
     Value sum = k.load(state, layout.statistic(k, p, StateLayout::Sum), query);
     Value maximum =
@@ -119,23 +119,23 @@ static void writeLse(KernelBuilder &k, const StateLayout &layout, Value state,
     Value result = k.fma(maximum, k.splat(ln2), log);
     return k.select(none, k.infinity(), result);
   });
-  writeRow(k, state, row, lse, p, panels);
+  writeRow(k, state, row, lse, p, queryBlocks);
 }
 
 void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
                        Value out, Value lse) {
   Value queryCount = memref::DimOp::create(k.builder, k.loc, out, 0);
-  Panels panels(k, queryCount);
-  k.loop(k.index(0), panels.count, 1, [&](Value p) {
+  QueryBlocks queryBlocks(k, queryCount);
+  k.loop(k.index(0), queryBlocks.count, 1, [&](Value p) {
     Value inverse = inverseSums(k, layout, state, p);
     writeTransposed(k, {state, layout.context(k, p), k.index(layout.valueDim)},
-                    out, p, panels, [&](Value x, Value query, Value) {
+                    out, p, queryBlocks, [&](Value x, Value query, Value) {
                       return layout.sigmoid
                                  ? x
                                  : k.mulf(x, k.load(state, inverse, query));
                     });
     if (lse)
-      writeLse(k, layout, state, p, lse, panels);
+      writeLse(k, layout, state, p, lse, queryBlocks);
   });
 }
 
@@ -143,14 +143,14 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
                                  Value first, Value second, Value lambda,
                                  Value out) {
   Value queryCount = memref::DimOp::create(k.builder, k.loc, out, 0);
-  Panels panels(k, queryCount);
+  QueryBlocks queryBlocks(k, queryCount);
   Value factor = k.broadcast(lambda), zero = k.splat(0.0);
-  k.loop(k.index(0), panels.count, 1, [&](Value p) {
+  k.loop(k.index(0), queryBlocks.count, 1, [&](Value p) {
     if (layout.sigmoid) {
       // As they are. A row that saw no key gives 0 here, too.
       writeTransposed(
           k, {first, layout.context(k, p), k.index(layout.valueDim)}, out, p,
-          panels, [&](Value x, Value query, Value row) {
+          queryBlocks, [&](Value x, Value query, Value row) {
             Value other = k.load(second, row, query);
             Value none = arith::CmpFOp::create(
                 k.builder, k.loc, arith::CmpFPredicate::OEQ, other, zero);
@@ -168,7 +168,7 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
       return k.select(none, zero, k.mulf(x, k.subf(zero, factor)));
     });
     writeTransposed(k, {first, layout.context(k, p), k.index(layout.valueDim)},
-                    out, p, panels, [&](Value x, Value query, Value row) {
+                    out, p, queryBlocks, [&](Value x, Value query, Value row) {
                       Value own = k.mulf(x, k.load(first, inverse, query));
                       Value other = k.load(second, row, query);
                       Value share = k.load(second, subtracted, query);
@@ -193,24 +193,25 @@ static Value columnOf(KernelBuilder &k, Value matrix, int64_t column) {
 void cpu::emitSaveState(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value part) {
   Value queryCount = memref::DimOp::create(k.builder, k.loc, part, 0);
-  Panels panels(k, queryCount);
+  QueryBlocks queryBlocks(k, queryCount);
   Value maxima = columnOf(k, part, layout.valueDim),
         sums = columnOf(k, part, layout.valueDim + 1);
-  k.loop(k.index(0), panels.count, 1, [&](Value p) {
+  k.loop(k.index(0), queryBlocks.count, 1, [&](Value p) {
     writeTransposed(k, {state, layout.context(k, p), k.index(layout.valueDim)},
-                    part, p, panels, [](Value x, Value, Value) { return x; });
+                    part, p, queryBlocks,
+                    [](Value x, Value, Value) { return x; });
     writeRow(k, state, layout.statistic(k, p, StateLayout::Maximum), maxima, p,
-             panels);
+             queryBlocks);
     writeRow(k, state, layout.statistic(k, p, StateLayout::Sum), sums, p,
-             panels);
+             queryBlocks);
   });
 }
 
 void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
                           Value state, const StateRows &rows) {
   Value queryCount = memref::DimOp::create(k.builder, k.loc, rows.acc, 0);
-  Panels panels(k, queryCount);
-  k.loop(k.index(0), panels.count, 1, [&](Value p) {
+  QueryBlocks queryBlocks(k, queryCount);
+  k.loop(k.index(0), queryBlocks.count, 1, [&](Value p) {
     auto statistic = [&](StateLayout::Statistic which, Value query) {
       return k.load(state, layout.statistic(k, p, which), query);
     };
@@ -222,16 +223,16 @@ void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
       k.store(natural.maximum, state, maxima, query);
       return natural.factor;
     });
-    writeRow(k, state, maxima, rows.maximum, p, panels);
+    writeRow(k, state, maxima, rows.maximum, p, queryBlocks);
     auto scaledSum = [&](Value query) {
       Value sum = statistic(StateLayout::Sum, query);
       return k.mulf(sum, k.load(state, factors, query));
     };
     Value sums =
         keepRow(k, layout, state, p, scaledSum, StateLayout::NextMaximum);
-    writeRow(k, state, sums, rows.sum, p, panels);
+    writeRow(k, state, sums, rows.sum, p, queryBlocks);
     writeTransposed(k, {state, layout.context(k, p), k.index(layout.valueDim)},
-                    rows.acc, p, panels, [&](Value x, Value query, Value) {
+                    rows.acc, p, queryBlocks, [&](Value x, Value query, Value) {
                       return k.mulf(x, k.load(state, factors, query));
                     });
   });
@@ -243,10 +244,10 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
   TileOperands tile = operands;
   stageKeys(k, layout, tile);
   ScoreTile scoreTile(k, layout, tile);
-  const Panels &panels = scoreTile.panels;
+  const QueryBlocks &queryBlocks = scoreTile.queryBlocks;
   ScoreTile::Options options;
   options.updateMaximum = false;
-  k.loop(k.index(0), panels.count, 1, [&](Value p) {
+  k.loop(k.index(0), queryBlocks.count, 1, [&](Value p) {
     Value first = layout.weights(k, p);
     if (weights) {
       scoreTile.computeScores(p, scoreTile.allKeys(), options);
@@ -254,7 +255,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
       Value maxima = layout.statistic(k, p, StateLayout::Maximum);
       Value lowest = k.infinity();
       writeTransposed(
-          k, {tile.state, first, scoreTile.keyCount}, weights, p, panels,
+          k, {tile.state, first, scoreTile.keyCount}, weights, p, queryBlocks,
           [&](Value x, Value query, Value) {
             // Also in a row that holds a NaN, an excluded pair has weight 0.
             Value excluded = arith::CmpFOp::create(
@@ -277,7 +278,7 @@ void cpu::emitWeigh(KernelBuilder &k, const StateLayout &layout,
       scoreTile.computeScores(p, scoreTile.allKeys(), stageOptions);
       double unit = *stage == ScoresStage::Raw ? ln2 / scale : ln2;
       writeTransposed(
-          k, {tile.state, first, scoreTile.keyCount}, scores, p, panels,
+          k, {tile.state, first, scoreTile.keyCount}, scores, p, queryBlocks,
           [&](Value x, Value, Value) { return k.mulf(x, k.splat(unit)); });
     }
   });

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Queries of a tile into lanes: (queries x key_dim) becomes, panel by panel,
-// (key_dim x queries), scaled so that exp2 of a score is what softmax needs.
-// Pairs of bf16 would lose bits if they were scaled; they take the sign of the
-// scale only, and scores are scaled instead.
+// Queries of a tile into lanes: (queries x key_dim) becomes, query block by
+// query block, (key_dim x queries), scaled so that exp2 of a score is what
+// softmax needs. Pairs of bf16 would lose bits if they were scaled; they take
+// the sign of the scale only, and scores are scaled instead.
 #include "Build/Pairs.h"
-#include "Build/Panels.h"
+#include "Build/QueryBlocks.h"
 #include "Kernels.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// Some queries of a panel: their rows in memory, where the next group's begin,
-/// and where they go, column `lane` of the state's rows from `rows` on.
+/// Some queries of a query block: their rows in memory, where the next group's
+/// begin, and where they go, column `lane` of the state's rows from `rows` on.
 struct QueryGroup {
   Value query;
   Values queryRows;
@@ -89,8 +89,8 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
             k.index(0));
   Value lowest = k.infinity();
   Value zero = k.splat(0.0);
-  Panels panels(k, count);
-  k.loop(k.index(0), panels.count, 1, [&](Value p) {
+  QueryBlocks queryBlocks(k, count);
+  k.loop(k.index(0), queryBlocks.count, 1, [&](Value p) {
     Value rows = layout.queries(k, p);
     if (layout.pairs && layout.queryRows() > layout.pairRows())
       k.loop(k.index(layout.pairRows()), k.index(layout.queryRows()), 1,
@@ -98,9 +98,9 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
                for (int64_t v = 0; v < k.vectors; ++v)
                  k.store(zero, state, k.add(rows, row), k.index(v * k.lanes));
              });
-    k.loop(k.index(0), k.index(k.panel), k.lanes, [&](Value lane) {
-      Value first = k.add(panels.first(p), lane);
-      Values queryRows; // a ragged panel repeats the last query
+    k.loop(k.index(0), k.index(k.queryBlock), k.lanes, [&](Value lane) {
+      Value first = k.add(queryBlocks.first(p), lane);
+      Values queryRows; // a ragged query block repeats the last query
       for (int64_t i = 0; i < k.lanes; ++i)
         queryRows.push_back(k.min(k.add(first, i), last));
       QueryGroup group{query, queryRows, k.add(first, k.lanes),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One step of online softmax on a tile of keys:
-//   1. scores of all panels, and softmax of each (ScoreTile, softmaxTile)
-//   2. O^T[d][query] = a * O^T + V[key, d] * P^T[key][query] of all panels
-// Two passes over the panels keep K in the level-1 cache during the first and V
-// during the second; V is converted or paired between them, in the place of the
-// converted K. Two maps take the first pass one after the other, and then
-// the second: they share V. By sigmoid, every score becomes a weight by itself:
-// there is no maximum, no sum, and a is 1.
+//   1. scores of all query blocks, and softmax of each (ScoreTile, softmaxTile)
+//   2. O^T[d][query] = a * O^T + V[key, d] * P^T[key][query] of all query
+//   blocks
+// Two passes over the query blocks keep K in the level-1 cache during the first
+// and V during the second; V is converted or paired between them, in the place
+// of the converted K. Two maps take the first pass one after the other, and
+// then the second: they share V. By sigmoid, every score becomes a weight by
+// itself: there is no maximum, no sum, and a is 1.
 #include "Build/Pairs.h"
 #include "Build/TileProducts.h"
 #include "Kernels.h"
@@ -18,9 +19,9 @@ using namespace attn;
 using namespace attn::cpu;
 
 namespace {
-/// The scores of panel p for the keys [begin, end); `factor` (may be null)
-/// takes them to units of log2.
-struct PanelScores {
+/// The scores of query block p for the keys [begin, end); `factor` (may be
+/// null) takes them to units of log2.
+struct QueryBlockScores {
   Value state, p, begin, end, factor;
 };
 
@@ -31,7 +32,7 @@ struct ColumnSums {
 };
 } // namespace
 
-/// l, m and a of columns of panel p.
+/// l, m and a of columns of query block p.
 static void updateStatistics(KernelBuilder &k, const StateLayout &layout,
                              Value state, Value p, const Values &columns,
                              const ColumnSums &found) {
@@ -56,8 +57,8 @@ static void updateStatistics(KernelBuilder &k, const StateLayout &layout,
 /// Scores become weights; m, l and a are updated. Pairs of weights overwrite
 /// scores of keys that have been read.
 static void softmaxColumns(KernelBuilder &k, const StateLayout &layout,
-                           const PanelScores &scores, const Values &columns,
-                           int64_t keysInFlight) {
+                           const QueryBlockScores &scores,
+                           const Values &columns, int64_t keysInFlight) {
   Value state = scores.state, p = scores.p, factor = scores.factor;
   Value begin = scores.begin, end = scores.end;
   int64_t vectors = columns.size();
@@ -109,7 +110,7 @@ static void softmaxColumns(KernelBuilder &k, const StateLayout &layout,
 /// only 16 registers have, vector by vector, since six exponentials would
 /// spill.
 static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
-                        const PanelScores &scores) {
+                        const QueryBlockScores &scores) {
   auto softmax = [&](const Values &columns, int64_t keysInFlight) {
     softmaxColumns(k, layout, scores, columns, keysInFlight);
   };
@@ -119,7 +120,7 @@ static void softmaxTile(KernelBuilder &k, const StateLayout &layout,
   if (layout.pairs || k.vectors != 3)
     softmax(columns, 2);
   else
-    k.loop(k.index(0), k.index(k.panel), k.lanes,
+    k.loop(k.index(0), k.index(k.queryBlock), k.lanes,
            [&](Value column) { softmax({column}, 4); });
   if (layout.tiles) { // a product takes 32 keys at once
     Value last =
@@ -224,17 +225,17 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
-/// Calls `body` with the panels that see a key of the tile. There is code for
-/// narrow panels where every key is seen; tiles on the edge are few, and what
-/// they compute for queries that a panel lacks, nobody reads.
-static void
-eachPanel(ScoreTile &tile,
-          function_ref<void(ScoreTile &, Value p, const PanelKeys &)> body) {
+/// Calls `body` with the query blocks that see a key of the tile. There is code
+/// for narrow query blocks where every key is seen; tiles on the edge are few,
+/// and what they compute for queries that a query block lacks, nobody reads.
+static void eachBlock(
+    ScoreTile &tile,
+    function_ref<void(ScoreTile &, Value p, const QueryBlockKeys &)> body) {
   KernelBuilder &k = tile.k;
-  k.loop(k.index(0), tile.panels.count, 1, [&](Value p) {
-    PanelKeys keys = tile.visibleKeys(p);
+  k.loop(k.index(0), tile.queryBlocks.count, 1, [&](Value p) {
+    QueryBlockKeys keys = tile.visibleKeys(p);
     k.when(k.less(keys.begin, keys.end), [&] {
-      Value whole = tile.panels.isWhole(p);
+      Value whole = tile.queryBlocks.isWhole(p);
       if (!whole || tile.tile.mask)
         return body(tile, p, keys);
       k.choose(
@@ -253,13 +254,14 @@ static void weightsOfMap(ScoreTile &scoreTile, ScoreTile::Options options) {
   const StateLayout &layout = scoreTile.layout;
   Value state = scoreTile.tile.state;
   Value factor = options.scaled ? Value() : scoreTile.factor;
-  eachPanel(scoreTile, [&](ScoreTile &tile, Value p, const PanelKeys &keys) {
-    tile.computeScores(p, keys, options);
-    if (layout.sigmoid)
-      sigmoidTile(tile.k, layout, state, p, keys.begin, keys.end);
-    else
-      softmaxTile(tile.k, layout, {state, p, keys.begin, keys.end, factor});
-  });
+  eachBlock(
+      scoreTile, [&](ScoreTile &tile, Value p, const QueryBlockKeys &keys) {
+        tile.computeScores(p, keys, options);
+        if (layout.sigmoid)
+          sigmoidTile(tile.k, layout, state, p, keys.begin, keys.end);
+        else
+          softmaxTile(tile.k, layout, {state, p, keys.begin, keys.end, factor});
+      });
 }
 
 void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
@@ -283,23 +285,23 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
   auto rowsOf = [&](Value keys) {
     return layout.pairs ? pairCount(k, keys) : keys;
   };
-  auto eachContext = [&](auto contextOfPanel) {
+  auto eachContext = [&](auto contextOfBlock) {
     for (ScoreTile &scoreTile : scoreTiles)
-      eachPanel(scoreTile,
-                [&](ScoreTile &tile, Value p, const PanelKeys &keys) {
-                  contextOfPanel(tile.k, tile.tile.state, p, keys);
+      eachBlock(scoreTile,
+                [&](ScoreTile &tile, Value p, const QueryBlockKeys &keys) {
+                  contextOfBlock(tile.k, tile.tile.state, p, keys);
                 });
   };
   auto accumulate = [&] {
-    eachContext(
-        [&](KernelBuilder &panel, Value state, Value p, const PanelKeys &keys) {
-          if (layout.tiles)
-            emitContextOfTiles(panel, layout, state, staged, p, keys.begin,
-                               keys.end);
-          else
-            contextTile(panel, layout, state, staged, p, rowsOf(keys.begin),
-                        rowsOf(keys.end));
-        });
+    eachContext([&](KernelBuilder &queryBlock, Value state, Value p,
+                    const QueryBlockKeys &keys) {
+      if (layout.tiles)
+        emitContextOfTiles(queryBlock, layout, state, staged, p, keys.begin,
+                           keys.end);
+      else
+        contextTile(queryBlock, layout, state, staged, p, rowsOf(keys.begin),
+                    rowsOf(keys.end));
+    });
   };
   if (!strict)
     return accumulate();
@@ -308,32 +310,35 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
                      ? allFiniteTransposed(k, layout, staged, count)
                      : allFinite(k, staged, rowsOf(count), layout.valueDim);
   k.choose(finite, accumulate, [&] {
-    eachContext(
-        [&](KernelBuilder &panel, Value state, Value p, const PanelKeys &keys) {
-          strictContextTile(panel, layout, state, layout.pairs ? value : staged,
-                            p, rowsOf(keys.begin), rowsOf(keys.end));
-        });
+    eachContext([&](KernelBuilder &queryBlock, Value state, Value p,
+                    const QueryBlockKeys &keys) {
+      strictContextTile(queryBlock, layout, state,
+                        layout.pairs ? value : staged, p, rowsOf(keys.begin),
+                        rowsOf(keys.end));
+    });
   });
 }
 
 /// Without maximum and sum, contexts are added.
 static void addContexts(KernelBuilder &k, const StateLayout &layout, Value into,
                         Value from) {
-  k.loop(k.index(0), k.index(layout.panels * layout.valueDim), 1, [&](Value r) {
-    Value row = k.add(r, layout.contextBegin());
-    for (int64_t v = 0; v < k.vectors; ++v) {
-      Value column = k.index(v * k.lanes);
-      k.store(k.addf(k.load(into, row, column), k.load(from, row, column)),
-              into, row, column);
-    }
-  });
+  k.loop(k.index(0), k.index(layout.queryBlocks * layout.valueDim), 1,
+         [&](Value r) {
+           Value row = k.add(r, layout.contextBegin());
+           for (int64_t v = 0; v < k.vectors; ++v) {
+             Value column = k.index(v * k.lanes);
+             k.store(
+                 k.addf(k.load(into, row, column), k.load(from, row, column)),
+                 into, row, column);
+           }
+         });
 }
 
 void cpu::emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,
                     Value from) {
   if (layout.sigmoid)
     return addContexts(k, layout, into, from);
-  k.loop(k.index(0), k.index(layout.panels), 1, [&](Value p) {
+  k.loop(k.index(0), k.index(layout.queryBlocks), 1, [&](Value p) {
     Value maximumRow = layout.statistic(k, p, StateLayout::Maximum);
     Value sumRow = layout.statistic(k, p, StateLayout::Sum);
     Value context = layout.context(k, p);

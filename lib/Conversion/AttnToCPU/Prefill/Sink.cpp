@@ -17,7 +17,7 @@ void cpu::emitAddSink(KernelBuilder &k, const StateLayout &layout, Value state,
                                  b);
   };
   Value none = equal(score, k.splat(-std::numeric_limits<double>::infinity()));
-  k.loop(k.index(0), k.index(layout.panels), 1, [&](Value p) {
+  k.loop(k.index(0), k.index(layout.queryBlocks), 1, [&](Value p) {
     Value maximumRow = layout.statistic(k, p, StateLayout::Maximum);
     Value sumRow = layout.statistic(k, p, StateLayout::Sum);
     for (int64_t v = 0; v < k.vectors; ++v) {

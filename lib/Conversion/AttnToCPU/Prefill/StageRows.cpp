@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rows of keys or values in the form that the register tiles read: a narrower
 // type is converted, the values of two keys are put side by side, or keys are
-// padded and values transposed, once per tile of keys, for all panels of the
-// query tile.
+// padded and values transposed, once per tile of keys, for all query blocks of
+// the query tile.
 #include "StageRows.h"
 #include "Build/Pairs.h"
 #include "Build/TileProducts.h"
@@ -16,7 +16,7 @@ using namespace attn::cpu;
 static Value stagedView(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value count, int64_t dim) {
   OpBuilder &b = k.builder;
-  int64_t offset = layout.stagedBegin() * layout.panel;
+  int64_t offset = layout.stagedBegin() * layout.queryBlock;
   auto type =
       MemRefType::get({ShapedType::kDynamic, dim}, k.element,
                       StridedLayoutAttr::get(b.getContext(), offset, {dim, 1}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The context by products of tiles: O^T[d][query] += V[:, d] . P^T[:, query]. A
-// is V, transposed once per tile of keys for all panels; B is the weights,
-// which the state holds in pairs.
+// is V, transposed once per tile of keys for all query blocks; B is the
+// weights, which the state holds in pairs.
 #include "Build/TileProducts.h"
 #include "StageRows.h"
 #include <numeric>

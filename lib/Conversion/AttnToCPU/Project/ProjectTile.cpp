@@ -30,7 +30,7 @@ struct Blocking {
   int64_t rows;   // of the input that share what was packed
   int64_t panel;
 
-  explicit Blocking(ScheduleAttr schedule) : panel(schedule.getPanel()) {
+  explicit Blocking(ScheduleAttr schedule) : panel(schedule.getQueryBlock()) {
     depth = std::max<int64_t>(128, 4096 / panel);
     panels = std::max<int64_t>(1, 16384 / (depth * panel));
     rows = llvm::alignTo(2 * schedule.getQueryTile(), schedule.getRows());
@@ -231,23 +231,25 @@ void Projection::steps(int64_t size, function_ref<void(Value, Value)> body) {
 /// Copies `count` rows of the weight from row `begin` and of the panels from
 /// column `firstColumn`. Columns that do not exist are 0.
 void Projection::pack(Value firstColumn, Value begin, Value count) {
-  Value end = k.min(width, k.add(firstColumn, blocking.panels * k.panel));
+  Value end =
+      k.min(width, k.add(firstColumn, blocking.panels * blocking.panel));
   auto copy = [&](Value d, Value column, int64_t v, Value mask) {
     Value row = k.add(begin, d);
-    Value panel = k.div(k.sub(column, firstColumn), k.panel);
+    Value panel = k.div(k.sub(column, firstColumn), blocking.panel);
     Value from = mask ? inside(column, v) : k.add(column, v * k.lanes);
     k.store(k.loadRow(weight, row, from, mask), scratch,
             k.add(k.mul(panel, blocking.depth), d), k.index(v * k.lanes));
   };
-  Value whole = k.sub(end, k.index(k.panel - 1));
+  Value whole = k.sub(end, k.index(blocking.panel - 1));
   k.loop(k.index(0), count, 1, [&](Value d) {
-    k.loop(firstColumn, whole, k.panel, [&](Value column) {
+    k.loop(firstColumn, whole, blocking.panel, [&](Value column) {
       for (int64_t v = 0; v < k.vectors; ++v)
         copy(d, column, v, {});
     });
   });
   Value rest = k.sub(end, firstColumn);
-  Value column = k.add(firstColumn, k.mul(k.div(rest, k.panel), k.panel));
+  Value column =
+      k.add(firstColumn, k.mul(k.div(rest, blocking.panel), blocking.panel));
   k.when(k.less(column, end), [&] {
     k.loop(k.index(0), count, 1, [&](Value d) {
       for (int64_t v = 0; v < k.vectors; ++v)
@@ -261,7 +263,7 @@ Source Projection::panelAt(Value number, Value row) {
   auto type = cast<MemRefType>(weight.getType());
   auto attr = [&](int64_t value) { return k.builder.getIndexAttr(value); };
   SmallVector<OpFoldResult> offsets{number, attr(0), attr(0)},
-      sizes{attr(1), attr(type.getDimSize(1)), attr(k.panel)},
+      sizes{attr(1), attr(type.getDimSize(1)), attr(blocking.panel)},
       strides(3, attr(1));
   auto panel = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
       type.getShape().drop_front(), type, offsets, sizes, strides));
@@ -272,15 +274,16 @@ Source Projection::panelAt(Value number, Value row) {
 
 /// The panels from `firstColumn` and the rows from `firstRow` that share them.
 void Projection::tall(Value firstColumn, Value firstRow) {
-  Value endColumn = k.min(width, k.add(firstColumn, blocking.panels * k.panel));
+  Value endColumn =
+      k.min(width, k.add(firstColumn, blocking.panels * blocking.panel));
   Value endRow = k.min(rows, k.add(firstRow, blocking.rows));
   steps(blocking.depth, [&](Value begin, Value count) {
     if (!packed())
       pack(firstColumn, begin, count);
-    k.loop(firstColumn, endColumn, k.panel, [&](Value column) {
-      Value number = k.div(k.sub(column, firstColumn), k.panel);
+    k.loop(firstColumn, endColumn, blocking.panel, [&](Value column) {
+      Value number = k.div(k.sub(column, firstColumn), blocking.panel);
       Source source =
-          packed() ? panelAt(k.div(column, k.panel), begin)
+          packed() ? panelAt(k.div(column, blocking.panel), begin)
                    : Source{scratch, k.mul(number, blocking.depth), k.index(0)};
       Value sums = k.add(k.mul(number, blocking.rows), blocking.packedRows());
       k.loop(firstRow, endRow, k.rows, [&](Value row) {
@@ -300,16 +303,16 @@ void Projection::tall(Value firstColumn, Value firstRow) {
 
 /// Columns whose sums for few rows fit the scratch.
 int64_t Projection::streamedColumns() const {
-  return blocking.scratchRows() / k.rows * k.panel;
+  return blocking.scratchRows() / k.rows * blocking.panel;
 }
 
 /// All rows, at most `count`; the last panel moves back.
 void Projection::stream(int64_t count, Value firstColumn) {
   Value end = k.min(width, k.add(firstColumn, streamedColumns()));
-  Value last = k.sub(end, k.index(k.panel));
+  Value last = k.sub(end, k.index(blocking.panel));
   steps(streamedRows, [&](Value begin, Value steps) {
-    k.loop(firstColumn, end, k.panel, [&](Value next) {
-      Value number = k.div(k.sub(next, firstColumn), k.panel);
+    k.loop(firstColumn, end, blocking.panel, [&](Value next) {
+      Value number = k.div(k.sub(next, firstColumn), blocking.panel);
       Value column = k.min(next, last);
       multiply({count,
                 k.index(0),
@@ -324,11 +327,11 @@ void Projection::stream(int64_t count, Value firstColumn) {
 
 /// One row and `count` panels at a time; the last ones move back.
 void Projection::sideBySide(int64_t count) {
-  Value panels = k.div(k.add(width, k.panel - 1), k.panel);
+  Value panels = k.div(k.add(width, blocking.panel - 1), blocking.panel);
   Value last = k.sub(panels, k.index(count));
   k.loop(k.index(0), panels, count, [&](Value next) {
     Value first = k.min(next, last);
-    Block block{1,  k.index(0), k.mul(first, k.panel), k.index(0), depth,
+    Block block{1,  k.index(0), k.mul(first, blocking.panel), k.index(0), depth,
                 {}, {}};
     for (int64_t p = 0; p < count; ++p)
       block.sources.push_back(panelAt(k.add(first, p), k.index(0)));
@@ -373,7 +376,7 @@ void cpu::emitProjectTile(KernelBuilder &k, Value input, Value weight,
   Value single = k.less(p.rows, k.index(2));
   auto tall = [&] {
     k.loop(k.index(0), p.rows, p.blocking.rows, [&](Value row) {
-      k.loop(k.index(0), p.width, p.blocking.panels * k.panel,
+      k.loop(k.index(0), p.width, p.blocking.panels * p.blocking.panel,
              [&](Value column) { p.tall(column, row); });
     });
   };
@@ -390,11 +393,11 @@ void cpu::emitProjectTile(KernelBuilder &k, Value input, Value weight,
   };
   if (!p.packed()) {
     Value few = k.less(p.rows, k.index(k.rows + 1));
-    Value wide = k.less(k.index(k.panel - 1), p.width);
+    Value wide = k.less(k.index(p.blocking.panel - 1), p.width);
     return k.choose(both(few, wide), [&] { k.when(some, stream); }, tall);
   }
   int64_t count = std::max<int64_t>(1, 8 / k.vectors);
-  Value wide = k.less(k.index((count - 1) * k.panel), p.width);
+  Value wide = k.less(k.index((count - 1) * p.blocking.panel), p.width);
   k.choose(
       both(single, wide), [&] { k.when(some, [&] { p.sideBySide(count); }); },
       tall);

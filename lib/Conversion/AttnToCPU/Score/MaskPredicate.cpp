@@ -19,9 +19,9 @@ static AllowedAttr allowedOf(const FormulaNode &literal) {
              : AllowedAttr();
 }
 
-/// Does it read booleans, which lie in the rows of a panel?
-static bool readsPanel(const Formula &f) {
-  return allowedOf(*f) || llvm::any_of(f->children, readsPanel);
+/// Does it read booleans, which lie in the rows of a query block?
+static bool readsBlock(const Formula &f) {
+  return allowedOf(*f) || llvm::any_of(f->children, readsBlock);
 }
 
 /// Instructions, roughly.
@@ -38,10 +38,10 @@ int64_t MaskPredicate::lengthOf(const Formula &f) {
   return length;
 }
 
-/// As `evaluate`, but what reads no panel is a call of a function `name`.
+/// As `evaluate`, but what reads no query block is a call of a function `name`.
 Value MaskPredicate::evaluateApart(const Formula &f, StringRef name,
                                    Value query, Value key, LookUp lookUp) {
-  if (!readsPanel(f))
+  if (!readsBlock(f))
     return callMask(f, name, query, key);
   if (f->children.empty())
     return evaluateHere(f, query, key, lookUp);
@@ -54,7 +54,7 @@ Value MaskPredicate::evaluateApart(const Formula &f, StringRef name,
   std::vector<Formula> apart;
   Value result;
   for (auto [i, child] : llvm::enumerate(f->children)) {
-    if (!readsPanel(child)) {
+    if (!readsBlock(child)) {
       apart.push_back(child);
       continue;
     }

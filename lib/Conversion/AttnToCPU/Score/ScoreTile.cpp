@@ -13,36 +13,37 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// The fixed point of numbers over the number of panels: a division in every
-/// block would take as long as several products.
-static constexpr int64_t onePanel = 1 << 20;
+/// The fixed point of numbers over the number of query blocks: a division in
+/// every block would take as long as several products.
+static constexpr int64_t oneBlock = 1 << 20;
 
 ScoreTile::ScoreTile(KernelBuilder &builder, const StateLayout &layout,
                      const TileOperands &operands)
     : k(builder), layout(layout), tile(operands),
-      panels(k, k.sub(tile.queryEnd, tile.queryBegin)),
-      extras(k, layout, tile, panels) {
+      queryBlocks(k, k.sub(tile.queryEnd, tile.queryBegin)),
+      extras(k, layout, tile, queryBlocks) {
   keyCount = memref::DimOp::create(k.builder, k.loc, tile.key, 0);
   formula = maskFormula(maskContext, tile.mask);
   if (layout.pairs)
     factor = k.load(tile.state, k.index(layout.factor()), k.index(0));
-  if (layout.panels == 1 || layout.tiles)
+  if (layout.queryBlocks == 1 || layout.tiles)
     return;
-  Value count = k.max(panels.count, k.index(1));
+  Value count = k.max(queryBlocks.count, k.index(1));
   auto divided = [&](Value x) -> Value {
     return arith::DivUIOp::create(k.builder, k.loc, x, count);
   };
-  perPanel = k.add(divided(k.index(onePanel)), 1);
+  perQueryBlock = k.add(divided(k.index(oneBlock)), 1);
   rowsPerBlock = divided(k.add(count, k.rows - 1));
 }
 
 ScoreTile::ScoreTile(KernelBuilder &narrower, const ScoreTile &other)
-    : k(narrower), layout(other.layout), tile(other.tile), panels(other.panels),
-      keyCount(other.keyCount), factor(other.factor), perPanel(other.perPanel),
+    : k(narrower), layout(other.layout), tile(other.tile),
+      queryBlocks(other.queryBlocks), keyCount(other.keyCount),
+      factor(other.factor), perQueryBlock(other.perQueryBlock),
       rowsPerBlock(other.rowsPerBlock), maskContext(other.maskContext),
       formula(other.formula), extras(narrower, other.extras) {}
 
-PanelKeys ScoreTile::allKeys() {
+QueryBlockKeys ScoreTile::allKeys() {
   Value zero = k.index(0);
   if (tile.mask)
     return {zero, zero, zero, keyCount};
@@ -50,23 +51,23 @@ PanelKeys ScoreTile::allKeys() {
   return {zero, zero, full, keyCount};
 }
 
-PanelKeys ScoreTile::visibleKeys(Value p) {
+QueryBlockKeys ScoreTile::visibleKeys(Value p) {
   if (!tile.mask)
     return allKeys();
   BoundsOptions options;
   options.ignoreRaggedTail = true;
-  // Panels of a document's rows, and such as are not all of one width, begin
-  // anywhere.
+  // QueryBlocks of a document's rows, and such as are not all of one width,
+  // begin anywhere.
   options.rowsInOneTile =
       llvm::isPowerOf2_64(k.vectors) &&
       !llvm::any_of(leafTerms(tile.mask), llvm::IsaPred<DocumentAttr>);
   KeyRanges ranges =
-      analyzeMask(maskContext, formula, {k.panel, k.rows}, options);
+      analyzeMask(maskContext, formula, {k.queryBlock, k.rows}, options);
   SymbolValues symbols(ranges.context, tile.queryLength, tile.keyLength,
                        tile.maskOperands);
   Value first = firstQuery(p);
   symbols.set(Variable::QueryBegin, first);
-  symbols.set(Variable::QueryEnd, k.add(tile.queryBegin, panels.end(p)));
+  symbols.set(Variable::QueryEnd, k.add(tile.queryBegin, queryBlocks.end(p)));
   // Blocks of `rows` keys count from key 0, and tiles begin at a multiple.
   auto local = [&](Value block, Value low) {
     Value relative = k.sub(k.mul(block, k.rows), tile.keyBegin);
@@ -74,7 +75,7 @@ PanelKeys ScoreTile::visibleKeys(Value p) {
   };
   Value zero = k.index(0);
   if (auto bounds = emitKeyBlockBounds(k.builder, k.loc, ranges, symbols)) {
-    PanelKeys keys;
+    QueryBlockKeys keys;
     keys.begin = local(bounds->begin, zero);
     keys.end = local(bounds->end, keys.begin);
     keys.fullBegin = local(bounds->fullBegin, keys.begin);
@@ -88,7 +89,7 @@ PanelKeys ScoreTile::visibleKeys(Value p) {
   return {begin, begin, begin, local(hullEnd, begin)};
 }
 
-void ScoreTile::computeScores(Value p, const PanelKeys &keys,
+void ScoreTile::computeScores(Value p, const QueryBlockKeys &keys,
                               const Options &options) {
   extras.pack(p, keys, options.bias, options.mask);
   auto scoresOf = [&](Value block, bool careful) {
@@ -252,7 +253,8 @@ static void prefetchRows(KernelBuilder &k, Value matrix, Value row,
 void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
   if (!k.schedule.getPrefetch())
     return;
-  int64_t panels = layout.panels, perBlock = (k.rows + panels - 1) / panels;
+  int64_t queryBlocks = layout.queryBlocks,
+          perBlock = (k.rows + queryBlocks - 1) / queryBlocks;
   auto touch = [&](Value row, int64_t count) {
     prefetchRows(k, options.nextKey, k.add(row, keyCount), count);
     if (options.value)
@@ -261,21 +263,23 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
   auto times = [&](Value x, Value y) -> Value {
     return arith::MulIOp::create(k.builder, k.loc, x, y);
   };
-  // Block b of panel p begins at row (p * keys + b) / number of panels.
+  // Block b of query block p begins at row (p * keys + b) / number of query
+  // blocks.
   Value turn = k.add(times(p, keyCount), block);
   if (!rowsPerBlock) {
-    touch(k.div(turn, panels), perBlock);
+    touch(k.div(turn, queryBlocks), perBlock);
   } else {
-    Value row = k.div(times(turn, perPanel), onePanel);
+    Value row = k.div(times(turn, perQueryBlock), oneBlock);
     touch(row, perBlock);
     k.loop(k.index(perBlock), rowsPerBlock, 1,
            [&](Value r) { touch(k.add(row, r), 1); });
   }
   if (options.ahead.empty())
     return;
-  int64_t queries = panels * k.panel, blocks = panels * layout.keyTile / k.rows;
+  int64_t queries = queryBlocks * k.queryBlock,
+          blocks = queryBlocks * layout.keyTile / k.rows;
   int64_t perTurn = (queries + blocks - 1) / blocks;
-  Value before = k.mul(tile.keyBegin, panels), first, fewer;
+  Value before = k.mul(tile.keyBegin, queryBlocks), first, fewer;
   if (k.vectors == 1) { // a tile of fewer keys has fewer blocks
     fewer = k.less(keyCount, k.index(layout.keyTile));
     Value rows = k.select(fewer, k.index(2 * perTurn), k.index(perTurn));

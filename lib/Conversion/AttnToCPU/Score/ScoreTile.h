@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scores of one tile of keys for all panels of a query tile. Shared by online
-// (which goes on to softmax and context) and weigh (which writes them out).
+// Scores of one tile of keys for all query blocks of a query tile. Shared by
+// online (which goes on to softmax and context) and weigh (which writes them
+// out).
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_SCORETILE_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_SCORETILE_H
 
-#include "PanelExtras.h"
+#include "QueryBlockExtras.h"
 #include "attn/Dialect/Attn/IR/MaskFormula.h"
 
 namespace attn::cpu {
@@ -13,23 +14,25 @@ class ScoreTile {
 public:
   ScoreTile(KernelBuilder &builder, const StateLayout &layout,
             const TileOperands &operands);
-  /// The same tile, where panels are those of `narrower`.
+  /// The same tile, where query blocks are those of `narrower`.
   ScoreTile(KernelBuilder &narrower, const ScoreTile &tile);
 
   KernelBuilder &k;
   const StateLayout &layout;
   const TileOperands &tile;
-  Panels panels;
+  QueryBlocks queryBlocks;
   Value keyCount;
   Value factor; // of products of pairs, or null
 
-  /// First query of panel p.
-  Value firstQuery(Value p) { return k.add(tile.queryBegin, panels.first(p)); }
+  /// First query of query block p.
+  Value firstQuery(Value p) {
+    return k.add(tile.queryBegin, queryBlocks.first(p));
+  }
 
-  /// The keys that panel p sees, at the granularity of the register tile.
-  PanelKeys visibleKeys(Value p);
+  /// The keys that query block p sees, at the granularity of the register tile.
+  QueryBlockKeys visibleKeys(Value p);
   /// All keys of the tile, with the mask (if any) tested everywhere.
-  PanelKeys allKeys();
+  QueryBlockKeys allKeys();
 
   struct Options {
     bool function = true, bias = true, mask = true, updateMaximum = true;
@@ -42,15 +45,16 @@ public:
     mlir::ValueRange ahead = {};
   };
   /// A score with bias and mask, for key `key` of the tile and vector v of the
-  /// queries of panel p. A careful one tests the mask.
+  /// queries of query block p. A careful one tests the mask.
   Value adjust(Value score, Value p, Value key, int64_t v,
                const Options &options, bool careful);
-  /// Writes the scores of `keys` into the panel's weights rows, and their
+  /// Writes the scores of `keys` into the query block's weights rows, and their
   /// maximum into NextMaximum.
-  void computeScores(Value p, const PanelKeys &keys, const Options &options);
+  void computeScores(Value p, const QueryBlockKeys &keys,
+                     const Options &options);
 
-  /// Touches, spread over all panels and blocks, the values of this tile, the
-  /// keys of the next and, in the first tile, what is needed later.
+  /// Touches, spread over all query blocks and blocks, the values of this tile,
+  /// the keys of the next and, in the first tile, what is needed later.
   void prefetchNext(Value p, Value block, const Options &options);
 
 private:
@@ -59,13 +63,13 @@ private:
   Value applyFunction(Value score, Value p, Value key, int64_t v);
   Value visible(Value p, Value key, int64_t v);
 
-  /// For prefetches, where tiles may have fewer panels than there is room for:
-  /// 2^20 over their number, rounded up, and rows per block. Null for products
-  /// of tiles, whose loops have no register left.
-  Value perPanel, rowsPerBlock;
+  /// For prefetches, where tiles may have fewer query blocks than there is room
+  /// for: 2^20 over their number, rounded up, and rows per block. Null for
+  /// products of tiles, whose loops have no register left.
+  Value perQueryBlock, rowsPerBlock;
   MaskContext maskContext;
   Formula formula;
-  PanelExtras extras;
+  QueryBlockExtras extras;
 };
 
 /// Scores of one block of rows by products of tiles (TileScores.cpp).

@@ -21,10 +21,10 @@ struct TileOperands {
   mlir::ValueRange ahead;           // matrices that are needed later
 };
 
-/// The keys of the tile that a panel looks at, relative to the tile's first:
-/// [begin, end), of which [fullBegin, fullEnd) need no mask. The number of keys
-/// in the full range is a multiple of the register tile's rows.
-struct PanelKeys {
+/// The keys of the tile that a query block looks at, relative to the tile's
+/// first: [begin, end), of which [fullBegin, fullEnd) need no mask. The number
+/// of keys in the full range is a multiple of the register tile's rows.
+struct QueryBlockKeys {
   Value begin, fullBegin, fullEnd, end;
 };
 

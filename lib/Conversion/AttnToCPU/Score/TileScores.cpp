@@ -35,8 +35,8 @@ static void multiplyTiles(ScoreTile &scoreTile, Value p, Value first,
                 k.index(v * tileSize));
 }
 
-/// Scores of the keys [begin, end) in the panel's rows: scale, function, bias
-/// and mask are applied there, and the maximum is taken.
+/// Scores of the keys [begin, end) in the query block's rows: scale, function,
+/// bias and mask are applied there, and the maximum is taken.
 static void adjustRows(ScoreTile &scoreTile, Value p, Value begin, Value end,
                        const ScoreTile::Options &options, bool careful) {
   KernelBuilder &k = scoreTile.k;

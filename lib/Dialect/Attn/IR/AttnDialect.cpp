@@ -71,8 +71,8 @@ TargetAttr TargetAttr::of(Operation *op) {
       return target;
   return TargetAttr::get(op->getContext(), /*triple=*/"", /*processor=*/"",
                          /*lanes=*/8, /*registers=*/16, /*chains=*/8,
-                         /*pair_chains=*/0, /*l1_bytes=*/32768,
-                         Products::Single, /*scalef=*/false, /*f16=*/false,
+                         /*pair_chains=*/0, /*l1_bytes=*/32768, Products::Fma,
+                         /*scalef=*/false, /*f16=*/false,
                          /*bf16=*/false, /*amx=*/false,
                          /*lane_products=*/false);
 }
@@ -113,7 +113,7 @@ static LogicalResult verifyBlocks(function_ref<InFlightDiagnostic()> emitError,
                                   Products products) {
   auto [lanes, rows, block, interleave] = blocks;
   // A vector of weights holds whole pairs of keys.
-  int64_t leastLanes = products == Products::Pairs ? 16 : 8;
+  int64_t leastLanes = products == Products::Dot ? 16 : 8;
   bool largeBlock =
       decode && block == 8 && lanes >= leastLanes && rows * 8 % lanes == 0;
   if (block != 4 && !largeBlock) // C9
@@ -136,13 +136,13 @@ static LogicalResult
 verifyProducts(function_ref<InFlightDiagnostic()> emitError, Products products,
                bool decode, ProductSizes sizes) {
   auto [lanes, rows, vectors, keyTile] = sizes;
-  if (products == Products::Pairs &&
+  if (products == Products::Dot &&
       (rows % 2 || (decode && (vectors % 2 || keyTile % 2 || lanes < 8)))) // C6
-    return emitError() << "expects products of pairs to have an even number of "
+    return emitError() << "expects products = dot to have an even number of "
                           "rows and, in kind decode, of vectors and keys, and "
                           "at least 8 lanes";
-  if (products == Products::Tiles && (decode || lanes != 16 || rows % 32)) // C7
-    return emitError() << "expects products of tiles to have kind prefill, 16 "
+  if (products == Products::Amx && (decode || lanes != 16 || rows % 32)) // C7
+    return emitError() << "expects products = amx to have kind prefill, 16 "
                           "lanes and a multiple of 32 rows";
   return success();
 }

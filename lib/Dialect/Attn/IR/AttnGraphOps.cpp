@@ -167,8 +167,8 @@ LogicalResult ProjectOp::verify() {
                           "dimensions",
                           a, b))) // C3
       return failure();
-  if (getSchedule() && getSchedule()->usesPairs()) // C8
-    return emitOpError("expects a schedule without products of ")
+  if (getSchedule() && getSchedule()->usesDot()) // C8
+    return emitOpError("expects a schedule without products = ")
            << stringifyProducts(getSchedule()->getProducts());
   if (!getBias())
     return success();

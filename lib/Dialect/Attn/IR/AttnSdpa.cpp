@@ -108,10 +108,10 @@ static LogicalResult verifyState(SdpaOp op, ArrayRef<int64_t> rows) {
 static LogicalResult verifyPairs(SdpaOp op) {
   for (std::optional<ScheduleAttr> schedule :
        {op.getSchedule(), op.getDecodeSchedule()}) {
-    if (!schedule || !schedule->usesPairs())
+    if (!schedule || !schedule->usesDot())
       continue;
     if (op.isSigmoid())
-      return op.emitOpError() << "expects no products of "
+      return op.emitOpError() << "expects no products = "
                               << stringifyProducts(schedule->getProducts())
                               << " with normalization sigmoid";
     if (failed(expectPairs(op, *schedule,

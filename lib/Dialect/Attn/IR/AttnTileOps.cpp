@@ -75,9 +75,9 @@ static LogicalResult expectPairsOf(Operation *op, StateType state,
                                    ScheduleAttr schedule, ValueRange tiles) {
   bool holdsPairs = state.getElement().isF32() &&
                     state.getNormalization() == Normalization::Softmax;
-  if (schedule.usesPairs() && !holdsPairs)
+  if (schedule.usesDot() && !holdsPairs)
     return op->emitOpError() << "expects a state of f32 by softmax for "
-                                "products of "
+                                "products = "
                              << stringifyProducts(schedule.getProducts())
                              << ", but got " << state;
   if (failed(expectWholePairs(op, schedule, state.getKeyDim(),
@@ -285,10 +285,10 @@ void WeighOp::getEffects(Effects &effects) {
 static LogicalResult verifyPanels(ProjectTileOp op, ShapedType weight) {
   int64_t columns = cast<ShapedType>(op.getOut().getType()).getDimSize(1),
           panels = weight.getDimSize(0), panel = weight.getDimSize(2);
-  if (panel != static_cast<int64_t>(op.getSchedule().getPanel())) // C5
-    return op.emitOpError()
-           << "expects panels of the schedule's " << op.getSchedule().getPanel()
-           << " columns, but got " << weight;
+  if (panel != static_cast<int64_t>(op.getSchedule().getQueryBlock())) // C5
+    return op.emitOpError() << "expects panels of the schedule's "
+                            << op.getSchedule().getQueryBlock()
+                            << " columns, but got " << weight;
   if (!ShapedType::isDynamic(columns) && !ShapedType::isDynamic(panels) &&
       panels != static_cast<int64_t>(llvm::divideCeil(columns, panel))) // C5
     return op.emitOpError() << "expects as many panels as hold the " << columns
@@ -316,8 +316,8 @@ LogicalResult ProjectTileOp::verify() {
     return emitOpError()
            << "expects a row of out per row of the input, but got " << outRows
            << " and " << rows;
-  if (getSchedule().usesPairs()) // C6
-    return emitOpError("expects a schedule without products of ")
+  if (getSchedule().usesDot()) // C6
+    return emitOpError("expects a schedule without products = ")
            << stringifyProducts(getSchedule().getProducts());
   if (!getBias())
     return success();

@@ -49,11 +49,11 @@ inline llvm::LogicalResult expectElement(mlir::Operation *op,
 inline llvm::LogicalResult expectPairs(mlir::Operation *op,
                                        ScheduleAttr schedule,
                                        mlir::ValueRange matrices) {
-  if (!schedule.usesPairs())
+  if (!schedule.usesDot())
     return mlir::success();
   for (mlir::Type type : matrices.getTypes())
     if (!llvm::cast<mlir::ShapedType>(type).getElementType().isBF16())
-      return op->emitOpError() << "expects elements of bf16 for products of "
+      return op->emitOpError() << "expects elements of bf16 for products = "
                                << stringifyProducts(schedule.getProducts())
                                << ", but got " << type;
   return mlir::success();
@@ -64,12 +64,12 @@ inline llvm::LogicalResult expectWholePairs(mlir::Operation *op,
                                             ScheduleAttr schedule,
                                             int64_t keyDim, int64_t valueDim) {
   int64_t numbers = 2 * schedule.getLanes();
-  if (!schedule.usesPairs() || schedule.getKind() != Kind::Decode ||
+  if (!schedule.usesDot() || schedule.getKind() != Kind::Decode ||
       (keyDim % numbers == 0 && valueDim % numbers == 0))
     return mlir::success();
   return op->emitOpError() << "expects head dimensions to be multiples of "
                            << numbers
-                           << " for products of pairs in kind decode, but got "
+                           << " for products = dot in kind decode, but got "
                            << keyDim << " and " << valueDim;
 }
 

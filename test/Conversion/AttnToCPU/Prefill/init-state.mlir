@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A state is one buffer: queries (panels * key_dim rows), context (panels *
-// value_dim), weights, four statistics per panel, and room for a tile of keys and
+// A state is one buffer: queries (query blocks * key_dim rows), context (query blocks *
+// value_dim), weights, four statistics per query block, and room for a tile of keys and
 // values of a narrower type; lanes are queries.
 // Queries are transposed and scaled by scale * log2(e).
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s

@@ -6,7 +6,7 @@
 #p = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 #n = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
-// 2 panels x 2 blocks are 4 turns for 8 queries: two rows in each, or, in a tile
+// 2 query blocks x 2 blocks are 4 turns for 8 queries: two rows in each, or, in a tile
 // of fewer than 4 keys, four.
 // CHECK-LABEL: func.func private @f.online_full(
 // CHECK-SAME: %[[BEGIN:arg[0-9]+]]: index, %{{arg[0-9]+}}: index, %{{arg[0-9]+}}: index, %[[AHEAD:arg[0-9]+]]: memref<?x20xf32>)

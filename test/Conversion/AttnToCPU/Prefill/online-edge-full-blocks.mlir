@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Within a tile on the edge the blocks that all queries of a panel see need no
+// Within a tile on the edge the blocks that all queries of a query block see need no
 // predicate: one loop of two has none, the other takes the blocks on both sides.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>

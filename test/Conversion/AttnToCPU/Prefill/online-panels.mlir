@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A panel of 3 vectors divides few lengths: so that no vector lacks queries, the
-// last panels hold two, for which a tile without a mask has code of its own. On
-// the edge there is one code, and panels of a power of two are all alike.
+// A query block of 3 vectors divides few lengths: so that no vector lacks queries, the
+// last query blocks hold two, for which a tile without a mask has code of its own. On
+// the edge there is one code, and query blocks of a power of two are all alike.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize -o %t
 // RUN: FileCheck %s --check-prefix=FULL < %t
 // RUN: FileCheck %s --check-prefix=EDGE < %t
@@ -9,7 +9,7 @@
 #three = #attn.schedule<lanes = 4, rows = 2, vectors = 3, query_tile = 24, key_tile = 4, unroll = 1, prefetch = 0>
 #two = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 16, key_tile = 4, unroll = 1, prefetch = 0>
 
-// Panel p begins at query 12 p, less 4 for each narrow one in front.
+// QueryBlock p begins at query 12 p, less 4 for each narrow one in front.
 // FULL-LABEL: func.func private @three.online_full(
 // FULL:       %[[QUERIES:.*]] = arith.subi %arg{{.*}}, %arg{{.*}} overflow
 // FULL:       %[[COUNT:.*]] = arith.divui %{{.*}}, %c12

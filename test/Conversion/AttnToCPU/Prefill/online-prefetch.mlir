@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A schedule with prefetch touches the values of this tile and the keys behind
-// it, spread over blocks of all panels that there are; one without does not.
-// Blocks touch a row each, or, where there are fewer than 2 panels, two.
+// it, spread over blocks of all query blocks that there are; one without does not.
+// Blocks touch a row each, or, where there are fewer than 2 query blocks, two.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 #p = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A saved state of lanes of queries: acc is transposed, m and l become the last two columns as they are. Panels that the rows
+// A saved state of lanes of queries: acc is transposed, m and l become the last two columns as they are. QueryBlocks that the rows
 // do not fill are written row by row.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>

@@ -52,31 +52,31 @@ func.func @init_state_c3_other_kind(%q: memref<?x4xf32>) {
 // -----
 
 func.func @init_state_c4_pairs_of_f32(%q: memref<?x4xf32>) {
-  // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'memref<?x4xf32>'}}
-  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>} : memref<?x4xf32> -> !attn.state<16 x 4 x 8, f32>
+  // expected-error@+1 {{expects elements of bf16 for products = dot, but got 'memref<?x4xf32>'}}
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>} : memref<?x4xf32> -> !attn.state<16 x 4 x 8, f32>
   return
 }
 
 // -----
 
 func.func @init_state_c4_part_of_a_vector(%q: memref<?x24xbf16>) {
-  // expected-error@+1 {{expects head dimensions to be multiples of 16 for products of pairs in kind decode, but got 24 and 32}}
-  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>} : memref<?x24xbf16> -> !attn.state<8 x 24 x 32, f32, decode>
+  // expected-error@+1 {{expects head dimensions to be multiples of 16 for products = dot in kind decode, but got 24 and 32}}
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>} : memref<?x24xbf16> -> !attn.state<8 x 24 x 32, f32, decode>
   return
 }
 
 // -----
 
 func.func @init_state_c4_pairs_in_f64(%q: memref<?x4xbf16>) {
-  // expected-error@+1 {{expects a state of f32 by softmax for products of pairs, but got '!attn.state<16 x 4 x 8, f64>'}}
-  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>} : memref<?x4xbf16> -> !attn.state<16 x 4 x 8, f64>
+  // expected-error@+1 {{expects a state of f32 by softmax for products = dot, but got '!attn.state<16 x 4 x 8, f64>'}}
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>} : memref<?x4xbf16> -> !attn.state<16 x 4 x 8, f64>
   return
 }
 
 // -----
 
 func.func @init_state_c4_tiles_of_f16(%q: memref<?x4xf16>) {
-  // expected-error@+1 {{expects elements of bf16 for products of tiles, but got 'memref<?x4xf16>'}}
-  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>} : memref<?x4xf16> -> !attn.state<32 x 4 x 8, f32>
+  // expected-error@+1 {{expects elements of bf16 for products = amx, but got 'memref<?x4xf16>'}}
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>} : memref<?x4xf16> -> !attn.state<32 x 4 x 8, f32>
   return
 }

@@ -25,11 +25,11 @@ func.func @init_state_c3_decode(%q: memref<?x4xf32>) {
 }
 
 func.func @init_state_c4_pairs(%q: memref<?x4xbf16>) {
-  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>} : memref<?x4xbf16> -> !attn.state<16 x 4 x 8, f32>
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>} : memref<?x4xbf16> -> !attn.state<16 x 4 x 8, f32>
   return
 }
 
 func.func @init_state_c4_tiles(%q: memref<?x4xbf16>) {
-  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>} : memref<?x4xbf16> -> !attn.state<32 x 4 x 8, f32>
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>} : memref<?x4xbf16> -> !attn.state<32 x 4 x 8, f32>
   return
 }

@@ -150,8 +150,8 @@ func.func @online_c8_other_kind(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: me
 // -----
 
 func.func @online_c10_keys_of_f16(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf16>, %v: memref<?x8xbf16>, %i: index) {
-  // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'memref<?x4xf16>'}}
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  // expected-error@+1 {{expects elements of bf16 for products = dot, but got 'memref<?x4xf16>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf16>, memref<?x8xbf16>
   return
 }
@@ -159,8 +159,8 @@ func.func @online_c10_keys_of_f16(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?
 // -----
 
 func.func @online_c10_values_of_f32(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xbf16>, %v: memref<?x8xf32>, %i: index) {
-  // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'memref<?x8xf32>'}}
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  // expected-error@+1 {{expects elements of bf16 for products = dot, but got 'memref<?x8xf32>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xbf16>, memref<?x8xf32>
   return
 }
@@ -168,8 +168,8 @@ func.func @online_c10_values_of_f32(%s: !attn.state<16 x 4 x 8, f32>, %k: memref
 // -----
 
 func.func @online_c10_state_of_f64(%s: !attn.state<16 x 4 x 8, f64>, %k: memref<?x4xbf16>, %v: memref<?x8xbf16>, %i: index) {
-  // expected-error@+1 {{expects a state of f32 by softmax for products of pairs, but got '!attn.state<16 x 4 x 8, f64>'}}
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  // expected-error@+1 {{expects a state of f32 by softmax for products = dot, but got '!attn.state<16 x 4 x 8, f64>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : !attn.state<16 x 4 x 8, f64>, memref<?x4xbf16>, memref<?x8xbf16>
   return
 }
@@ -265,8 +265,8 @@ func.func @online_c14_decode(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf3
 // -----
 
 func.func @online_c10_tiles_by_sigmoid(%s: !attn.state<32 x 4 x 8, f32 by sigmoid>, %k: memref<?x4xbf16>, %v: memref<?x8xbf16>, %i: index) {
-  // expected-error@+1 {{expects a state of f32 by softmax for products of tiles}}
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+  // expected-error@+1 {{expects a state of f32 by softmax for products = amx}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
       : !attn.state<32 x 4 x 8, f32 by sigmoid>, memref<?x4xbf16>, memref<?x8xbf16>
   return
 }

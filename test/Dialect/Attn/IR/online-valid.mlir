@@ -68,7 +68,7 @@ func.func @online_c8_decode(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: memref
 }
 
 func.func @online_c10_pairs(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xbf16>, %v: memref<?x8xbf16>, %i: index) {
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xbf16>, memref<?x8xbf16>
   return
 }
@@ -98,7 +98,7 @@ func.func @online_c14_prefill(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf
 }
 
 func.func @online_c10_tiles(%s: !attn.state<32 x 4 x 8, f32>, %k: memref<?x4xbf16>, %v: memref<?x8xbf16>, %i: index) {
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
       : !attn.state<32 x 4 x 8, f32>, memref<?x4xbf16>, memref<?x8xbf16>
   return
 }

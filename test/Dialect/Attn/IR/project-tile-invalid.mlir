@@ -112,8 +112,8 @@ func.func @project_tile_c5_panel_missing(%x: memref<5x6xf32>, %w: memref<1x6x4xf
 // -----
 
 func.func @project_tile_c6_pairs(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o: memref<5x4xbf16>) {
-  // expected-error@+1 {{expects a schedule without products of pairs}}
-  attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  // expected-error@+1 {{expects a schedule without products = dot}}
+  attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : memref<5x6xbf16>, memref<6x4xbf16>
   return
 }
@@ -121,8 +121,8 @@ func.func @project_tile_c6_pairs(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o:
 // -----
 
 func.func @project_tile_c6_tiles(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o: memref<5x4xbf16>) {
-  // expected-error@+1 {{expects a schedule without products of tiles}}
-  attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+  // expected-error@+1 {{expects a schedule without products = amx}}
+  attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
       : memref<5x6xbf16>, memref<6x4xbf16>
   return
 }

@@ -40,7 +40,7 @@ func.func @project_tile_c5_unknown_panels(%x: memref<5x6xf32>, %w: memref<?x6x4x
 }
 
 func.func @project_tile_c6_single(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o: memref<5x4xbf16>) {
-  attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = single>}
+  attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = fma>}
       : memref<5x6xbf16>, memref<6x4xbf16>
   return
 }

@@ -43,6 +43,6 @@ func.func @project_c7_bias_per_column(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>, 
 }
 
 func.func @project_c8_single(%x: tensor<5x6xbf16>, %w: tensor<6x4xbf16>) {
-  %r = attn.project %x, %w {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = single>} : (tensor<5x6xbf16>, tensor<6x4xbf16>) -> tensor<5x4xbf16>
+  %r = attn.project %x, %w {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = fma>} : (tensor<5x6xbf16>, tensor<6x4xbf16>) -> tensor<5x4xbf16>
   return
 }

@@ -115,56 +115,56 @@ func.func @schedule_c5_negative_split() {
 // -----
 
 func.func @schedule_c6_pairs_of_three_vectors() {
-  // expected-error@+1 {{expects products of pairs to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>} 0 : i32
+  // expected-error@+1 {{expects products = dot to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 3, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>} 0 : i32
   return
 }
 
 // -----
 
 func.func @schedule_c6_pairs_of_odd_key_tile() {
-  // expected-error@+1 {{expects products of pairs to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 5, key_tile = 9, unroll = 1, prefetch = 0, kind = decode, split_keys = 63, products = pairs>} 0 : i32
+  // expected-error@+1 {{expects products = dot to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 5, key_tile = 9, unroll = 1, prefetch = 0, kind = decode, split_keys = 63, products = dot>} 0 : i32
   return
 }
 
 // -----
 
 func.func @schedule_c6_pairs_of_four_lanes() {
-  // expected-error@+1 {{expects products of pairs to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>} 0 : i32
+  // expected-error@+1 {{expects products = dot to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 5, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>} 0 : i32
   return
 }
 
 // -----
 
 func.func @schedule_c6_pairs_of_three_rows() {
-  // expected-error@+1 {{expects products of pairs to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = pairs>} 0 : i32
+  // expected-error@+1 {{expects products = dot to have an even number of rows and, in kind decode, of vectors and keys, and at least 8 lanes}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = dot>} 0 : i32
   return
 }
 
 // -----
 
 func.func @schedule_c7_tiles_of_decode() {
-  // expected-error@+1 {{expects products of tiles to have kind prefill, 16 lanes and a multiple of 32 rows}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 5, key_tile = 64, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = tiles>} 0 : i32
+  // expected-error@+1 {{expects products = amx to have kind prefill, 16 lanes and a multiple of 32 rows}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 5, key_tile = 64, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = amx>} 0 : i32
   return
 }
 
 // -----
 
 func.func @schedule_c7_tiles_of_eight_lanes() {
-  // expected-error@+1 {{expects products of tiles to have kind prefill, 16 lanes and a multiple of 32 rows}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  // expected-error@+1 {{expects products = amx to have kind prefill, 16 lanes and a multiple of 32 rows}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>} 0 : i32
   return
 }
 
 // -----
 
 func.func @schedule_c7_tiles_of_sixteen_rows() {
-  // expected-error@+1 {{expects products of tiles to have kind prefill, 16 lanes and a multiple of 32 rows}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 16, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  // expected-error@+1 {{expects products = amx to have kind prefill, 16 lanes and a multiple of 32 rows}}
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 16, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>} 0 : i32
   return
 }
 
@@ -236,7 +236,7 @@ func.func @schedule_c9_a_large_block_of_prefill() {
 
 func.func @schedule_c9_a_large_block_of_pairs_in_8_lanes() {
   // expected-error@+1 {{expects block to be 4 or, in kind decode with at least 8 lanes (16 for pairs) and 8 * rows a multiple of them, 8}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs, block = 8>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot, block = 8>} 0 : i32
   return
 }
 
@@ -348,7 +348,7 @@ func.func @schedule_c12_prefill() {
 
 func.func @schedule_c12_tiles() {
   // expected-error@+1 {{expects rows * vectors * unroll of at most 128, but got 16384}}
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 128, vectors = 4, query_tile = 64, key_tile = 128, unroll = 32, prefetch = 0, products = tiles>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 128, vectors = 4, query_tile = 64, key_tile = 128, unroll = 32, prefetch = 0, products = amx>} 0 : i32
   return
 }
 

@@ -17,6 +17,6 @@ func.func private @kind() attributes {schedule = #attn.schedule<lanes = 8, rows 
 
 // -----
 
-// expected-error@+2 {{expected ::attn::Products to be one of: single, pairs, tiles}}
+// expected-error@+2 {{expected ::attn::Products to be one of: fma, dot, amx}}
 // expected-error@+1 {{failed to parse Attn_ScheduleAttr parameter 'products'}}
 func.func private @products() attributes {schedule = #attn.schedule<lanes = 8, rows = 6, vectors = 2, query_tile = 64, key_tile = 96, unroll = 4, prefetch = 3, products = triples>}

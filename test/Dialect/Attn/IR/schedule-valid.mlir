@@ -38,22 +38,22 @@ func.func @schedule_c5_prefill_by_name() {
 }
 
 func.func @schedule_c6_pairs() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>} 0 : i32
   return
 }
 
 func.func @schedule_c6_three_rows_of_single() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = single>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 1, query_tile = 16, key_tile = 9, unroll = 1, prefetch = 0, products = fma>} 0 : i32
   return
 }
 
 func.func @schedule_c7_tiles() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>} 0 : i32
   return
 }
 
 func.func @schedule_c7_tiles_of_64_rows() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 64, vectors = 1, query_tile = 16, key_tile = 64, unroll = 2, prefetch = 0, products = tiles>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 64, vectors = 1, query_tile = 16, key_tile = 64, unroll = 2, prefetch = 0, products = amx>} 0 : i32
   return
 }
 
@@ -78,7 +78,7 @@ func.func @schedule_c9_large_block_of_8_lanes() {
 }
 
 func.func @schedule_c9_large_block_of_pairs() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs, block = 8>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot, block = 8>} 0 : i32
   return
 }
 
@@ -108,7 +108,7 @@ func.func @schedule_c12_largest() {
 }
 
 func.func @schedule_c12_tiles() {
-  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 64, vectors = 2, query_tile = 512, key_tile = 128, unroll = 1, prefetch = 0, products = tiles>} 0 : i32
+  %z = arith.constant {schedule = #attn.schedule<lanes = 16, rows = 64, vectors = 2, query_tile = 512, key_tile = 128, unroll = 1, prefetch = 0, products = amx>} 0 : i32
   return
 }
 

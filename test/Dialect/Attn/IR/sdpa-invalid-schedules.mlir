@@ -66,8 +66,8 @@ func.func @sdpa_c19_sigmoid_decode(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>,
 // -----
 
 func.func @sdpa_c20_query_of_f32(%q: tensor<?x8xf32>, %v: tensor<?x3xbf16>) {
-  // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'tensor<?x8xf32>'}}
-  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  // expected-error@+1 {{expects elements of bf16 for products = dot, but got 'tensor<?x8xf32>'}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }
@@ -75,8 +75,8 @@ func.func @sdpa_c20_query_of_f32(%q: tensor<?x8xf32>, %v: tensor<?x3xbf16>) {
 // -----
 
 func.func @sdpa_c20_value_of_f16(%q: tensor<?x8xbf16>, %v: tensor<?x3xf16>) {
-  // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'tensor<?x3xf16>'}}
-  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  // expected-error@+1 {{expects elements of bf16 for products = dot, but got 'tensor<?x3xf16>'}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xf16>) -> tensor<?x3xf16>
   return
 }
@@ -84,8 +84,8 @@ func.func @sdpa_c20_value_of_f16(%q: tensor<?x8xbf16>, %v: tensor<?x3xf16>) {
 // -----
 
 func.func @sdpa_c20_decode_of_f32(%q: tensor<4x1x32xf32>, %k: tensor<2x?x32xf32>) {
-  // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'tensor<4x1x32xf32>'}}
-  %r = attn.sdpa %q, %k, %k scale 0.5 {decode_schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>}
+  // expected-error@+1 {{expects elements of bf16 for products = dot, but got 'tensor<4x1x32xf32>'}}
+  %r = attn.sdpa %q, %k, %k scale 0.5 {decode_schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>}
       : (tensor<4x1x32xf32>, tensor<2x?x32xf32>, tensor<2x?x32xf32>) -> tensor<4x1x32xf32>
   return
 }
@@ -93,8 +93,8 @@ func.func @sdpa_c20_decode_of_f32(%q: tensor<4x1x32xf32>, %k: tensor<2x?x32xf32>
 // -----
 
 func.func @sdpa_c20_decode_of_part_of_a_vector(%q: tensor<4x1x32xbf16>, %k: tensor<2x?x32xbf16>, %v: tensor<2x?x40xbf16>) {
-  // expected-error@+1 {{expects head dimensions to be multiples of 16 for products of pairs in kind decode, but got 32 and 40}}
-  %r = attn.sdpa %q, %k, %v scale 0.5 {decode_schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = pairs>}
+  // expected-error@+1 {{expects head dimensions to be multiples of 16 for products = dot in kind decode, but got 32 and 40}}
+  %r = attn.sdpa %q, %k, %v scale 0.5 {decode_schedule = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>}
       : (tensor<4x1x32xbf16>, tensor<2x?x32xbf16>, tensor<2x?x40xbf16>) -> tensor<4x1x40xbf16>
   return
 }
@@ -102,8 +102,8 @@ func.func @sdpa_c20_decode_of_part_of_a_vector(%q: tensor<4x1x32xbf16>, %k: tens
 // -----
 
 func.func @sdpa_c20_sigmoid(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
-  // expected-error@+1 {{expects no products of pairs with normalization sigmoid}}
-  %r = attn.sdpa %q, %q, %v scale 0.5 {normalization = #attn<normalization sigmoid>, schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  // expected-error@+1 {{expects no products = dot with normalization sigmoid}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {normalization = #attn<normalization sigmoid>, schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }
@@ -111,8 +111,8 @@ func.func @sdpa_c20_sigmoid(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
 // -----
 
 func.func @sdpa_c20_tiles_of_f32(%q: tensor<?x8xf32>, %v: tensor<?x3xbf16>) {
-  // expected-error@+1 {{expects elements of bf16 for products of tiles, but got 'tensor<?x8xf32>'}}
-  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+  // expected-error@+1 {{expects elements of bf16 for products = amx, but got 'tensor<?x8xf32>'}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
       : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }
@@ -120,8 +120,8 @@ func.func @sdpa_c20_tiles_of_f32(%q: tensor<?x8xf32>, %v: tensor<?x3xbf16>) {
 // -----
 
 func.func @sdpa_c20_tiles_by_sigmoid(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
-  // expected-error@+1 {{expects no products of tiles with normalization sigmoid}}
-  %r = attn.sdpa %q, %q, %v scale 0.5 {normalization = #attn<normalization sigmoid>, schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+  // expected-error@+1 {{expects no products = amx with normalization sigmoid}}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {normalization = #attn<normalization sigmoid>, schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }

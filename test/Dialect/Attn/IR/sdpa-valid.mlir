@@ -149,7 +149,7 @@ func.func @sdpa_c19_sigmoid(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: te
 }
 
 func.func @sdpa_c20_pairs(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
-  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }
@@ -178,7 +178,7 @@ func.func @sdpa_c22_out_alone(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: 
 }
 
 func.func @sdpa_c20_tiles(%q: tensor<?x8xbf16>, %v: tensor<?x3xbf16>) {
-  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+  %r = attn.sdpa %q, %q, %v scale 0.5 {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
       : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x3xbf16>) -> tensor<?x3xbf16>
   return
 }

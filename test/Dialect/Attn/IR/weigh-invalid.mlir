@@ -115,8 +115,8 @@ func.func @weigh_c7_other_kind(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4x
 // -----
 
 func.func @weigh_c9_keys_of_f32(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %i: index, %w: memref<?x?xf32>) {
-  // expected-error@+1 {{expects elements of bf16 for products of pairs, but got 'memref<?x4xf32>'}}
-  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  // expected-error@+1 {{expects elements of bf16 for products = dot, but got 'memref<?x4xf32>'}}
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>
   return
 }
@@ -124,8 +124,8 @@ func.func @weigh_c9_keys_of_f32(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4
 // -----
 
 func.func @weigh_c9_state_of_f64(%s: !attn.state<16 x 4 x 8, f64>, %k: memref<?x4xbf16>, %i: index, %w: memref<?x?xf32>) {
-  // expected-error@+1 {{expects a state of f32 by softmax for products of pairs, but got '!attn.state<16 x 4 x 8, f64>'}}
-  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  // expected-error@+1 {{expects a state of f32 by softmax for products = dot, but got '!attn.state<16 x 4 x 8, f64>'}}
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : !attn.state<16 x 4 x 8, f64>, memref<?x4xbf16>
   return
 }
@@ -133,8 +133,8 @@ func.func @weigh_c9_state_of_f64(%s: !attn.state<16 x 4 x 8, f64>, %k: memref<?x
 // -----
 
 func.func @weigh_c9_tiles_of_f32(%s: !attn.state<32 x 4 x 8, f32>, %k: memref<?x4xf32>, %i: index, %w: memref<?x?xf32>) {
-  // expected-error@+1 {{expects elements of bf16 for products of tiles, but got 'memref<?x4xf32>'}}
-  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+  // expected-error@+1 {{expects elements of bf16 for products = amx, but got 'memref<?x4xf32>'}}
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
       : !attn.state<32 x 4 x 8, f32>, memref<?x4xf32>
   return
 }

@@ -56,13 +56,13 @@ func.func @weigh_c7_decode(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: memref<
 }
 
 func.func @weigh_c9_pairs(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xbf16>, %i: index, %w: memref<?x?xf32>) {
-  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = pairs>}
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xbf16>
   return
 }
 
 func.func @weigh_c9_tiles(%s: !attn.state<32 x 4 x 8, f32>, %k: memref<?x4xbf16>, %i: index, %w: memref<?x?xf32>) {
-  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = tiles>}
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 0.5 weights %w : memref<?x?xf32> {schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
       : !attn.state<32 x 4 x 8, f32>, memref<?x4xbf16>
   return
 }

@@ -427,8 +427,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let description = [{
     All sizes a lowering needs. `lanes` is the number of f32 values in a vector
     register. A register tile has `rows` keys (or value dimensions) times
-    `vectors` vectors of queries; a panel is `lanes * vectors` queries. A query
-    tile has `query_tile` rows (a multiple of the panel), a key tile `key_tile`
+    `vectors` vectors of queries; a query block is `lanes * vectors` queries. A query
+    tile has `query_tile` rows (a multiple of the query block), a key tile `key_tile`
     keys (a multiple of `rows`). `unroll` counts steps of the two products'
     inner loops. `prefetch` is the locality of software prefetches, 0 for none.
 
@@ -444,8 +444,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     In kind `prefill`, `split_keys` cuts keys into such items as well, where a
     head has at most `split_queries` queries and keys for two parts; 0 never.
 
-    `products` is `single`, one FMA per number, or, of bf16, `pairs`:
-    both products add up dot products of two numbers; or `tiles`: they multiply
+    `products` is `fma`, one FMA per number, or, of bf16, `dot`:
+    both products add up dot products of two numbers; or `amx`: they multiply
     matrices of 16 x 32 with 32 x 16 numbers, and a register of a register tile
     holds 16 x 16 sums, of which it has `rows / 16` times `vectors`.
     `assign-schedule` derives it from the target; written by hand it pins.
@@ -461,11 +461,11 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                         DefaultValuedParameter<"int64_t", "1">:$interleave);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
-    /// Queries in one panel.
-    int64_t getPanel() const { return getLanes() * getVectors(); }
+    /// Queries in one query block.
+    int64_t getQueryBlock() const { return getLanes() * getVectors(); }
     /// Whether kernels keep queries and weights in pairs of bf16.
-    bool usesPairs() const { return getProducts() != Products::Single; }
-    bool usesTiles() const { return getProducts() == Products::Tiles; }
+    bool usesDot() const { return getProducts() != Products::Fma; }
+    bool usesAmx() const { return getProducts() == Products::Amx; }
   }];
   let genVerifyDecl = 1;
 }

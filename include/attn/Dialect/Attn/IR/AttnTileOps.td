@@ -236,7 +236,7 @@ def Attn_ProjectTileOp : Attn_Op<"project_tile", [
   let description = [{
     `out = input * weight (+ bias)` for matrices: (M x K) times (K x N), bias N.
     The weight may be packed: P x K x W, where panel p holds the columns from
-    p * W on, W is the schedule's panel, and columns behind N are ignored.
+    p * W on, W is the schedule's `lanes * vectors`, and columns behind N are ignored.
   }];
   let arguments = (ins Attn_Shaped:$input, Attn_Shaped:$weight,
     Optional<Attn_Shaped>:$bias, Attn_Shaped:$out, Attn_ScheduleAttr:$schedule);

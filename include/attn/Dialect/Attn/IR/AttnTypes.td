@@ -16,13 +16,13 @@ def Attn_KindParameter : EnumParameter<Attn_KindEnum> {
 }
 
 def Attn_ProductsEnum : I32EnumAttr<"Products", "how a kernel multiplies",
-    [I32EnumAttrCase<"Single", 0, "single">,
-     I32EnumAttrCase<"Pairs", 1, "pairs">,
-     I32EnumAttrCase<"Tiles", 2, "tiles">]> {
+    [I32EnumAttrCase<"Fma", 0, "fma">,
+     I32EnumAttrCase<"Dot", 1, "dot">,
+     I32EnumAttrCase<"Amx", 2, "amx">]> {
   let cppNamespace = "::attn";
 }
 def Attn_ProductsParameter : EnumParameter<Attn_ProductsEnum> {
-  let defaultValue = "::attn::Products::Single";
+  let defaultValue = "::attn::Products::Fma";
 }
 def Attn_NormalizationEnum : I32EnumAttr<"Normalization",
     "how scores become weights",

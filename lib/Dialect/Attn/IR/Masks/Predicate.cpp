@@ -128,6 +128,12 @@ PredicateAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
     if (!RegisteredOperationName::lookup(step.getName(), getContext())) // C14
       return emitError() << "expects a step of predicate to be an op, but got "
                          << step.getName();
+    auto compares = step.getAttributes().getAs<IntegerAttr>("predicate");
+    if (compares && step.getName() == arith::CmpIOp::getOperationName() &&
+        !arith::symbolizeCmpIPredicate(compares.getInt())) // C14
+      return emitError() << "expects a comparison of predicate to be one of "
+                            "arith.cmpi's, but got "
+                         << compares.getInt();
     for (int64_t value : step.getOperands().asArrayRef())
       if (value < 0 || value >= count) // C14
         return emitError() << "expects a step of predicate to read one of "

@@ -127,8 +127,8 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto type = dyn_cast<RankedTensorType>(op.getInputOperandType());
-    if (!type)
-      return rewriter.notifyMatchFailure(op, "not on tensors");
+    if (!type || !isa<FloatType>(type.getElementType()))
+      return rewriter.notifyMatchFailure(op, "not on tensors of floats");
     if (!type.getElementType().isF16() && !type.getElementType().isBF16()) {
       FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
       if (failed(results))

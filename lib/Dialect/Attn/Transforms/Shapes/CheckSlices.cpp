@@ -16,7 +16,7 @@
 // Before: the fused level. After: functions with such slices have their
 // @NAME.slices.
 #include "EntryFunctions.h"
-#include "SizeRequirements.h"
+#include "ShapeConstraints.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Transforms.h"
@@ -71,7 +71,7 @@ private:
   func::FuncOp function;
   OpBuilder b;
   SizeClasses classes;
-  SizeRequirements requirements;
+  ShapeConstraints requirements;
   llvm::DenseMap<unsigned, Dim> arguments;
 };
 } // namespace

@@ -21,7 +21,7 @@
 // Before: ops of the graph and the fused level. After: the same. Not handled:
 // numbers of query and key heads that are both unknown; attn-check-target
 // refuses them.
-#include "SizeRequirements.h"
+#include "ShapeConstraints.h"
 #include "attn-rt/attn.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -224,7 +224,7 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
   if (failed(checkName(function)))
     return failure();
   SizeClasses classes;
-  SizeRequirements requirements(classes);
+  ShapeConstraints requirements(classes);
   function.walk([&](Operation *op) { requirements.collect(op); });
   if (classes.failed)
     return failure();

@@ -5,7 +5,7 @@
 //          %rows = tensor.dim %sum, %c0
 // After:   %rows = tensor.dim %q, %c0
 //
-// Which sizes are the same follows from the ops (SizeRequirements). Whoever
+// Which sizes are the same follows from the ops (ShapeConstraints). Whoever
 // asks for a size then needs no tensor: @NAME.flops computes none, and the work
 // space can be sized before the kernel runs.
 //
@@ -15,7 +15,7 @@
 //
 // Before: the fused level. After: tensor.dim asks arguments, or the first
 // tensor that has the size.
-#include "SizeRequirements.h"
+#include "ShapeConstraints.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -66,7 +66,7 @@ struct ResolveSizes : attn::impl::ResolveSizesBase<ResolveSizes> {
     if (sizes.empty())
       return;
     SizeClasses classes;
-    SizeRequirements requirements(classes);
+    ShapeConstraints requirements(classes);
     function.walk([&](Operation *op) { requirements.collect(op); });
     if (classes.failed)
       return signalPassFailure();

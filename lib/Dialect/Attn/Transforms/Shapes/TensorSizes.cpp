@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What ops of tensor, linalg and scf require of the sizes of their tensors.
-#include "SizeRequirements.h"
+#include "ShapeConstraints.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -13,7 +13,7 @@ static bool isTensor(Value value) {
 }
 
 /// A size that is asked of another tensor is the size of that.
-void SizeRequirements::size(Value result, int64_t dim, OpFoldResult size) {
+void ShapeConstraints::size(Value result, int64_t dim, OpFoldResult size) {
   auto value = dyn_cast<Value>(size);
   auto of = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
   if (of && of.getConstantIndex() && isTensor(of.getSource()))
@@ -21,7 +21,7 @@ void SizeRequirements::size(Value result, int64_t dim, OpFoldResult size) {
 }
 
 /// One value per size that the type does not know.
-void SizeRequirements::unknown(Value result, ValueRange values) {
+void ShapeConstraints::unknown(Value result, ValueRange values) {
   auto type = cast<RankedTensorType>(result.getType());
   for (int64_t i = 0; i < type.getRank(); ++i)
     if (type.isDynamicDim(i)) {
@@ -30,7 +30,7 @@ void SizeRequirements::unknown(Value result, ValueRange values) {
     }
 }
 
-void SizeRequirements::slice(tensor::ExtractSliceOp part) {
+void ShapeConstraints::slice(tensor::ExtractSliceOp part) {
   llvm::SmallBitVector dropped = part.getDroppedDims();
   int64_t next = 0;
   for (auto [dim, value] : llvm::enumerate(part.getMixedSizes()))
@@ -39,7 +39,7 @@ void SizeRequirements::slice(tensor::ExtractSliceOp part) {
 }
 
 /// Dimensions that stay what they are; groups of known sizes have no others.
-void SizeRequirements::groups(ArrayRef<ReassociationIndices> groups,
+void ShapeConstraints::groups(ArrayRef<ReassociationIndices> groups,
                               Value expanded, Value collapsed) {
   auto type = cast<RankedTensorType>(expanded.getType());
   for (auto [dim, group] : llvm::enumerate(groups)) {
@@ -55,7 +55,7 @@ void SizeRequirements::groups(ArrayRef<ReassociationIndices> groups,
 }
 
 /// Dimensions that one loop runs over are the same.
-void SizeRequirements::loops(linalg::LinalgOp generic) {
+void ShapeConstraints::loops(linalg::LinalgOp generic) {
   SmallVector<std::optional<Dim>> seen(generic.getNumLoops());
   for (OpOperand &operand : generic->getOpOperands()) {
     if (!isTensor(operand.get()))
@@ -73,7 +73,7 @@ void SizeRequirements::loops(linalg::LinalgOp generic) {
 }
 
 /// A size that no turn of a loop changes is that of what the loop begins with.
-void SizeRequirements::carried(ValueRange inits, ValueRange arguments,
+void ShapeConstraints::carried(ValueRange inits, ValueRange arguments,
                                ValueRange yielded, ValueRange results) {
   for (auto [init, argument, next, result] :
        llvm::zip_equal(inits, arguments, yielded, results)) {
@@ -92,7 +92,7 @@ void SizeRequirements::carried(ValueRange inits, ValueRange arguments,
 }
 
 /// A size that both branches give is that of the result.
-void SizeRequirements::chosen(ValueRange first, ValueRange second,
+void ShapeConstraints::chosen(ValueRange first, ValueRange second,
                               ValueRange results) {
   for (auto [a, b, result] : llvm::zip_equal(first, second, results))
     if (isTensor(result))
@@ -101,14 +101,14 @@ void SizeRequirements::chosen(ValueRange first, ValueRange second,
           same(a, i, result, i);
 }
 
-void SizeRequirements::concat(tensor::ConcatOp joined) {
+void ShapeConstraints::concat(tensor::ConcatOp joined) {
   for (Value input : joined.getInputs())
     for (int64_t i = 0; i < rank(input); ++i)
       if (i != static_cast<int64_t>(joined.getDim()))
         same(input, i, joined.getResult(), i);
 }
 
-bool SizeRequirements::collectTensors(Operation *operation) {
+bool ShapeConstraints::collectTensors(Operation *operation) {
   if (auto writes = dyn_cast<DestinationStyleOpInterface>(operation)) {
     for (OpResult result : operation->getResults())
       if (isTensor(result))

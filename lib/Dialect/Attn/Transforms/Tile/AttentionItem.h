@@ -133,9 +133,9 @@ llvm::SmallVector<Value> tileDecode(SdpaOp op, mlir::IRRewriter &rewriter,
                                     Value when);
 
 /// The results of op by its schedule with split keys, of so many batch entries.
-llvm::SmallVector<Value> tileKeyParts(SdpaOp op, mlir::IRRewriter &rewriter,
-                                      Value batches,
-                                      llvm::ArrayRef<Value> destinations);
+llvm::SmallVector<Value> tileSplitKeys(SdpaOp op, mlir::IRRewriter &rewriter,
+                                       Value batches,
+                                       llvm::ArrayRef<Value> destinations);
 
 } // namespace attn
 

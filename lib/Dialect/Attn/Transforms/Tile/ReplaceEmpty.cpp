@@ -102,7 +102,7 @@ static int64_t leastFeatures(SdpaOp op) {
   int64_t size = 1;
   for (ScheduleAttr schedule :
        {op.getScheduleAttr(), op.getDecodeScheduleAttr()})
-    if (schedule && schedule.usesPairs())
+    if (schedule && schedule.usesDot())
       size = std::max(size, 2 * schedule.getLanes());
   return size;
 }

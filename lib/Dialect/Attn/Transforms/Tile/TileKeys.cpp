@@ -25,7 +25,7 @@
 // An online op over a part of the keys (one that does not begin at key 0)
 // visits the tiles of that part; parts begin at a multiple of key_tile.
 // A tile in which a bitmap that must allow its pairs allows none is left out at
-// run time (SeenBlocks.cpp).
+// run time (BlockSparsity.cpp).
 //
 // The analysis does a limited amount of work. A mask that needs more gets
 // bounds that are too wide, which is a missed remark.
@@ -34,7 +34,7 @@
 // too, as 0.
 //
 // Before: online ops over all keys. After: no tile has more than key_tile keys.
-#include "Masks/SeenBlocks.h"
+#include "Masks/BlockSparsity.h"
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
@@ -207,7 +207,7 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
       return edge && keys ? keys->cut(inner, l, op, states, first, count)
                           : cutOnline(inner, l, op, states, first, count, edge);
     };
-    Value seen = emitSeenBlocks(b, l, op, first, count);
+    Value seen = emitBlockSparsity(b, l, op, first, count);
     if (!seen)
       return step(b);
     return choose(b, l, seen, step,

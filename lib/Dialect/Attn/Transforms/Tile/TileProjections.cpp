@@ -110,7 +110,7 @@ struct Tiling {
     auto index = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(b, loc, value);
     };
-    int64_t panel = schedule.getPanel();
+    int64_t panel = schedule.getQueryBlock();
     rows = getValueOrCreateConstantIndexOp(b, loc, numRows);
     columns = index(op.getWeight().getType().getDimSize(1));
     rowStep =
@@ -148,7 +148,7 @@ static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
   Tiling tiling(rewriter, op, shapes[0][batched ? 1 : 0]);
   ScheduleAttr schedule = op.getScheduleAttr();
   Value packed = op.getWeight();
-  if (ElementsAttr panels = packConstant(packed, schedule.getPanel()))
+  if (ElementsAttr panels = packConstant(packed, schedule.getQueryBlock()))
     packed = arith::ConstantOp::create(rewriter, loc, panels);
   Value empty = emptyResults(rewriter, op)[0];
   auto tiles = [&](Value total, Value step) {

@@ -25,8 +25,8 @@
 //
 // Few queries per head have a kernel of their own (TileDecode.cpp), and items
 // of few tiles of queries and many keys see parts of the keys
-// (TileKeyParts.cpp). Where lengths that are known at run time only decide, all
-// parallel loops are there, and all but one have no items.
+// (TileSplitKeys.cpp). Where lengths that are known at run time only decide,
+// all parallel loops are there, and all but one have no items.
 //
 // Before: every sdpa has a schedule. After: no sdpa is left.
 #include "AttentionItem.h"
@@ -224,7 +224,7 @@ static SmallVector<Value> tilePrefill(SdpaOp op, IRRewriter &rewriter,
   ScheduleAttr schedule = op.getScheduleAttr();
   std::optional<bool> split = splitsKeys(op, schedule);
   if (split)
-    return *split ? tileKeyParts(op, rewriter, batches, results)
+    return *split ? tileSplitKeys(op, rewriter, batches, results)
                   : tileByQueries(op, rewriter, batches, results);
   Location loc = op.getLoc();
   Value most =
@@ -239,7 +239,7 @@ static SmallVector<Value> tilePrefill(SdpaOp op, IRRewriter &rewriter,
   Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value ofParts = arith::SelectOp::create(rewriter, loc, both, batches, none);
   Value others = arith::SelectOp::create(rewriter, loc, both, none, batches);
-  results = tileKeyParts(op, rewriter, ofParts, results);
+  results = tileSplitKeys(op, rewriter, ofParts, results);
   return tileByQueries(op, rewriter, others, results);
 }
 

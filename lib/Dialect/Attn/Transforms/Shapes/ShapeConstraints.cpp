@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "SizeRequirements.h"
+#include "ShapeConstraints.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace attn;
 
-void SizeRequirements::broadcast(Value small, Value large) {
+void ShapeConstraints::broadcast(Value small, Value large) {
   auto type = cast<RankedTensorType>(small.getType());
   int64_t shift = rank(large) - type.getRank();
   for (int64_t i = 0; i < type.getRank(); ++i)
@@ -14,7 +14,7 @@ void SizeRequirements::broadcast(Value small, Value large) {
       same(small, i, large, i + shift);
 }
 
-void SizeRequirements::visit(ScoresOp op) {
+void ShapeConstraints::visit(ScoresOp op) {
   Value q = op.getQuery(), k = op.getKey(), s = op.getScores();
   int64_t r = rank(s);
   if (r == 4)
@@ -25,7 +25,7 @@ void SizeRequirements::visit(ScoresOp op) {
   same(q, r - 1, k, r - 1);
 }
 
-void SizeRequirements::visit(ContextOp op) {
+void ShapeConstraints::visit(ContextOp op) {
   Value w = op.getWeights(), v = op.getValue(), o = op.getOut();
   int64_t r = rank(w);
   if (r == 4)
@@ -36,7 +36,7 @@ void SizeRequirements::visit(ContextOp op) {
   same(v, r - 1, o, r - 1);
 }
 
-void SizeRequirements::visit(ProjectOp op) {
+void ShapeConstraints::visit(ProjectOp op) {
   Value x = op.getInput(), w = op.getWeight(), y = op.getResult();
   int64_t last = rank(x) - 1;
   for (int64_t i = 0; i < last; ++i)
@@ -48,33 +48,33 @@ void SizeRequirements::visit(ProjectOp op) {
 }
 
 /// One number per head, if there are any.
-void SizeRequirements::perHead(Value numbers, Value scores) {
+void ShapeConstraints::perHead(Value numbers, Value scores) {
   if (numbers)
     same(numbers, 0, scores, rank(scores) - 3);
 }
 
 /// One number, or one per head.
-void SizeRequirements::lambda(Value numbers, Dim heads) {
+void ShapeConstraints::lambda(Value numbers, Dim heads) {
   auto type = cast<RankedTensorType>(numbers.getType());
   if (type.getRank() == 1 && type.getDimSize(0) != 1)
     same(numbers, 0, heads.first, heads.second);
 }
 
-void SizeRequirements::visit(SubtractWeightsOp op) {
+void ShapeConstraints::visit(SubtractWeightsOp op) {
   Value weights = op.getWeights();
   sameShape(op.getFirst(), weights);
   sameShape(op.getSecond(), weights);
   lambda(op.getLambda(), {weights, rank(weights) - 3});
 }
 
-void SizeRequirements::visitDetails(AlibiOp op) {
+void ShapeConstraints::visitDetails(AlibiOp op) {
   perHead(op.getSlopes(), op.getScores());
   if (op.getOffset())
     alongScores(op.getOffset(), rank(op.getOffset()), 0,
                 Dim{op.getScores(), 0});
 }
 
-void SizeRequirements::visitDetails(RopeOp op) {
+void ShapeConstraints::visitDetails(RopeOp op) {
   Value x = op.getInput(), positions = op.getPositions();
   same(op.getCos(), 0, op.getSin(), 0);
   if (op.getCos().getType().getDimSize(1) > 0)
@@ -86,13 +86,13 @@ void SizeRequirements::visitDetails(RopeOp op) {
     same(positions, 0, x, 0);
 }
 
-void SizeRequirements::visitDetails(RmsNormOp op) {
+void ShapeConstraints::visitDetails(RmsNormOp op) {
   if (op.getWeight())
     same(op.getWeight(), 0, op.getInput(), rank(op.getInput()) - 1);
 }
 
 /// joined (.., S, H*D) and split (.., H, S, D): H and D are static.
-void SizeRequirements::heads(Value joined, Value split) {
+void ShapeConstraints::heads(Value joined, Value split) {
   int64_t r = rank(split);
   same(joined, r - 3, split, r - 2);
   if (r == 4)
@@ -101,7 +101,7 @@ void SizeRequirements::heads(Value joined, Value split) {
 
 /// The first `dims` sizes of `value` are 1 or those of the scores, `shift`
 /// dimensions further to the right.
-void SizeRequirements::alongScores(Value value, int64_t dims, int64_t shift,
+void ShapeConstraints::alongScores(Value value, int64_t dims, int64_t shift,
                                    ArrayRef<Dim> scores) {
   auto type = cast<RankedTensorType>(value.getType());
   for (int64_t i = 0; i < dims; ++i)
@@ -110,7 +110,7 @@ void SizeRequirements::alongScores(Value value, int64_t dims, int64_t shift,
 }
 
 /// A row of integers, or several by the leading dimension.
-void SizeRequirements::maskRow(Value row, const MaskOperand &kind,
+void ShapeConstraints::maskRow(Value row, const MaskOperand &kind,
                                ArrayRef<Dim> scores) {
   int64_t last = rank(row) - 1;
   alongScores(row, last, 0, scores);
@@ -121,7 +121,7 @@ void SizeRequirements::maskRow(Value row, const MaskOperand &kind,
     classes.fix(op, {row, last}, kind.count);
 }
 
-void SizeRequirements::maskOperands(Attribute mask, OperandRange operands,
+void ShapeConstraints::maskOperands(Attribute mask, OperandRange operands,
                                     ArrayRef<Dim> scores) {
   int64_t scoresRank = static_cast<int64_t>(scores.size());
   for (Attribute leaf : leafTerms(mask)) {
@@ -154,7 +154,7 @@ void SizeRequirements::maskOperands(Attribute mask, OperandRange operands,
   }
 }
 
-void SizeRequirements::visit(SdpaOp op) {
+void ShapeConstraints::visit(SdpaOp op) {
   Value query = op.getQuery(), key = op.getKey(), value = op.getValue(),
         out = op.getOut();
   SdpaOp::Dims q = op.queryDims(), k = op.keyDims(), v = op.valueDims(),
@@ -194,7 +194,7 @@ void SizeRequirements::visit(SdpaOp op) {
   maskOperands(op.getMaskAttr(), op.getMaskOperands(), scores);
 }
 
-void SizeRequirements::collect(Operation *operation) {
+void ShapeConstraints::collect(Operation *operation) {
   op = operation;
   llvm::TypeSwitch<Operation *>(op)
       .Case<ScoresOp, SubtractWeightsOp, ContextOp, ProjectOp, SdpaOp>(

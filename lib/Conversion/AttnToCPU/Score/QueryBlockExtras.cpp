@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "PanelExtras.h"
+#include "QueryBlockExtras.h"
 #include "attn/Dialect/Attn/IR/MaskTerms.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -27,17 +27,20 @@ Values cpu::packedMasks(Attribute mask, ValueRange operands) {
   return packed;
 }
 
-PanelExtras::PanelExtras(KernelBuilder &builder, const StateLayout &layout,
-                         const TileOperands &operands, const Panels &panels)
-    : k(builder), layout(layout), tile(operands), panels(panels) {
+QueryBlockExtras::QueryBlockExtras(KernelBuilder &builder,
+                                   const StateLayout &layout,
+                                   const TileOperands &operands,
+                                   const QueryBlocks &queryBlocks)
+    : k(builder), layout(layout), tile(operands), queryBlocks(queryBlocks) {
   if (tile.bias && matrixKind(tile.bias) != MatrixKind::Row)
     packed.push_back(tile.bias);
   llvm::append_range(packed, packedMasks(tile.mask, tile.maskOperands));
 }
 
-PanelExtras::PanelExtras(KernelBuilder &builder, const PanelExtras &other)
-    : k(builder), layout(other.layout), tile(other.tile), panels(other.panels),
-      packed(other.packed) {}
+QueryBlockExtras::QueryBlockExtras(KernelBuilder &builder,
+                                   const QueryBlockExtras &other)
+    : k(builder), layout(other.layout), tile(other.tile),
+      queryBlocks(other.queryBlocks), packed(other.packed) {}
 
 Value cpu::biasInLog2(KernelBuilder &k, Value bias) {
   Value scaled = k.mulf(bias, k.splat(log2OfE));
@@ -92,17 +95,18 @@ static Value loadExtra(KernelBuilder &k, Value matrix, Value row, Value column,
               : loadBooleans(k, matrix, row, column);
 }
 
-void PanelExtras::pack(Value p, const PanelKeys &keys, bool bias, bool mask) {
+void QueryBlockExtras::pack(Value p, const QueryBlockKeys &keys, bool bias,
+                            bool mask) {
   for (auto [i, matrix] : llvm::enumerate(packed)) {
     if (matrix == tile.bias ? bias : mask)
       packMatrix(matrix, layout.extra(i), p, keys);
   }
 }
 
-/// Transposes the part of `matrix` that belongs to the panel, so that row
+/// Transposes the part of `matrix` that belongs to the query block, so that row
 /// firstRow + key holds one value per query.
-void PanelExtras::packMatrix(Value matrix, int64_t firstRow, Value p,
-                             const PanelKeys &keys) {
+void QueryBlockExtras::packMatrix(Value matrix, int64_t firstRow, Value p,
+                                  const QueryBlockKeys &keys) {
   Value lastQuery = k.sub(tile.queryEnd, k.index(1));
   bool column = matrixKind(matrix) == MatrixKind::Column;
   Value width =
@@ -148,7 +152,7 @@ void PanelExtras::packMatrix(Value matrix, int64_t firstRow, Value p,
 }
 
 /// Element of a matrix that broadcasts to (queries x keys), for one pair.
-Value PanelExtras::ofPair(Value matrix, Value p, Value key) {
+Value QueryBlockExtras::ofPair(Value matrix, Value p, Value key) {
   MatrixKind kind = matrixKind(matrix);
   bool oneKey = cast<MemRefType>(matrix.getType()).getDimSize(1) == 1;
   return k.loadBroadcast(matrix,
@@ -160,7 +164,7 @@ static int64_t positionOf(ArrayRef<Value> values, Value value) {
   return llvm::find(values, value) - values.begin();
 }
 
-Value PanelExtras::bias(Value p, Value key, int64_t v) {
+Value QueryBlockExtras::bias(Value p, Value key, int64_t v) {
   if (k.lanes == 1)
     return biasInLog2(k, ofPair(tile.bias, p, key));
   if (matrixKind(tile.bias) == MatrixKind::Row) {
@@ -175,7 +179,8 @@ Value PanelExtras::bias(Value p, Value key, int64_t v) {
                 k.index(v * k.lanes));
 }
 
-Value PanelExtras::isAllowed(unsigned operand, Value p, Value key, int64_t v) {
+Value QueryBlockExtras::isAllowed(unsigned operand, Value p, Value key,
+                                  int64_t v) {
   Value matrix = tile.maskOperands[operand];
   if (k.lanes == 1)
     return ofPair(matrix, p, key);

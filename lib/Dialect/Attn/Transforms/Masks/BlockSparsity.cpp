@@ -4,7 +4,7 @@
 // The analysis knows nothing of its bits, so every tile that the other terms
 // see is visited; this looks at the bits of the blocks that the tile touches,
 // which costs as many loads as there are, before the tile is computed.
-#include "SeenBlocks.h"
+#include "BlockSparsity.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -54,8 +54,8 @@ static Value emitSeen(OpBuilder &b, Location loc, OnlineOp op, BlockAttr term,
                   });
 }
 
-Value attn::emitSeenBlocks(OpBuilder &b, Location loc, OnlineOp op, Value first,
-                           Value count) {
+Value attn::emitBlockSparsity(OpBuilder &b, Location loc, OnlineOp op,
+                              Value first, Value count) {
   Attribute mask = op.getMaskAttr();
   SmallVector<Attribute> terms{mask};
   if (auto all = dyn_cast_or_null<AllOfAttr>(mask))

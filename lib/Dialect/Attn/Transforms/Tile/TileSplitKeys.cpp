@@ -35,9 +35,9 @@ using namespace mlir;
 using namespace attn;
 
 namespace {
-class KeyPartsBuilder {
+class SplitKeysBuilder {
 public:
-  KeyPartsBuilder(SdpaOp op, IRRewriter &b, Value batches)
+  SplitKeysBuilder(SdpaOp op, IRRewriter &b, Value batches)
       : op(op), b(b), loc(op.getLoc()), schedule(op.getScheduleAttr()),
         tiles(op, b), batches(batches),
         splitKeys(constant(schedule.getSplitKeys())),
@@ -78,8 +78,8 @@ private:
 };
 } // namespace
 
-KeyPartsBuilder::PartRange KeyPartsBuilder::partsSeen(AttentionItem &item,
-                                                      const ItemMask &mask) {
+SplitKeysBuilder::PartRange SplitKeysBuilder::partsSeen(AttentionItem &item,
+                                                        const ItemMask &mask) {
   if (!mask.mask)
     return {constant(0), splits};
   MaskContext context;
@@ -105,8 +105,8 @@ KeyPartsBuilder::PartRange KeyPartsBuilder::partsSeen(AttentionItem &item,
 }
 
 /// The state of the item's queries after the keys of one part.
-Value KeyPartsBuilder::savePart(AttentionItem &item, const ItemMask &mask,
-                                Value split, Value part) {
+Value SplitKeysBuilder::savePart(AttentionItem &item, const ItemMask &mask,
+                                 Value split, Value part) {
   Value first = arith::MulIOp::create(b, loc, split, splitKeys);
   Value left = arith::SubIOp::create(b, loc, item.keyLength, first);
   Value count = arith::MinUIOp::create(b, loc, left, splitKeys);
@@ -116,8 +116,8 @@ Value KeyPartsBuilder::savePart(AttentionItem &item, const ItemMask &mask,
   return saved.getResult(0);
 }
 
-Value KeyPartsBuilder::savePartIfSeen(AttentionItem &item, Value split,
-                                      Value part) {
+Value SplitKeysBuilder::savePartIfSeen(AttentionItem &item, Value split,
+                                       Value part) {
   ItemMask mask = item.mask();
   if (!mask.mask)
     return savePart(item, mask, split, part);
@@ -137,7 +137,7 @@ Value KeyPartsBuilder::savePartIfSeen(AttentionItem &item, Value split,
 }
 
 /// (batches x heads x parts x queries x (value_dim + 2)).
-Value KeyPartsBuilder::saveParts() {
+Value SplitKeysBuilder::saveParts() {
   OpFoldResult heads = getAsOpFoldResult(tiles.heads);
   SmallVector<OpFoldResult> shape{
       getAsOpFoldResult(batches), heads, getAsOpFoldResult(splits),
@@ -155,8 +155,8 @@ Value KeyPartsBuilder::saveParts() {
       });
 }
 
-SmallVector<Value> KeyPartsBuilder::combine(Value parts,
-                                            ArrayRef<Value> destinations) {
+SmallVector<Value> SplitKeysBuilder::combine(Value parts,
+                                             ArrayRef<Value> destinations) {
   SmallVector<OpFoldResult> bounds{getAsOpFoldResult(batches),
                                    getAsOpFoldResult(tiles.heads),
                                    getAsOpFoldResult(tiles.count)};
@@ -173,8 +173,8 @@ SmallVector<Value> KeyPartsBuilder::combine(Value parts,
       });
 }
 
-SmallVector<Value> attn::tileKeyParts(SdpaOp op, IRRewriter &rewriter,
-                                      Value batches,
-                                      ArrayRef<Value> destinations) {
-  return KeyPartsBuilder(op, rewriter, batches).emit(destinations);
+SmallVector<Value> attn::tileSplitKeys(SdpaOp op, IRRewriter &rewriter,
+                                       Value batches,
+                                       ArrayRef<Value> destinations) {
+  return SplitKeysBuilder(op, rewriter, batches).emit(destinations);
 }

@@ -17,9 +17,9 @@ struct Table {
 };
 
 /// Collects what one op after the other requires.
-class SizeRequirements {
+class ShapeConstraints {
 public:
-  explicit SizeRequirements(SizeClasses &classes) : classes(classes) {}
+  explicit ShapeConstraints(SizeClasses &classes) : classes(classes) {}
   void collect(mlir::Operation *op);
   llvm::SmallVector<Table> tables;
 

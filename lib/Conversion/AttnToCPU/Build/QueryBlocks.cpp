@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Panels.h"
+#include "QueryBlocks.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-Panels::Panels(KernelBuilder &k, Value queries) : k(k), queries(queries) {
-  count = k.div(k.add(queries, k.panel - 1), k.panel);
+QueryBlocks::QueryBlocks(KernelBuilder &k, Value queries)
+    : k(k), queries(queries) {
+  count = k.div(k.add(queries, k.queryBlock - 1), k.queryBlock);
   if (llvm::isPowerOf2_64(k.vectors))
     return;
   Value needed = k.div(k.add(queries, k.lanes - 1), k.lanes);
@@ -15,16 +16,18 @@ Panels::Panels(KernelBuilder &k, Value queries) : k(k), queries(queries) {
   whole = k.max(k.sub(count, missing), k.index(0));
 }
 
-Value Panels::first(Value p) const {
-  Value query = k.mul(p, k.panel);
+Value QueryBlocks::first(Value p) const {
+  Value query = k.mul(p, k.queryBlock);
   if (!whole)
     return query;
   Value narrow = k.max(k.sub(p, whole), k.index(0));
   return k.sub(query, k.mul(narrow, k.lanes));
 }
 
-Value Panels::end(Value p) const { return k.min(first(k.add(p, 1)), queries); }
+Value QueryBlocks::end(Value p) const {
+  return k.min(first(k.add(p, 1)), queries);
+}
 
-Value Panels::isWhole(Value p) const {
+Value QueryBlocks::isWhole(Value p) const {
   return whole ? k.less(p, whole) : Value();
 }
