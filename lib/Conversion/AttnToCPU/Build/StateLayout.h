@@ -2,31 +2,31 @@
 // Where the parts of an !attn.state lie in memory. A state is one matrix of f32
 // or f64 whose rows hold one value per query of a query block:
 //
-//   rows                              content of row r of query block p
-//   queries    query blocks * key_dim       scale * log2(e) * query[.., r]
-//   context    query blocks * value_dim     acc[.., r]
-//   weights    query blocks * (keys + rows) scores, then weights, of key r -
-//   rows statistics query blocks * 4             m, l, a (= exp2(m - m')), m'
-//   extra      key_tile + 2 * lanes   bias or mask of key r - lanes, one query
-//   block staged     key_tile * dim / query block keys of the tile, row-major;
-//   once there
-//                                     are weights, values in their place
+//   part        rows                    content of row r of query block p
+//   queries     blocks * key_dim        scale * log2(e) * query[.., r]
+//   context     blocks * value_dim      acc[.., r]
+//   weights     blocks * (keys + rows)  scores, then weights, of key r - rows
+//   statistics  blocks * 4              m, l, a (= exp2(m - m')), m'
+//   extra       key_tile + 2 * lanes    bias or mask of key r - lanes, one
+//                                       query block
+//   staged      key_tile * dim / block  keys of the tile, row-major; once there
+//                                       are weights, values in their place
 //
 // Where the schedule multiplies pairs, an element of these parts is not one
 // number but two of bf16:
 //
-//   queries    query blocks * key_dim / 2   query[.., r] at 2 d and 2 d + 1,
-//   negative
-//                                     where the scale is
-//   weights    (the first half)       of keys 2 r and 2 r + 1, once known
-//   staged     of values only         of keys 2 r and 2 r + 1
-//   factor     1                      |scale| * log2(e), behind all others
+//   queries     blocks * key_dim / 2    query[.., r] at 2 d and 2 d + 1,
+//                                       negative where the scale is
+//   weights     (the first half)        of keys 2 r and 2 r + 1, once known
+//   staged      of values only          of keys 2 r and 2 r + 1
+//   factor      1                       |scale| * log2(e), behind all others
 //
 // Halves are rounded up; what a pair lacks is 0. Where it multiplies tiles, the
 // rows of queries are a multiple of 16, 0 at the end, and
 //
-//   staged     keys, if padded (stagePaddedKeys), and values, transposed
-//   products   rows               sums of the context, before they are added
+//   staged      keys, if padded (stagePaddedKeys), and values, transposed
+//   products    rows                    sums of the context, before they are
+//                                       added
 //
 // stand in front of the factor. Statistics are in units of
 // log2: m is the maximum of score * log2(e). The `rows` rows in front of the
