@@ -8,7 +8,7 @@ using namespace attn;
 
 static constexpr ElementType elementTypes[] = {
 #define ATTN_ELEMENT(enumerator, code, type, name, bytes, c_type, descr)       \
-  {code, type, name, c_type, descr, bytes},
+  {code, type, c_type, bytes},
 #include "attn-rt/elements.inc"
 };
 

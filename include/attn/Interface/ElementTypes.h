@@ -10,8 +10,9 @@
 namespace attn {
 
 struct ElementType {
-  int32_t code; ///< attn_rt_dtype
-  llvm::StringLiteral type, name, cType, descr;
+  int32_t code;             ///< attn_rt_dtype
+  llvm::StringLiteral type; ///< as MLIR writes it
+  llvm::StringLiteral cType;
   int64_t bytes;
 };
 

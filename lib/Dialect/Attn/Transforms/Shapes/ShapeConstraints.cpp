@@ -231,7 +231,8 @@ void ShapeConstraints::collect(Operation *operation) {
       })
       .Default([&](Operation *other) {
         if (collectTensors(other) ||
-            !OpTrait::hasElementwiseMappableTraits(other))
+            !(OpTrait::hasElementwiseMappableTraits(other) ||
+              other->hasTrait<OpTrait::SameOperandsAndResultType>()))
           return;
         for (Value operand : other->getOperands())
           for (Value result : other->getResults())

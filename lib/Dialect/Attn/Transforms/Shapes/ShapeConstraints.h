@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What ops require of the sizes of their tensors.
-#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SIZEREQUIREMENTS_H
-#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SIZEREQUIREMENTS_H
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SHAPECONSTRAINTS_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SHAPECONSTRAINTS_H
 
 #include "SizeClasses.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
