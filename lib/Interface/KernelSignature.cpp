@@ -6,21 +6,9 @@ using namespace mlir;
 using namespace attn;
 
 static StringRef suffixOf(Part part) {
-  switch (part) {
-  case Part::Kernel:
-    return ".kernel";
-  case Part::Workspace:
-    return ".workspace";
-  case Part::Flops:
-    return ".flops";
-  case Part::Slices:
-    return ".slices";
-  case Part::Items:
-    return ".items";
-  case Part::CheckShapes:
-    return ".check_shapes";
-  }
-  llvm_unreachable("every part has a name");
+  static constexpr StringLiteral suffixes[] = {
+      ".kernel", ".workspace", ".flops", ".slices", ".items", ".check_shapes"};
+  return suffixes[static_cast<size_t>(part)];
 }
 
 std::string attn::partName(StringRef name, Part part) {

@@ -164,10 +164,10 @@ TYPED = [Case(f"{q}_{v}_{name}", dk, types=(q, v), **options) for q, v in NARROW
     ("wide", 128, {}), ("causal", 64, dict(mask=CAUSAL, heads=4, group=2)), ("odd", 17, dict(dv=5, mask=BOTTOM)),
     ("one", 1, dict(dv=1)), ("padding", 40, dict(dv=24, mask=PADDED, bias="bhqk"))]]
 # Query blocks of a tile may have two widths: all numbers of queries in a few of them, and around whole tiles.
-QUERY_BLOCKS = [Case("panels", 8), Case("panels_bias", 8, bias="bhqk"), Case("panels_column", 3, bias="q1"),
-          Case("panels_padded", 8, mask=PADDED),
-          Case("panels_gqa_f16", 9, dv=3, group=2, types=("f16", "f16")), Case("panels_f64", 8, types=("f64", "f64"))]
-PANEL_LENGTHS = [*((1, sq, 9) for sq in range(16, 52)), *((1, sq, 97) for sq in range(125, 170, 3)), (2, 300, 7)]
+QUERY_BLOCKS = [Case("blocks", 8), Case("blocks_bias", 8, bias="bhqk"), Case("blocks_column", 3, bias="q1"),
+                Case("blocks_padded", 8, mask=PADDED),
+                Case("blocks_gqa_f16", 9, dv=3, group=2, types=("f16", "f16")), Case("blocks_f64", 8, types=("f64", "f64"))]
+BLOCK_LENGTHS = [*((1, sq, 9) for sq in range(16, 52)), *((1, sq, 97) for sq in range(125, 170, 3)), (2, 300, 7)]
 LENGTHS = [(1, 1, 1), (1, 1, 130), (2, 7, 3), (1, 16, 16), (3, 17, 31), (1, 33, 97), (2, 65, 64), (1, 130, 129)]
 
 
@@ -177,7 +177,7 @@ TYPED_LENGTHS = [(1, 1, 1), (2, 7, 3), (3, 17, 131), (1, 130, 65)]
 def lengths(case):
     if case.sizes:
         return [case.sizes]
-    return TYPED_LENGTHS if case in TYPED else PANEL_LENGTHS if case in QUERY_BLOCKS else LENGTHS
+    return TYPED_LENGTHS if case in TYPED else BLOCK_LENGTHS if case in QUERY_BLOCKS else LENGTHS
 
 
 def check(kernel, case, sizes, seed, threads, with_reference, folder, poison=False):

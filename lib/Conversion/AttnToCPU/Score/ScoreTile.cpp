@@ -56,7 +56,7 @@ QueryBlockKeys ScoreTile::visibleKeys(Value p) {
     return allKeys();
   BoundsOptions options;
   options.ignoreRaggedTail = true;
-  // QueryBlocks of a document's rows, and such as are not all of one width,
+  // Query blocks of a document's rows, and such as are not all of one width,
   // begin anywhere.
   options.rowsInOneTile =
       llvm::isPowerOf2_64(k.vectors) &&

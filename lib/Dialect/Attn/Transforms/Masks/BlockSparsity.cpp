@@ -54,8 +54,8 @@ static Value emitSeen(OpBuilder &b, Location loc, OnlineOp op, BlockAttr term,
                   });
 }
 
-Value attn::emitBlockSparsity(OpBuilder &b, Location loc, OnlineOp op,
-                              Value first, Value count) {
+Value attn::emitSeesAnyBlock(OpBuilder &b, Location loc, OnlineOp op,
+                             Value first, Value count) {
   Attribute mask = op.getMaskAttr();
   SmallVector<Attribute> terms{mask};
   if (auto all = dyn_cast_or_null<AllOfAttr>(mask))

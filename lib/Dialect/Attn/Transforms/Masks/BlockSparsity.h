@@ -9,9 +9,8 @@ namespace attn {
 /// Does a bitmap that is an operand allow any pair of the queries of `op` and
 /// the keys [first, first + count)? An i1; null if no bitmap must allow a pair
 /// for the mask to see it.
-mlir::Value emitBlockSparsity(mlir::OpBuilder &builder, mlir::Location loc,
-                              OnlineOp op, mlir::Value first,
-                              mlir::Value count);
+mlir::Value emitSeesAnyBlock(mlir::OpBuilder &builder, mlir::Location loc,
+                             OnlineOp op, mlir::Value first, mlir::Value count);
 
 } // namespace attn
 

@@ -207,7 +207,7 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
       return edge && keys ? keys->cut(inner, l, op, states, first, count)
                           : cutOnline(inner, l, op, states, first, count, edge);
     };
-    Value seen = emitBlockSparsity(b, l, op, first, count);
+    Value seen = emitSeesAnyBlock(b, l, op, first, count);
     if (!seen)
       return step(b);
     return choose(b, l, seen, step,
