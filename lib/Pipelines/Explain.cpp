@@ -42,7 +42,7 @@ private:
   void ports(StringRef heading, bool input);
   void attention(SdpaOp op);
   void projection(ProjectOp op);
-  void states(Operation *op, StringRef what, ScheduleAttr schedule);
+  void states(Operation *op, StringRef what, CPUScheduleAttr schedule);
 
   func::FuncOp function;
   const SymbolSizes &sizes;
@@ -77,7 +77,7 @@ void KernelExplainer::ports(StringRef heading, bool input) {
 }
 
 /// What an item sees, where that is not all keys.
-static std::string itemKeys(SdpaOp op, ScheduleAttr schedule) {
+static std::string itemKeys(SdpaOp op, CPUScheduleAttr schedule) {
   int64_t keys = keysPerItem(op, schedule);
   bool decode = schedule.getKind() == Kind::Decode;
   if (!keys)
@@ -90,7 +90,7 @@ static std::string itemKeys(SdpaOp op, ScheduleAttr schedule) {
 }
 
 /// `use` says which lengths the schedule is for, `seen` what an item sees.
-static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
+static void printSchedule(llvm::raw_ostream &os, CPUScheduleAttr schedule,
                           const Twine &use = "", const Twine &seen = "") {
   bool decode = schedule.getKind() == Kind::Decode;
   os << "    schedule  " << use << schedule.getQueryTile()
@@ -107,7 +107,8 @@ static void printSchedule(llvm::raw_ostream &os, ScheduleAttr schedule,
 
 /// The schedules with the lengths that each is for.
 static void printSchedules(llvm::raw_ostream &os, SdpaOp op) {
-  ScheduleAttr many = op.getScheduleAttr(), few = op.getDecodeScheduleAttr();
+  auto many = cast_if_present<CPUScheduleAttr>(op.getScheduleAttr());
+  auto few = cast_if_present<CPUScheduleAttr>(op.getDecodeScheduleAttr());
   auto use = [&](StringRef kind, StringRef relation) {
     std::string text = kind.str();
     if (many && few)
@@ -174,11 +175,11 @@ void KernelExplainer::attention(SdpaOp op) {
 
 void KernelExplainer::projection(ProjectOp op) {
   os << "\n  projection at " << positionOf(op.getLoc()) << "\n";
-  printSchedule(os, op.getScheduleAttr());
+  printSchedule(os, CPUScheduleAttr::of(op));
 }
 
 void KernelExplainer::states(Operation *op, StringRef what,
-                             ScheduleAttr schedule) {
+                             CPUScheduleAttr schedule) {
   os << "\n  " << what << " at " << positionOf(op->getLoc()) << "\n"
      << "    schedule  items of " << schedule.getQueryTile() << " rows, "
      << schedule.getLanes() << " lanes of features\n";
@@ -193,10 +194,10 @@ void KernelExplainer::explain() {
         .Case([&](SdpaOp sdpa) { attention(sdpa); })
         .Case([&](ProjectOp project) { projection(project); })
         .Case([&](MergeStatesOp merge) {
-          states(op, "merge of two states", merge.getScheduleAttr());
+          states(op, "merge of two states", CPUScheduleAttr::of(merge));
         })
         .Case([&](FinalizeStateOp finalize) {
-          states(op, "result of a state", finalize.getScheduleAttr());
+          states(op, "result of a state", CPUScheduleAttr::of(finalize));
         });
   });
 }

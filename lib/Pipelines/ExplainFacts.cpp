@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ExplainFacts.h"
 #include "attn/Analysis/MaskCounts.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -58,7 +58,7 @@ static Length lengthOf(Value tensor, int64_t dim, const SymbolSizes &sizes) {
   return {symbol, std::nullopt};
 }
 
-int64_t attn::keysPerItem(SdpaOp op, ScheduleAttr schedule) {
+int64_t attn::keysPerItem(SdpaOp op, CPUScheduleAttr schedule) {
   bool decode = schedule.getKind() == Kind::Decode;
   bool never =
       decode ? cutsRowsAtDocuments(op) : splitsKeys(op, schedule) == false;
@@ -248,7 +248,7 @@ static void count(AttentionFacts &facts, const MaskContext &context,
 }
 
 static AttentionFacts factsOf(SdpaOp op, const SymbolSizes &sizes,
-                              ScheduleAttr schedule) {
+                              CPUScheduleAttr schedule) {
   AttentionFacts facts;
   facts.position = positionOf(op.getLoc());
   facts.queries = lengthOf(op.getQuery(), op.queryDims().sequence, sizes);
@@ -274,7 +274,8 @@ static AttentionFacts factsOf(SdpaOp op, const SymbolSizes &sizes,
 }
 
 std::vector<AttentionFacts> attn::factsOf(SdpaOp op, const SymbolSizes &sizes) {
-  ScheduleAttr many = op.getScheduleAttr(), few = op.getDecodeScheduleAttr();
+  auto many = cast_if_present<CPUScheduleAttr>(op.getScheduleAttr());
+  auto few = cast_if_present<CPUScheduleAttr>(op.getDecodeScheduleAttr());
   std::vector<AttentionFacts> facts;
   if (many)
     facts.push_back(::factsOf(op, sizes, many));

@@ -64,7 +64,7 @@ static const char *nameOf(KeyLoopForm form) {
   llvm_unreachable("all forms are named");
 }
 
-static json::Object toJson(ScheduleAttr schedule) {
+static json::Object toJson(CPUScheduleAttr schedule) {
   return json::Object{{"kind", stringifyKind(schedule.getKind())},
                       {"queries", schedule.getQueryTile()},
                       {"keys", schedule.getKeyTile()},
@@ -132,7 +132,7 @@ static json::Object toJson(SdpaOp op, const SymbolSizes &sizes) {
 }
 
 static json::Object stepAsJson(Operation *op, StringRef what,
-                               ScheduleAttr schedule) {
+                               CPUScheduleAttr schedule) {
   return json::Object{{"at", json::fixUTF8(positionOf(op->getLoc()))},
                       {"what", what},
                       {"schedule", toJson(schedule)}};
@@ -160,7 +160,7 @@ static json::Object toJson(func::FuncOp function, const SymbolSizes &sizes) {
         .Case([&](SdpaOp sdpa) { attentions.push_back(toJson(sdpa, sizes)); })
         .Case<ProjectOp, MergeStatesOp, FinalizeStateOp>([&](auto step) {
           StringRef name = step->getName().stripDialect();
-          steps.push_back(stepAsJson(op, name, step.getScheduleAttr()));
+          steps.push_back(stepAsJson(op, name, CPUScheduleAttr::of(step)));
         });
   });
   return json::Object{{"name", function.getName()},

@@ -4,7 +4,7 @@
 #define ATTN_LIB_REFERENCE_SCOREFUNCTIONS_H
 
 #include "Interpreter.h"
-#include "attn/Dialect/Attn/IR/ScoreFunction.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 
 namespace attn::reference {
 

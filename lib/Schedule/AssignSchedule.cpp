@@ -3,7 +3,8 @@
 //
 // Before:  attn.sdpa %q, %k, %v scale 0.125 : (..) -> ..
 // After:   attn.sdpa %q, %k, %v scale 0.125
-//            {schedule = #attn.schedule<lanes = 8, rows = 6, vectors = 2, ...>}
+//            {schedule = #attn.cpu_schedule<lanes = 8, rows = 6, vectors = 2,
+//            ...>}
 //
 // Register tiles come from the tables of PrefillRules.cpp and DecodeRules.cpp.
 // Lanes are queries, or features in kind decode; f64 has half as many as f32. A
@@ -58,14 +59,14 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
 
   TargetAttr target;
 
-  ScheduleAttr prefillSchedule(const PrefillSizes &sizes, int64_t lanes,
-                               int64_t queryTile, int64_t keyTile,
-                               Products products) {
-    return ScheduleAttr::get(&getContext(), lanes, sizes.rows, sizes.vectors,
-                             queryTile, keyTile, sizes.unroll,
-                             /*prefetch=*/2, Kind::Prefill, /*split_keys=*/0,
-                             /*split_queries=*/0, products, usualBlock,
-                             /*interleave=*/1);
+  CPUScheduleAttr prefillSchedule(const PrefillSizes &sizes, int64_t lanes,
+                                  int64_t queryTile, int64_t keyTile,
+                                  Products products) {
+    return CPUScheduleAttr::get(&getContext(), lanes, sizes.rows, sizes.vectors,
+                                queryTile, keyTile, sizes.unroll,
+                                /*prefetch=*/2, Kind::Prefill, /*split_keys=*/0,
+                                /*split_queries=*/0, products, usualBlock,
+                                /*interleave=*/1);
   }
 
   /// About `most` queries in whole query blocks, but no more than there are.
@@ -101,8 +102,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   /// The schedule of kind prefill for features of size `dim`, computed in f64
   /// or f32, or, of bf16, in pairs or tiles; `narrow` keys or values are
   /// converted tile by tile.
-  ScheduleAttr prefill(const PrefillKernel &kernel, int64_t dim, bool isF64,
-                       bool narrow = false) {
+  CPUScheduleAttr prefill(const PrefillKernel &kernel, int64_t dim, bool isF64,
+                          bool narrow = false) {
     const PrefillSizes &sizes = prefillSizes(target, kernel);
     int64_t bytes = isF64 ? 8 : 4;
     bool tiles = kernel.products == Products::Amx;
@@ -125,12 +126,12 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   }
 
   /// The same with split keys, where the lengths of `op` may ask for it.
-  ScheduleAttr withSplitKeys(SdpaOp op, ScheduleAttr single) {
+  CPUScheduleAttr withSplitKeys(SdpaOp op, CPUScheduleAttr single) {
     if (prefillSplitKeys == 0 || prefillSplitKeys >= longestSequence)
       return single;
     int64_t keyTile = single.getKeyTile();
     int64_t tiles = std::max<int64_t>(prefillSplitKeys / keyTile, 1);
-    auto split = ScheduleAttr::get(
+    auto split = CPUScheduleAttr::get(
         &getContext(), single.getLanes(), single.getRows(), single.getVectors(),
         single.getQueryTile(), keyTile, single.getUnroll(),
         single.getPrefetch(), Kind::Prefill, tiles * keyTile,
@@ -148,19 +149,19 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     return single;
   }
 
-  ScheduleAttr decode(const DecodeKernel &kernel, bool isF64) {
+  CPUScheduleAttr decode(const DecodeKernel &kernel, bool isF64) {
     const DecodeSizes &sizes = decodeSizes(target, kernel);
     int64_t fits = target.getL1Bytes() * sizes.cacheQuarters / 4 /
                    std::max<int64_t>(kernel.rowBytes, 1);
     int64_t unit = kernel.mostQueries == 1 ? 16 : 2;
     int64_t keys = std::clamp<int64_t>(fits, sizes.leastKeys, sizes.mostKeys) /
                    unit * unit;
-    return ScheduleAttr::get(&getContext(), target.getLanes() / (isF64 ? 2 : 1),
-                             sizes.rows, sizes.vectors, kernel.mostQueries,
-                             keys, sizes.unroll, /*prefetch=*/2, Kind::Decode,
-                             decodeSplitKeys / keys * keys, /*split_queries=*/0,
-                             kernel.pairs ? Products::Dot : Products::Fma,
-                             sizes.block, sizes.interleave);
+    return CPUScheduleAttr::get(
+        &getContext(), target.getLanes() / (isF64 ? 2 : 1), sizes.rows,
+        sizes.vectors, kernel.mostQueries, keys, sizes.unroll, /*prefetch=*/2,
+        Kind::Decode, decodeSplitKeys / keys * keys, /*split_queries=*/0,
+        kernel.pairs ? Products::Dot : Products::Fma, sizes.block,
+        sizes.interleave);
   }
 
   static int64_t rowBytes(SdpaOp op) {
@@ -219,13 +220,13 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
       kernel.products = Products::Dot;
     bool narrow = q.getElementType().getIntOrFloatBitWidth() < 32 ||
                   v.getElementType().getIntOrFloatBitWidth() < 32;
-    ScheduleAttr chosen = prefill(kernel, std::max(keyDim, valueDim),
-                                  q.getElementType().isF64(), narrow);
+    CPUScheduleAttr chosen = prefill(kernel, std::max(keyDim, valueDim),
+                                     q.getElementType().isF64(), narrow);
     op.setScheduleAttr(withSplitKeys(op, chosen));
   }
 
   /// For rows that no attention computes.
-  ScheduleAttr rowsSchedule(int64_t rows, int64_t dim, Type element) {
+  CPUScheduleAttr rowsSchedule(int64_t rows, int64_t dim, Type element) {
     return prefill({Products::Fma, /*isAttention=*/false, /*masked=*/false,
                     /*queries=*/rows},
                    dim, element.isF64());

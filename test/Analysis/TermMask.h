@@ -4,7 +4,7 @@
 #define ATTN_TEST_ANALYSIS_TERMMASK_H
 
 #include "RandomMask.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include <map>
 
 namespace attn::test {

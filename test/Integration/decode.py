@@ -122,7 +122,7 @@ def tile_and_part(source, target, flags):
     """Keys of a tile and of a part, as the compiler chose them."""
     scheduled = subprocess.run([attn_opt(), source, "--compile-to=scheduled", "--target=" + target, *flags],
                                check=True, capture_output=True, text=True).stdout
-    decode = re.search(r"decode_schedule = #attn.schedule<[^>]*key_tile = (\d+),[^>]*split_keys = (\d+)[,>]", scheduled)
+    decode = re.search(r"decode_schedule = #attn.cpu_schedule<[^>]*key_tile = (\d+),[^>]*split_keys = (\d+)[,>]", scheduled)
     # Two lanes of f64 are too few for the kind; such a kernel is swept all the same.
     return (int(decode.group(1)), int(decode.group(2))) if decode else (96, 960)
 

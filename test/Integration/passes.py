@@ -203,7 +203,7 @@ def applied(name, texts, folder):
 def lost_schedules(before, after):
     """Pinned schedules of tile ops, or of an attention, that are not there any more although schedules are."""
     kept = set(PINNED.findall(after))
-    return [s for s in set(PINNED.findall(before)) if "#attn.schedule" in after and s not in kept]
+    return [s for s in set(PINNED.findall(before)) if "#attn.cpu_schedule" in after and s not in kept]
 
 
 class Checker:

@@ -46,7 +46,7 @@ def draw(rng, kind, element):
     if rng.random() < 0.15:
         fields[rng.choice(list(fields))] = rng.choice(HUGE)
     text = ", ".join(f"{name} = {value}" for name, value in fields.items())
-    return f"#attn.schedule<{text}, kind = {kind}, products = {products}>"
+    return f"#attn.cpu_schedule<{text}, kind = {kind}, products = {products}>"
 
 
 def program(schedules, element, dim, value_dim, queries, mask):

@@ -4,7 +4,7 @@
 // A score function of the head, and sinks, as one attention and as states of parts. Scores are log 2 times the head, and
 // the sinks are 0: head 0 sees five keys and the sink alike; in head 1 keys count twice. The second batch entry has no key.
 
-#d = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0, kind = decode, split_keys = 4>
+#d = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0, kind = decode, split_keys = 4>
 
 // CHECK: {{\[\[\[\[}}2.5]], {{\[\[}}2.72727{{[0-9]*}}]]], {{\[\[\[}}0]], {{\[\[}}0]]]]
 // CHECK-NEXT: {{^}}[{{\[\[}}1.791759{{[0-9]*}}], [2.397895{{[0-9]*}}]], {{\[\[}}0], [0]]]

@@ -5,7 +5,7 @@
 // queries of both heads are rows of one state. The scores are 0, so that out is the
 // mean of the values that are seen; the second batch entry has no key.
 
-#d = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0, kind = decode, split_keys = 4>
+#d = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0, kind = decode, split_keys = 4>
 
 // CHECK{LITERAL}: [[[[3.5], [4]], [[3.5], [4]]], [[[0], [0]], [[0], [0]]]]
 // CHECK-NEXT: {{^}}[{{\[\[}}1.791759{{[0-9]*}}, 1.945910{{[0-9]*}}], [1.791759{{[0-9]*}}, 1.945910{{[0-9]*}}{{\]\]}}, {{\[\[}}-inf, -inf], [-inf, -inf]]]

@@ -9,7 +9,7 @@
 // CHECK-NEXT: {{\[\[\[}}11]], {{\[\[}}2]]]
 // CHECK-NEXT: {{\[\[\[}}11]], {{\[\[}}2]]]
 // CHECK-NEXT: {{\[\[}}11]]
-#schedule = #attn.schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>
+#schedule = #attn.cpu_schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>
 !state = !attn.state<4 x 1 x 1, f64>
 func.func @heads() -> (tensor<2x1x3xf64>, tensor<2x1x1xf64>, tensor<2x1x1xf64>, tensor<1x1xf64>) {
   %q = arith.constant dense<1.0> : tensor<2x1x1xf64>

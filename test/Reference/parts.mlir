@@ -4,7 +4,7 @@
 // Keys in parts of 4, of which tiles of 2 queries see some. The scores are 0, so that out is the mean of the values that are
 // seen: two keys each, and at the edge one or none.
 
-#s = #attn.schedule<lanes = 2, rows = 2, vectors = 1, query_tile = 2, key_tile = 2, unroll = 1, prefetch = 0, split_keys = 4, split_queries = 8>
+#s = #attn.cpu_schedule<lanes = 2, rows = 2, vectors = 1, query_tile = 2, key_tile = 2, unroll = 1, prefetch = 0, split_keys = 4, split_queries = 8>
 
 // CHECK{LITERAL}: [[1.5], [2.5], [3.5], [4.5], [5.5], [6.5], [7.5], [8.5]]
 // CHECK{LITERAL}: [[0], [0], [1], [1.5], [2.5], [3.5], [4.5], [5.5]]

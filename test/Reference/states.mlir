@@ -65,14 +65,14 @@ func.func @sigmoid() -> (tensor<1x3xf64>, tensor<1x1xf64>, tensor<1x3xf64>, tens
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
-  %s0 = attn.init_state %q scale 1.0 {schedule = #attn.schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : tensor<1x1xf64> -> !attn.state<4 x 1 x 1, f64 by sigmoid>
+  %s0 = attn.init_state %q scale 1.0 {schedule = #attn.cpu_schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : tensor<1x1xf64> -> !attn.state<4 x 1 x 1, f64 by sigmoid>
   %s1 = attn.online %s0, %k, %v rows %c0 to %c1 keys from %c0 lengths %c1, %c3 where causal(offset = 1) mode edge
-      {schedule = #attn.schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : !attn.state<4 x 1 x 1, f64 by sigmoid>, tensor<3x1xf64>, tensor<3x1xf64>
-  %s2 = attn.merge %s0, %s1 {schedule = #attn.schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : !attn.state<4 x 1 x 1, f64 by sigmoid>
+      {schedule = #attn.cpu_schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : !attn.state<4 x 1 x 1, f64 by sigmoid>, tensor<3x1xf64>, tensor<3x1xf64>
+  %s2 = attn.merge %s0, %s1 {schedule = #attn.cpu_schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : !attn.state<4 x 1 x 1, f64 by sigmoid>
   %e = tensor.empty() : tensor<1x1xf64>
-  %y = attn.finalize %s2 outs(%e : tensor<1x1xf64>) {schedule = #attn.schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : !attn.state<4 x 1 x 1, f64 by sigmoid> -> tensor<1x1xf64>
+  %y = attn.finalize %s2 outs(%e : tensor<1x1xf64>) {schedule = #attn.cpu_schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : !attn.state<4 x 1 x 1, f64 by sigmoid> -> tensor<1x1xf64>
   %f = tensor.empty() : tensor<1x3xf64>
   %z = attn.weigh %s2, %k rows %c0 to %c1 keys from %c0 lengths %c1, %c3 scale 1.0 where causal(offset = 1) weights %f : tensor<1x3xf64>
-      {schedule = #attn.schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : !attn.state<4 x 1 x 1, f64 by sigmoid>, tensor<3x1xf64> -> tensor<1x3xf64>
+      {schedule = #attn.cpu_schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 3, unroll = 1, prefetch = 0>} : !attn.state<4 x 1 x 1, f64 by sigmoid>, tensor<3x1xf64> -> tensor<1x3xf64>
   return %w, %o, %x, %p, %z, %y : tensor<1x3xf64>, tensor<1x1xf64>, tensor<1x3xf64>, tensor<1x1xf64>, tensor<1x3xf64>, tensor<1x1xf64>
 }

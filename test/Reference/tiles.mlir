@@ -1,8 +1,8 @@
 // RUN: attn-reference %s | FileCheck %s
 // Tile ops composed by hand mean the same as attn.sdpa.
 
-#schedule = #attn.schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>
-#panels = #attn.schedule<lanes = 2, rows = 1, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>
+#schedule = #attn.cpu_schedule<lanes = 1, rows = 1, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>
+#panels = #attn.cpu_schedule<lanes = 2, rows = 1, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>
 !state = !attn.state<4 x 2 x 1, f64>
 
 // 3 queries see 4 keys, of which the mask allows query i the keys up to i + 1,

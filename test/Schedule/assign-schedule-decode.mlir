@@ -7,9 +7,9 @@
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=4,pair_chains=6 --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,ONE
 
 // CHECK-LABEL: @eight
-// AVX2: decode_schedule = #attn.schedule<lanes = 8, rows = 3, vectors = 3, query_tile = 8, key_tile = 48, unroll = 1, prefetch = 2, kind = decode, split_keys = 1008>
-// AVX512: decode_schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 8, key_tile = 64, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024, block = 8, interleave = 4>
-// ONE: decode_schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 1, query_tile = 8, key_tile = 64, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024, block = 8, interleave = 4>
+// AVX2: decode_schedule = #attn.cpu_schedule<lanes = 8, rows = 3, vectors = 3, query_tile = 8, key_tile = 48, unroll = 1, prefetch = 2, kind = decode, split_keys = 1008>
+// AVX512: decode_schedule = #attn.cpu_schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 8, key_tile = 64, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024, block = 8, interleave = 4>
+// ONE: decode_schedule = #attn.cpu_schedule<lanes = 16, rows = 8, vectors = 1, query_tile = 8, key_tile = 64, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024, block = 8, interleave = 4>
 func.func @eight(%q: tensor<8x1x128xf32>, %k: tensor<1x?x128xf32>) -> tensor<8x1x128xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<8x1x128xf32>, tensor<1x?x128xf32>, tensor<1x?x128xf32>) -> tensor<8x1x128xf32>
   return %o : tensor<8x1x128xf32>

@@ -7,23 +7,23 @@
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=16 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,DEEP
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=4,pair_chains=6 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,ONE
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32 --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,NONE
-#pinned = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2>
+#pinned = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2>
 
 // CHECK-LABEL: @bf16
-// CHECK: decode_schedule = #attn.schedule<{{.*}} kind = decode, split_keys = 960>
-// PAIRS-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 56, unroll = 4, prefetch = 2, products = dot>
-// LARGE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 84, unroll = 4, prefetch = 2, products = dot>
-// DEEP-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 160, key_tile = 48, unroll = 4, prefetch = 2, products = dot>
-// ONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 128, unroll = 4, prefetch = 2, products = dot>
-// NONE-SAME: schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 96, unroll = 4, prefetch = 2>
+// CHECK: decode_schedule = #attn.cpu_schedule<{{.*}} kind = decode, split_keys = 960>
+// PAIRS-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 56, unroll = 4, prefetch = 2, products = dot>
+// LARGE-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 84, unroll = 4, prefetch = 2, products = dot>
+// DEEP-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 160, key_tile = 48, unroll = 4, prefetch = 2, products = dot>
+// ONE-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 128, unroll = 4, prefetch = 2, products = dot>
+// NONE-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 96, unroll = 4, prefetch = 2>
 func.func @bf16(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x64xbf16>
   return %o : tensor<?x64xbf16>
 }
 
 // CHECK-LABEL: @wide
-// PAIRS: schedule = #attn.schedule<{{.*}}key_tile = 48,{{.*}} products = dot>
-// LARGE: schedule = #attn.schedule<{{.*}}key_tile = 64,{{.*}} products = dot>
+// PAIRS: schedule = #attn.cpu_schedule<{{.*}}key_tile = 48,{{.*}} products = dot>
+// LARGE: schedule = #attn.cpu_schedule<{{.*}}key_tile = 64,{{.*}} products = dot>
 func.func @wide(%q: tensor<200x128xbf16>, %k: tensor<?x128xbf16>) -> tensor<200x128xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<200x128xbf16>, tensor<?x128xbf16>, tensor<?x128xbf16>) -> tensor<200x128xbf16>
   return %o : tensor<200x128xbf16>
@@ -31,8 +31,8 @@ func.func @wide(%q: tensor<200x128xbf16>, %k: tensor<?x128xbf16>) -> tensor<200x
 
 // Edges of a mask are finer.
 // CHECK-LABEL: @masked
-// PAIRS: schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 80, unroll = 4, prefetch = 2, products = dot>
-// ONE: schedule = #attn.schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2, products = dot>
+// PAIRS: schedule = #attn.cpu_schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 80, unroll = 4, prefetch = 2, products = dot>
+// ONE: schedule = #attn.cpu_schedule<lanes = 16, rows = 8, vectors = 2, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2, products = dot>
 func.func @masked(%q: tensor<200x64xbf16>) -> tensor<200x64xbf16> {
   %o = attn.sdpa %q, %q, %q scale 0.125 where causal(top_left) : (tensor<200x64xbf16>, tensor<200x64xbf16>, tensor<200x64xbf16>) -> tensor<200x64xbf16>
   return %o : tensor<200x64xbf16>

@@ -7,10 +7,10 @@
 // RUN: attn-opt %s --attn-set-target=facts=lanes=4,registers=16 --attn-assign-schedule | FileCheck %s --check-prefixes=CHECK,SSE
 
 // CHECK-LABEL: @one
-// CHECK-NOT: {schedule = #attn.schedule
-// AVX2: {decode_schedule = #attn.schedule<lanes = 8, rows = 3, vectors = 3, query_tile = 1, key_tile = 1024, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024>}
-// AVX512: {decode_schedule = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 1, key_tile = 1024, unroll = 4, prefetch = 2, kind = decode, split_keys = 1024>}
-// SSE: {decode_schedule = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 1, key_tile = 1024, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024>}
+// CHECK-NOT: {schedule = #attn.cpu_schedule
+// AVX2: {decode_schedule = #attn.cpu_schedule<lanes = 8, rows = 3, vectors = 3, query_tile = 1, key_tile = 1024, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024>}
+// AVX512: {decode_schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 1, key_tile = 1024, unroll = 4, prefetch = 2, kind = decode, split_keys = 1024>}
+// SSE: {decode_schedule = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 1, key_tile = 1024, unroll = 2, prefetch = 2, kind = decode, split_keys = 1024>}
 func.func @one(%q: tensor<1x8xf32>, %k: tensor<?x8xf32>) -> tensor<1x8xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<1x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<1x8xf32>
   return %o : tensor<1x8xf32>

@@ -3,18 +3,18 @@
 // RUN: attn-opt %s --attn-set-target=facts=lanes=8,registers=16 --attn-assign-schedule | FileCheck %s
 
 // CHECK-LABEL: @states
-// CHECK: attn.merge_states {{.*}} {schedule = #attn.schedule<lanes = 8, {{.*}}query_tile = 128,
-// CHECK: attn.finalize_state {{.*}} {schedule = #attn.schedule<lanes = 8, {{.*}}query_tile = 128,
-// CHECK: attn.finalize_state {{.*}} {schedule = #attn.schedule<lanes = 2, {{.*}}query_tile = 4,
+// CHECK: attn.merge_states {{.*}} {schedule = #attn.cpu_schedule<lanes = 8, {{.*}}query_tile = 128,
+// CHECK: attn.finalize_state {{.*}} {schedule = #attn.cpu_schedule<lanes = 8, {{.*}}query_tile = 128,
+// CHECK: attn.finalize_state {{.*}} {schedule = #attn.cpu_schedule<lanes = 2, {{.*}}query_tile = 4,
 func.func @states(%m: tensor<8x?xf32>, %a: tensor<8x?x64xf32>) -> (tensor<8x?x64xf32>, tensor<8x?x64xf32>) {
   %r:3 = attn.merge_states %m, %m, %a with %m, %m, %a : tensor<8x?xf32>, tensor<8x?x64xf32>
   %o = attn.finalize_state %r#0, %r#1, %r#2 : (tensor<8x?xf32>, tensor<8x?xf32>, tensor<8x?x64xf32>) -> tensor<8x?x64xf32>
-  %p = attn.finalize_state %m, %m, %a {schedule = #attn.schedule<lanes = 2, rows = 2, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>} : (tensor<8x?xf32>, tensor<8x?xf32>, tensor<8x?x64xf32>) -> tensor<8x?x64xf32>
+  %p = attn.finalize_state %m, %m, %a {schedule = #attn.cpu_schedule<lanes = 2, rows = 2, vectors = 1, query_tile = 4, key_tile = 2, unroll = 1, prefetch = 0>} : (tensor<8x?xf32>, tensor<8x?xf32>, tensor<8x?x64xf32>) -> tensor<8x?x64xf32>
   return %o, %p : tensor<8x?x64xf32>, tensor<8x?x64xf32>
 }
 
 // CHECK-LABEL: @f64
-// CHECK: attn.finalize_state {{.*}} {schedule = #attn.schedule<lanes = 4,
+// CHECK: attn.finalize_state {{.*}} {schedule = #attn.cpu_schedule<lanes = 4,
 func.func @f64(%m: tensor<5xf64>, %a: tensor<5x3xf64>) -> tensor<5x3xf64> {
   %o = attn.finalize_state %m, %m, %a : (tensor<5xf64>, tensor<5xf64>, tensor<5x3xf64>) -> tensor<5x3xf64>
   return %o : tensor<5x3xf64>

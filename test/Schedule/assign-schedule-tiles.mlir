@@ -3,13 +3,13 @@
 // padding less than doubles the work. The rest is as without them.
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=49152,products=amx --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,LARGE
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=12,l1_bytes=32768,products=amx --attn-assign-schedule="split-keys=0" | FileCheck %s --check-prefixes=CHECK,SMALL
-#single = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2>
-#pairs = #attn.schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2, products = dot>
+#single = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2>
+#pairs = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 64, unroll = 4, prefetch = 2, products = dot>
 
 // CHECK-LABEL: @unknown
-// CHECK: decode_schedule = #attn.schedule<{{.*}} kind = decode, split_keys = 960>
-// LARGE-SAME: schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 128, unroll = 1, prefetch = 2, products = amx>
-// SMALL-SAME: schedule = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 64, unroll = 1, prefetch = 2, products = amx>
+// CHECK: decode_schedule = #attn.cpu_schedule<{{.*}} kind = decode, split_keys = 960>
+// LARGE-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 128, unroll = 1, prefetch = 2, products = amx>
+// SMALL-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 64, unroll = 1, prefetch = 2, products = amx>
 func.func @unknown(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x64xbf16>
   return %o : tensor<?x64xbf16>
@@ -18,7 +18,7 @@ func.func @unknown(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64x
 // A query tile has no query block without a query; the widest rows decide on the keys.
 // CHECK-LABEL: @known
 // CHECK-NOT: decode_schedule
-// LARGE: schedule = #attn.schedule<{{.*}} query_tile = 64, key_tile = 64, {{.*}} products = amx>
+// LARGE: schedule = #attn.cpu_schedule<{{.*}} query_tile = 64, key_tile = 64, {{.*}} products = amx>
 func.func @known(%q: tensor<33x32xbf16>, %k: tensor<?x32xbf16>, %v: tensor<?x128xbf16>) -> tensor<33x128xbf16> {
   %o = attn.sdpa %q, %k, %v scale 0.125 : (tensor<33x32xbf16>, tensor<?x32xbf16>, tensor<?x128xbf16>) -> tensor<33x128xbf16>
   return %o : tensor<33x128xbf16>

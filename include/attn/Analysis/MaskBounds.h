@@ -25,7 +25,7 @@
 #ifndef ATTN_ANALYSIS_MASKBOUNDS_H
 #define ATTN_ANALYSIS_MASKBOUNDS_H
 
-#include "attn/Dialect/Attn/IR/MaskFormula.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskFormula.h"
 #include <optional>
 #include <string>
 #include <vector>

@@ -21,7 +21,7 @@
 #include "Prefill/Kernels.h"
 #include "Project/ProjectTile.h"
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/IR/ScoreFunction.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -74,14 +74,14 @@ struct ConvertInitState : ConvertTileOp<InitStateOp> {
   matchAndRewrite(InitStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     StateType type = op.getType();
-    StateLayout layout(type, op.getSchedule(), library.extras);
-    DecodeLayout decode(type, op.getSchedule());
+    StateLayout layout(type, CPUScheduleAttr::of(op), library.extras);
+    DecodeLayout decode(type, CPUScheduleAttr::of(op));
     bool isDecode = type.getKind() == Kind::Decode;
     auto buffer = cast<MemRefType>(getTypeConverter()->convertType(type));
     Value state = memref::AllocOp::create(rewriter, op.getLoc(), buffer,
                                           rewriter.getI64IntegerAttr(64));
     Value view = viewBuffer(rewriter, op.getLoc(), state,
-                            library.bufferOf(type, op.getSchedule()));
+                            library.bufferOf(type, CPUScheduleAttr::of(op)));
     SmallVector<Value> operands{view, adaptor.getQuery()};
     return replaceByCall(
         op, rewriter, isDecode ? "decode_init_state" : "init_state", operands,
@@ -101,10 +101,10 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
   LogicalResult
   matchAndRewrite(OnlineOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    StateLayout layout(op.getState().getType(), op.getSchedule(),
+    StateLayout layout(op.getState().getType(), CPUScheduleAttr::of(op),
                        library.extras);
     StateType type = op.getState().getType();
-    DecodeLayout decode(type, op.getSchedule());
+    DecodeLayout decode(type, CPUScheduleAttr::of(op));
     bool edge = op.getMode() == TileMode::Edge;
     bool isDecode = type.getKind() == Kind::Decode;
     SmallVector<Value> states{adaptor.getState()};
@@ -149,7 +149,7 @@ struct ConvertMerge : ConvertTileOp<MergeOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (failed(expectPrefill(op, op.getType())))
       return failure();
-    StateLayout layout(op.getType(), op.getSchedule(), library.extras);
+    StateLayout layout(op.getType(), CPUScheduleAttr::of(op), library.extras);
     return replaceByCall(
         op, rewriter, "merge", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
@@ -165,8 +165,8 @@ struct ConvertSaveState : ConvertTileOp<SaveStateOp> {
   matchAndRewrite(SaveStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     StateType type = op.getState().getType();
-    StateLayout layout(type, op.getSchedule(), library.extras);
-    DecodeLayout decode(type, op.getSchedule());
+    StateLayout layout(type, CPUScheduleAttr::of(op), library.extras);
+    DecodeLayout decode(type, CPUScheduleAttr::of(op));
     bool isDecode = type.getKind() == Kind::Decode;
     return replaceByCall(
         op, rewriter, isDecode ? "decode_save_state" : "save_state",
@@ -187,7 +187,7 @@ struct ConvertCombine : ConvertTileOp<CombineOp> {
   matchAndRewrite(CombineOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     DecodeLayout layout = DecodeLayout::ofParts(
-        cast<ShapedType>(op.getParts().getType()), op.getSchedule());
+        cast<ShapedType>(op.getParts().getType()), CPUScheduleAttr::of(op));
     return replaceByCall(
         op, rewriter, "combine", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
@@ -205,7 +205,7 @@ struct ConvertAddSink : ConvertTileOp<AddSinkOp> {
   LogicalResult
   matchAndRewrite(AddSinkOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    StateLayout layout(op.getNext().getType(), op.getSchedule(),
+    StateLayout layout(op.getNext().getType(), CPUScheduleAttr::of(op),
                        library.extras);
     return replaceByCall(
         op, rewriter, "add_sink", adaptor.getOperands(),
@@ -223,7 +223,7 @@ struct ConvertFinalize : ConvertTileOp<FinalizeOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (failed(expectPrefill(op, op.getState().getType())))
       return failure();
-    StateLayout layout(op.getState().getType(), op.getSchedule(),
+    StateLayout layout(op.getState().getType(), CPUScheduleAttr::of(op),
                        library.extras);
     return replaceByCall(
         op, rewriter, "finalize", adaptor.getOperands(),
@@ -242,7 +242,7 @@ struct ConvertFinalizeDifference : ConvertTileOp<FinalizeDifferenceOp> {
     StateType type = op.getFirst().getType();
     if (failed(expectPrefill(op, type)))
       return failure();
-    StateLayout layout(type, op.getSchedule(), library.extras);
+    StateLayout layout(type, CPUScheduleAttr::of(op), library.extras);
     return replaceByCall(
         op, rewriter, "finalize_difference", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
@@ -259,7 +259,7 @@ struct ConvertWeigh : ConvertTileOp<WeighOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (failed(expectPrefill(op, op.getState().getType())))
       return failure();
-    StateLayout layout(op.getState().getType(), op.getSchedule(),
+    StateLayout layout(op.getState().getType(), CPUScheduleAttr::of(op),
                        library.extras);
     return replaceByCall(
         op, rewriter, "weigh", adaptor.getOperands(),
@@ -284,8 +284,8 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Type out = cast<ShapedType>(op.getOut().getType()).getElementType();
     Type element = out.isF64() ? out : rewriter.getF32Type();
-    auto scratch = MemRefType::get({projectScratchRows(op.getSchedule()),
-                                    op.getSchedule().getQueryBlock()},
+    auto scratch = MemRefType::get({projectScratchRows(CPUScheduleAttr::of(op)),
+                                    CPUScheduleAttr::of(op).getQueryBlock()},
                                    element);
     SmallVector<Value> operands(adaptor.getOperands());
     operands.push_back(memref::AllocOp::create(rewriter, op.getLoc(), scratch,
@@ -328,7 +328,7 @@ DenseMap<Type, MemRefType> findBuffers(ModuleOp module,
                                        const KernelLibrary &library) {
   DenseMap<Type, MemRefType> buffers;
   module.walk([&](InitStateOp op) {
-    MemRefType buffer = library.bufferOf(op.getType(), op.getSchedule());
+    MemRefType buffer = library.bufferOf(op.getType(), CPUScheduleAttr::of(op));
     MemRefType &known = buffers.try_emplace(op.getType(), buffer).first->second;
     if (known != buffer)
       known = MemRefType::get(

@@ -51,7 +51,7 @@ struct ConvertReturnState : ConvertTileOp<ReturnStateOp> {
     StateType type = op.getState().getType();
     if (type.getKind() != Kind::Prefill)
       return op.emitOpError("expects a state of kind prefill on this target");
-    StateLayout layout(type, op.getSchedule(), library.extras);
+    StateLayout layout(type, CPUScheduleAttr::of(op), library.extras);
     return replaceByCall(
         op, rewriter, "return_state", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {
@@ -67,7 +67,7 @@ struct ConvertCombineState : ConvertTileOp<CombineStateOp> {
   matchAndRewrite(CombineStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     DecodeLayout layout = DecodeLayout::ofParts(
-        cast<ShapedType>(op.getParts().getType()), op.getSchedule());
+        cast<ShapedType>(op.getParts().getType()), CPUScheduleAttr::of(op));
     return replaceByCall(
         op, rewriter, "combine_state", adaptor.getOperands(),
         [&](KernelBuilder &k, ValueRange a) {

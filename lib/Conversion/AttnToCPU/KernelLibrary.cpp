@@ -26,7 +26,7 @@ static std::string regionText(Operation *op) {
 func::FuncOp
 KernelLibrary::get(Operation *op, StringRef name, ValueRange operands,
                    function_ref<void(KernelBuilder &, ValueRange)> emit,
-                   ScheduleAttr schedule, Type element) {
+                   CPUScheduleAttr schedule, Type element) {
   auto parent = op->getParentOfType<func::FuncOp>();
   auto type = FunctionType::get(op->getContext(), operands.getTypes(), {});
   StringRef owner = parent.getName().split('.').first;
@@ -55,7 +55,7 @@ KernelLibrary::get(Operation *op, StringRef name, ValueRange operands,
 }
 
 MemRefType KernelLibrary::bufferOf(StateType type,
-                                   ScheduleAttr schedule) const {
+                                   CPUScheduleAttr schedule) const {
   return type.getKind() == Kind::Decode
              ? DecodeLayout(type, schedule).memrefType()
              : StateLayout(type, schedule, extras).memrefType();

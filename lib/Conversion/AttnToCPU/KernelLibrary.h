@@ -20,10 +20,10 @@ public:
   mlir::func::FuncOp
   get(mlir::Operation *op, llvm::StringRef name, mlir::ValueRange operands,
       llvm::function_ref<void(KernelBuilder &, mlir::ValueRange)> emit,
-      ScheduleAttr schedule, mlir::Type element);
+      CPUScheduleAttr schedule, mlir::Type element);
 
   /// The buffer of a state as kernels of the schedule see it.
-  mlir::MemRefType bufferOf(StateType type, ScheduleAttr schedule) const;
+  mlir::MemRefType bufferOf(StateType type, CPUScheduleAttr schedule) const;
 
 private:
   llvm::DenseMap<mlir::Attribute, mlir::func::FuncOp> kernels;
@@ -50,9 +50,9 @@ template <typename Op> struct ConvertTileOp : mlir::OpConversionPattern<Op> {
     for (auto [argument, operand] : llvm::zip(arguments, op->getOperands()))
       if (auto state = llvm::dyn_cast<StateType>(operand.getType()))
         argument = viewBuffer(rewriter, op.getLoc(), argument,
-                              library.bufferOf(state, op.getSchedule()));
-    mlir::func::FuncOp kernel =
-        library.get(op, name, arguments, body, op.getSchedule(), element);
+                              library.bufferOf(state, CPUScheduleAttr::of(op)));
+    mlir::func::FuncOp kernel = library.get(op, name, arguments, body,
+                                            CPUScheduleAttr::of(op), element);
     mlir::func::CallOp::create(rewriter, op.getLoc(), kernel, arguments);
     rewriter.replaceOp(op, results);
     return mlir::success();

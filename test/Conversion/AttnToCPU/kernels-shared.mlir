@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops that differ only in their operands share a kernel.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK-COUNT-1: func.func private @f.project
 // CHECK-NOT: func.func private @f.project

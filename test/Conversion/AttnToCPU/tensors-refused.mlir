@@ -12,7 +12,7 @@ func.func @graph(%s: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 func.func @tile(%q: tensor<?x4xf32>) -> !attn.state<8 x 4 x 6, f32> {
   // expected-error@+1 {{'attn.init_state' op is on tensors}}
-  %s = attn.init_state %q scale 0.5 {schedule = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>}
+  %s = attn.init_state %q scale 0.5 {schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>}
       : tensor<?x4xf32> -> <8 x 4 x 6, f32>
   return %s : !attn.state<8 x 4 x 6, f32>
 }

@@ -9,7 +9,7 @@ func.func @differential(%q1: tensor<?x?x8x4xbf16>, %k1: tensor<?x2x?x4xbf16>, %q
         attn.yield %x : f32
       } where key_length(%length : tensor<?xi32>) sinks %sinks : tensor<8xf32>
       {query_layout = #attn<layout bshd>, value_layout = #attn<layout bshd>, out_layout = #attn<layout bshd>,
-       schedule = #attn.schedule<lanes = 8, rows = 3, vectors = 2, query_tile = 32, key_tile = 9, unroll = 1, prefetch = 1>}
+       schedule = #attn.cpu_schedule<lanes = 8, rows = 3, vectors = 2, query_tile = 32, key_tile = 9, unroll = 1, prefetch = 1>}
       : (tensor<?x?x8x4xbf16>, tensor<?x2x?x4xbf16>, tensor<?x?x2x6xf16>) -> tensor<?x?x8x6xf16>
   return %o : tensor<?x?x8x6xf16>
 }

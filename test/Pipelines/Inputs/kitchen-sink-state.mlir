@@ -5,7 +5,7 @@ func.func @states(%q: tensor<?x?x8x4xf16>, %k: tensor<?x2x?x4xf16>, %v: tensor<?
   %r:5 = attn.sdpa %q, %k, %v bias %bias : tensor<8x1x?xf32> scale 0.5 where key_length(%length : tensor<?xi32>) returning(out, lse, state)
       {query_layout = #attn<layout bshd>} : (tensor<?x?x8x4xf16>, tensor<?x2x?x4xf16>, tensor<?x2x?x6xf16>)
       -> (tensor<?x8x?x6xf16>, tensor<?x8x?xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>, tensor<?x8x?x6xf32>)
-  %s:3 = attn.merge_states %r#2, %r#3, %r#4 with %m, %l, %a {schedule = #attn.schedule<lanes = 2, rows = 1, vectors = 1, query_tile = 6, key_tile = 2, unroll = 1, prefetch = 0>}
+  %s:3 = attn.merge_states %r#2, %r#3, %r#4 with %m, %l, %a {schedule = #attn.cpu_schedule<lanes = 2, rows = 1, vectors = 1, query_tile = 6, key_tile = 2, unroll = 1, prefetch = 0>}
       : tensor<?x8x?xf32>, tensor<?x8x?x6xf32>
   %o, %e = attn.finalize_state %s#0, %s#1, %s#2 : (tensor<?x8x?xf32>, tensor<?x8x?xf32>, tensor<?x8x?x6xf32>) -> (tensor<?x8x?x6xf16>, tensor<?x8x?xf32>)
   return %o, %e, %r#1, %s#0 : tensor<?x8x?x6xf16>, tensor<?x8x?xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>

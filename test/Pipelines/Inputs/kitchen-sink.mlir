@@ -12,6 +12,6 @@ func.func @kitchen(%q: tensor<?x?x8x4xf32>, %k: tensor<?x?x2x4xf32>, %v: tensor<
      attn.yield %y : f32
    } where causal(offset = %offset : tensor<i32>) and (key_length(%length : tensor<?xi32>) or not causal(top_left)) and %allowed : tensor<?x1x?x?xi1> sinks %sinks : tensor<8xf32> returning(out, lse, weights, scores)
    {query_layout = #attn<layout bshd>, key_layout = #attn<layout bshd>, out_layout = #attn<layout bshd>, scores_stage = #attn<scores_stage biased>,
-    schedule = #attn.schedule<lanes = 8, rows = 3, vectors = 2, query_tile = 32, key_tile = 9, unroll = 1, prefetch = 1>} : (tensor<?x?x8x4xf32>, tensor<?x?x2x4xf32>, tensor<?x2x?x6xf32>) -> (tensor<?x?x8x6xf32>, tensor<?x8x?xf32>, tensor<?x8x?x?xf32>, tensor<?x8x?x?xf32>)
+    schedule = #attn.cpu_schedule<lanes = 8, rows = 3, vectors = 2, query_tile = 32, key_tile = 9, unroll = 1, prefetch = 1>} : (tensor<?x?x8x4xf32>, tensor<?x?x2x4xf32>, tensor<?x2x?x6xf32>) -> (tensor<?x?x8x6xf32>, tensor<?x8x?xf32>, tensor<?x8x?x?xf32>, tensor<?x8x?x?xf32>)
   return %r#0, %r#1, %r#2, %r#3 : tensor<?x?x8x6xf32>, tensor<?x8x?xf32>, tensor<?x8x?x?xf32>, tensor<?x8x?x?xf32>
 }

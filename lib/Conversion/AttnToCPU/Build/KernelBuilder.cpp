@@ -11,7 +11,7 @@ using namespace attn;
 using namespace attn::cpu;
 
 KernelBuilder::KernelBuilder(OpBuilder &builder, Location loc,
-                             ScheduleAttr schedule, Type element)
+                             CPUScheduleAttr schedule, Type element)
     : builder(builder), loc(loc), schedule(schedule),
       lanes(schedule.getLanes()), vectors(schedule.getVectors()),
       rows(schedule.getRows()), queryBlock(schedule.getQueryBlock()),

@@ -32,7 +32,7 @@ constexpr double log2OfE = 1.4426950408889634;
 class KernelBuilder {
 public:
   KernelBuilder(mlir::OpBuilder &builder, mlir::Location loc,
-                ScheduleAttr schedule, mlir::Type element);
+                CPUScheduleAttr schedule, mlir::Type element);
 
   /// The same with vectors of other sizes and one vector per row of a tile.
   KernelBuilder withLanes(int64_t count) const;
@@ -43,7 +43,7 @@ public:
   mlir::Location loc;
   /// The function that all of it becomes; loops belong to it only when done.
   mlir::Operation *kernel = nullptr;
-  ScheduleAttr schedule;
+  CPUScheduleAttr schedule;
   /// Lanes of a vector, vectors and rows of a register tile, queries of a
   /// query block.
   int64_t lanes, vectors, rows, queryBlock;

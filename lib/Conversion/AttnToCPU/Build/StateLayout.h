@@ -50,7 +50,7 @@ struct StateLayout {
 
   /// `extras`: bias and boolean masks whose matrix is transposed per query
   /// block.
-  StateLayout(StateType type, ScheduleAttr schedule, int64_t extras = 0)
+  StateLayout(StateType type, CPUScheduleAttr schedule, int64_t extras = 0)
       : queryBlock(schedule.getQueryBlock()),
         queryBlocks(type.getRows() / queryBlock), lanes(schedule.getLanes()),
         keyDim(type.getKeyDim()), valueDim(type.getValueDim()),

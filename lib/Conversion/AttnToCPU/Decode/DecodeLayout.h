@@ -40,7 +40,7 @@ struct DecodeLayout {
   bool pairs;
   mlir::Type element;
 
-  DecodeLayout(StateType type, ScheduleAttr schedule)
+  DecodeLayout(StateType type, CPUScheduleAttr schedule)
       : lanes(schedule.getLanes()), block(schedule.getBlock()),
         interleave(schedule.getInterleave()), part(lanes / interleave),
         capacity((type.getRows() + block - 1) / block * block),
@@ -49,7 +49,8 @@ struct DecodeLayout {
         element(type.getElement()) {}
 
   /// That of saved states: states x rows x (value_dim + 2).
-  static DecodeLayout ofParts(mlir::ShapedType parts, ScheduleAttr schedule) {
+  static DecodeLayout ofParts(mlir::ShapedType parts,
+                              CPUScheduleAttr schedule) {
     auto type =
         StateType::get(schedule.getContext(), 1, 1, parts.getDimSize(2) - 2,
                        parts.getElementType(), Kind::Decode);

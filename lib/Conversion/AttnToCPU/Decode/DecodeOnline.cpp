@@ -82,7 +82,7 @@ void DecodeTile::softmaxBlock(Value block) {
 }
 
 /// Bias and mask, pair by pair, for tiles on the edge.
-void DecodeTile::adjustScores(StateType type, ScheduleAttr schedule) {
+void DecodeTile::adjustScores(StateType type, CPUScheduleAttr schedule) {
   KernelBuilder one = k.withLanes(1);
   StateLayout unused(type, schedule);
   unused.pairs = false; // nothing is multiplied here
@@ -109,7 +109,7 @@ void DecodeTile::eachBlock(function_ref<void(Value)> body) {
   k.loop(k.index(0), blocks, 1, body);
 }
 
-void DecodeTile::run(StateType type, ScheduleAttr schedule, bool strict) {
+void DecodeTile::run(StateType type, CPUScheduleAttr schedule, bool strict) {
   scoreTile();
   if (tile.function)
     emitDecodeFunction(k, tile, scores, blocks, count,

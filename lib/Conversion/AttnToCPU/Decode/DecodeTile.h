@@ -34,14 +34,14 @@ public:
         statistics(layout.statistics(k, tile.state)),
         count(mlir::memref::DimOp::create(k.builder, k.loc, tile.key, 0)) {}
 
-  void run(StateType type, ScheduleAttr schedule, bool strict);
+  void run(StateType type, CPUScheduleAttr schedule, bool strict);
 
 private:
   void eachBlock(llvm::function_ref<void(Value)> body);
   Value firstRow(Value block) { return k.mul(block, size); }
   Value position(Value key) { return k.mul(key, size); }
   Value shareOf(Value block);
-  void adjustScores(StateType type, ScheduleAttr schedule);
+  void adjustScores(StateType type, CPUScheduleAttr schedule);
   void softmaxBlock(Value block);
   void storeWeights(Value weights, Value block, Value at);
 

@@ -30,7 +30,8 @@ struct Blocking {
   int64_t rows;   // of the input that share what was packed
   int64_t panel;
 
-  explicit Blocking(ScheduleAttr schedule) : panel(schedule.getQueryBlock()) {
+  explicit Blocking(CPUScheduleAttr schedule)
+      : panel(schedule.getQueryBlock()) {
     depth = std::max<int64_t>(128, 4096 / panel);
     panels = std::max<int64_t>(1, 16384 / (depth * panel));
     rows = llvm::alignTo(2 * schedule.getQueryTile(), schedule.getRows());
@@ -341,7 +342,7 @@ void Projection::sideBySide(int64_t count) {
 
 // --- all ---
 
-int64_t cpu::projectScratchRows(ScheduleAttr schedule) {
+int64_t cpu::projectScratchRows(CPUScheduleAttr schedule) {
   return Blocking(schedule).scratchRows();
 }
 

@@ -11,7 +11,7 @@ namespace attn::cpu {
 /// the scratch has projectScratchRows x panel elements of the builder's type.
 void emitProjectTile(KernelBuilder &k, Value input, Value weight, Value bias,
                      Value out, Value scratch);
-int64_t projectScratchRows(ScheduleAttr schedule);
+int64_t projectScratchRows(CPUScheduleAttr schedule);
 
 } // namespace attn::cpu
 

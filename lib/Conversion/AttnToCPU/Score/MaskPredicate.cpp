@@ -5,8 +5,8 @@
 #include "MaskPredicate.h"
 #include "Build/Apart.h"
 #include "ScoreFunction.h"
-#include "attn/Dialect/Attn/IR/MaskProgram.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskProgram.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 
 using namespace mlir;
 using namespace attn;

@@ -4,7 +4,7 @@
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_MASKPREDICATE_H
 
 #include "Build/KernelBuilder.h"
-#include "attn/Dialect/Attn/IR/MaskFormula.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskFormula.h"
 
 namespace attn::cpu {
 

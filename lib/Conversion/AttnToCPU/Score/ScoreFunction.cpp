@@ -2,7 +2,7 @@
 #include "ScoreFunction.h"
 #include "Build/Apart.h"
 #include "attn/Conversion/VectorToCPU/Arithmetic.h"
-#include "attn/Dialect/Attn/IR/ScoreFunction.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 

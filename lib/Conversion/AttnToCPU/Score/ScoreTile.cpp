@@ -6,7 +6,7 @@
 #include "MaskPredicate.h"
 #include "ScoreFunction.h"
 #include "attn/Analysis/MaskBounds.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
 
 using namespace mlir;

@@ -6,7 +6,7 @@
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_SCORETILE_H
 
 #include "QueryBlockExtras.h"
-#include "attn/Dialect/Attn/IR/MaskFormula.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskFormula.h"
 
 namespace attn::cpu {
 

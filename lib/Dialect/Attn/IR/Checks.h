@@ -47,7 +47,7 @@ inline llvm::LogicalResult expectElement(mlir::Operation *op,
 
 /// Products of pairs, and of tiles of them, are those of bf16.
 inline llvm::LogicalResult expectPairs(mlir::Operation *op,
-                                       ScheduleAttr schedule,
+                                       ScheduleInterface schedule,
                                        mlir::ValueRange matrices) {
   if (!schedule.usesDot())
     return mlir::success();
@@ -59,18 +59,16 @@ inline llvm::LogicalResult expectPairs(mlir::Operation *op,
   return mlir::success();
 }
 
-/// Products of pairs in kind decode read whole vectors of them.
+/// Some kernels read whole vectors of features.
 inline llvm::LogicalResult expectWholePairs(mlir::Operation *op,
-                                            ScheduleAttr schedule,
+                                            ScheduleInterface schedule,
                                             int64_t keyDim, int64_t valueDim) {
-  int64_t numbers = 2 * schedule.getLanes();
-  if (!schedule.usesDot() || schedule.getKind() != Kind::Decode ||
-      (keyDim % numbers == 0 && valueDim % numbers == 0))
+  int64_t numbers = schedule.getFeatureMultiple();
+  if (keyDim % numbers == 0 && valueDim % numbers == 0)
     return mlir::success();
   return op->emitOpError() << "expects head dimensions to be multiples of "
-                           << numbers
-                           << " for products = dot in kind decode, but got "
-                           << keyDim << " and " << valueDim;
+                           << numbers << " for its schedule, but got " << keyDim
+                           << " and " << valueDim;
 }
 
 /// Type of the scores of queries of type `element`: f64 stays, all else is f32.
@@ -103,7 +101,7 @@ llvm::LogicalResult verifySecondMap(OnlineOp op);
 
 /// Lanes hold in a state what they hold in the kernels that touch it.
 llvm::LogicalResult expectKind(mlir::Operation *op, StateType state,
-                               ScheduleAttr schedule);
+                               ScheduleInterface schedule);
 
 /// A tile op reads its memrefs and writes its destinations; on tensors it is
 /// pure.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 
 using namespace mlir;
 using namespace attn;
@@ -86,7 +86,7 @@ int64_t attn::mostDecodeQueries(SdpaOp op) {
   return heads ? op.getDecodeScheduleAttr().getQueryTile() / heads : 0;
 }
 
-std::optional<bool> attn::splitsKeys(SdpaOp op, ScheduleAttr schedule) {
+std::optional<bool> attn::splitsKeys(SdpaOp op, ScheduleInterface schedule) {
   if (!schedule.getSplitKeys())
     return false;
   int64_t queries = op.getQuery().getType().getDimSize(op.queryDims().sequence),

@@ -2,7 +2,7 @@
 // Large head dims: 4 vectors at a time in a loop, so that the code does not
 // grow with them, then what is left; the last vector is moved back.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.combine(%[[P:.*]]: memref<?x?x40xf32>, %[[O:.*]]: memref<?x38xf32>)
 // CHECK: scf.for %[[R:.*]] = %c0 to

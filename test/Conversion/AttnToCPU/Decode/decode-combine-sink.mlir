@@ -2,7 +2,7 @@
 // A sink is one more score: the greatest m is at least it, and the sum has one more term. Parts that weigh nothing beside
 // it are left out, so that a NaN in them is.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.combine(%[[P:.*]]: memref<?x?x10xf32>, %[[S:.*]]: f32, %[[O:.*]]: memref<?x8xf32>)
 // CHECK: %[[ALL:.*]] = vector.broadcast %[[S]]

@@ -2,7 +2,7 @@
 // Saved states are merged in their order: the greatest m, the sums scaled by 2^(m_i - m),
 // and one division. m is in units of log2: lse is m * ln 2 + log l.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.combine(%[[P:.*]]: memref<?x?x10xf32>, %[[O:.*]]: memref<?x8xf16>, %[[LSE:.*]]: memref<?xf32>)
 // CHECK-DAG: %[[LN2:.*]] = arith.constant dense<0.693147182> : vector<4xf32>

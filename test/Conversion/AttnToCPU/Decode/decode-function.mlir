@@ -2,7 +2,7 @@
 // A score function in a kernel of kind decode: the four queries of a block get a vector of keys each. Row r is query
 // r mod Sq of head h + r / Sq, and lanes differ in the key alone.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.decode_online_full(%{{.*}}, %{{.*}}, %{{.*}}, %[[B:[a-z0-9]+]]: index, %[[E:[a-z0-9]+]]: index, %[[FIRST:[a-z0-9]+]]: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %[[H:[a-z0-9]+]]: index, %[[T:[a-z0-9]+]]: memref<8x?xf32>)
 // CHECK: vector.fma

@@ -3,7 +3,7 @@
 // and statistics (3 x 12). The 6 features of a query are two vectors, of which the
 // second overlaps the first: it is 0 there. Rows that fill up a block are 0.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.decode_init_state(%[[S:.*]]: memref<324xf32>, %[[Q:.*]]: memref<?x6xf32>)
 // CHECK-DAG: %[[FACTOR:.*]] = arith.constant dense<0.72134751> : vector<4xf32>

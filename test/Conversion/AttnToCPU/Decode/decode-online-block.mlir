@@ -3,7 +3,7 @@
 // sums of lanes are added together; each value is loaded once for 8 weights. Keys
 // prefetch those of the next tile, and so do values.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
-#d = #attn.schedule<lanes = 16, rows = 2, vectors = 1, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 2, kind = decode, split_keys = 64, block = 8>
+#d = #attn.cpu_schedule<lanes = 16, rows = 2, vectors = 1, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 2, kind = decode, split_keys = 64, block = 8>
 
 // CHECK: func.func private @f.decode_online_full(%{{.*}}: memref<{{[0-9]+}}xf32>, %[[K:.*]]: memref<?x32xf32>, %[[V:.*]]: memref<?x16xf32>, %{{.*}}: index
 // CHECK: memref.prefetch %[[K]]

@@ -3,7 +3,7 @@
 // pair by pair. Row r is query r mod Sq. Values that are not finite take a slower way,
 // on which a weight of 0 contributes nothing.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.decode_online_edge(%{{.*}}: memref<292xf32>, %{{.*}}: memref<?x4xf32>, %{{.*}}: memref<?x8xf32>, %[[B:[a-z0-9]+]]: index, %[[E:[a-z0-9]+]]: index,
 // CHECK: %[[SQ:.*]] = arith.subi %[[E]], %[[B]]

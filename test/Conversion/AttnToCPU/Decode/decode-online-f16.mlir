@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys and values of f16 are converted as vectors where they are read.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.decode_online_full(%{{.*}}: memref<292xf32>, %[[K:.*]]: memref<?x4xf16>, %[[V:.*]]: memref<?x8xf16>,
 // CHECK: %[[X:.*]] = vector.load %[[K]]{{.*}} : memref<?x4xf16>, vector<4xf16>

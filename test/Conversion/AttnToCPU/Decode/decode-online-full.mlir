@@ -3,7 +3,7 @@
 // features, whose lanes are added by shuffles; softmax of [key][query]; context by
 // FMA of a broadcast weight and a vector of a value. Nothing is excluded.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.decode_online_full(%[[S:.*]]: memref<292xf32>, %[[K:.*]]: memref<?x4xf32>, %[[V:.*]]: memref<?x8xf32>, %[[B:[a-z0-9]+]]: index, %[[E:[a-z0-9]+]]: index,
 // CHECK-NOT: cmpf ord

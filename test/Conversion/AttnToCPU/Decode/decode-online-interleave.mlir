@@ -3,7 +3,7 @@
 // other; 4 features of a key are read twice into a vector, and sums of 4 lanes are
 // taken apart by query. The 10 features are two parts and one that overlaps the second.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
-#d = #attn.schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 2, kind = decode, split_keys = 64, interleave = 2>
+#d = #attn.cpu_schedule<lanes = 8, rows = 2, vectors = 1, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 2, kind = decode, split_keys = 64, interleave = 2>
 
 // CHECK-LABEL: func.func private @f.decode_init_state(
 // CHECK: scf.for %[[ROW:.*]] = %c0
@@ -47,7 +47,7 @@ func.func private @f.kernel(%q: memref<?x10xf32>, %k: memref<?x10xf32>, %v: memr
 
 // Of 8 features of 2 queries in a vector, groups of 4 are added for each query alone: 8
 // vectors become one in three levels.
-#two = #attn.schedule<lanes = 16, rows = 4, vectors = 1, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8, interleave = 2>
+#two = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 1, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, block = 8, interleave = 2>
 // CHECK-LABEL: func.func private @two.decode_online_full(
 // CHECK-COUNT-16: vector.fma
 // CHECK-NOT: vector.fma

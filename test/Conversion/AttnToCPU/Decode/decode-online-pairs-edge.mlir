@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of pairs with a mask: scores of the edge are looked at pair by pair, which multiplies nothing.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
-#d = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>
+#d = #attn.cpu_schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>
 
 // CHECK-LABEL: func.func private @f.decode_online_edge(
 // CHECK: vector.contract

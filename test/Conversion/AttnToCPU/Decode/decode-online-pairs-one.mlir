@@ -2,7 +2,7 @@
 // A schedule that pins pairs for a single query takes a block of queries all the
 // same: there is no way of pairs through the code for one.
 // RUN: attn-opt %s --convert-attn-to-cpu | FileCheck %s
-#d = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 1, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>
+#d = #attn.cpu_schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 1, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>
 
 // CHECK-LABEL: func.func private @f.decode_online_full(
 // CHECK-NOT: vector.fma

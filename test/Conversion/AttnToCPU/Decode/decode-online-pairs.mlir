@@ -3,7 +3,7 @@
 // scores; weights of neighbouring keys are rounded and put side by side; and so
 // are two rows of values, 128 bits at a time. The last of an odd number of keys is there twice.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
-#d = #attn.schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>
+#d = #attn.cpu_schedule<lanes = 8, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64, products = dot>
 
 // Queries keep their bits, but for the sign.
 // CHECK-LABEL: func.func private @f.decode_init_state(

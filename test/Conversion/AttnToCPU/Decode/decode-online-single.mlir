@@ -2,7 +2,7 @@
 // A state of one row: products key by key, which are added for 4 keys at a time, and
 // the context of up to 8 vectors in one loop.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 1, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 1, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.decode_online_full(%{{.*}}: memref<{{.*}}>, %[[K:.*]]: memref<?x4xf32>, %[[V:.*]]: memref<?x8xf32>,
 // CHECK: scf.for %{{.*}} step %c4

@@ -2,7 +2,7 @@
 // A saved state: acc as vectors, then m and l as they are. The 6 features are two
 // vectors of which the second overlaps the first.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.decode_save_state(%[[S:.*]]: memref<{{.*}}xf32>, %[[P:.*]]: memref<?x8xf32>)
 // CHECK: %[[CONTEXT:.*]] = memref.reinterpret_cast %[[S]] to {{.*}} sizes: [8, 8]

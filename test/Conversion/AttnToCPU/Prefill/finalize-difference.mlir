@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Both states are divided by their sums, the second also multiplied by lambda, which a row that saw no key does not see.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --split-input-file --verify-diagnostics | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.finalize_difference(%[[A:[^:]*]]: memref<{{.*}}xf32>, %[[B:[^:]*]]: memref<{{.*}}xf32>, %[[L:[^:]*]]: f32, %[[O:[^:]*]]: memref<?x4xf16>)
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<4xf32>
@@ -33,7 +33,7 @@ func.func private @f.kernel(%q: memref<?x4xf16>, %l: f32, %o: memref<?x4xf16>) {
 
 // -----
 
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 func.func private @decode.kernel(%q: memref<?x4xf32>, %l: f32, %o: memref<?x8xf32>) {
   %s = attn.init_state %q scale 0.5 {schedule = #d} : memref<?x4xf32> -> !attn.state<8 x 4 x 8, f32, decode>

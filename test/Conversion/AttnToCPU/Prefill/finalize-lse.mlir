@@ -3,7 +3,7 @@
 // logarithm is a polynomial, not a call.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 // RUN: attn-opt %s --convert-attn-to-cpu --attn-lower-vector-math --canonicalize | FileCheck %s --check-prefix=LOWERED --implicit-check-not=math.
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.finalize(%{{.*}}: memref<46x4xf32>, %{{.*}}: memref<?x6xf32>, %[[L:.*]]: memref<?xf32>)
 // CHECK-DAG: %[[LN2:.*]] = arith.constant dense<0.693147182> : vector<4xf32>

@@ -2,7 +2,7 @@
 // The context is divided by the sum, 0 where there is no key, and transposed back.
 // Rows that the tile does not have are not written.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.finalize(%[[S:.*]]: memref<46x4xf32>, %[[O:.*]]: memref<?x6xf32>)
 // CHECK: %[[SUM:.*]] = vector.load %[[S]]

@@ -3,7 +3,7 @@
 // number and 0, and no multiplication. Behind all stands the factor of the scores.
 // A negative scale turns the signs of the queries.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0, products = dot>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0, products = dot>
 
 // CHECK: func.func private @f.init_state(%[[S:.*]]: memref<42x4xf32>, %[[Q:.*]]: memref<?x5xbf16>)
 // CHECK-DAG: %[[FACTOR:.*]] = arith.constant dense<0.72134751> : vector<4xf32>

@@ -2,7 +2,7 @@
 // Queries for products of tiles: 33 numbers are 17 rows of pairs, padded with 0 to
 // 32. The factor of the scores stands behind everything else.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>
+#s = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>
 
 // rows: 32 queries + 6 context + 64 + 32 weights + 4 statistics + 64 * 32 / 32
 // keys + 16 * 32 / 32 values + 32 products + the factor

@@ -4,7 +4,7 @@
 // values of a narrower type; lanes are queries.
 // Queries are transposed and scaled by scale * log2(e).
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.init_state(%[[S:.*]]: memref<46x4xf32>, %[[Q:.*]]: memref<?x4xf32>)
 // CHECK-DAG: %[[FACTOR:.*]] = arith.constant dense<0.72134751> : vector<4xf32>

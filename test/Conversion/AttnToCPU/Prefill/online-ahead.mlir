@@ -3,8 +3,8 @@
 // behind `ahead`, of both tiles of a pair of maps once, and no row that is not
 // there.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
-#p = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
-#n = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#p = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
+#n = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // 2 query blocks x 2 blocks are 4 turns for 8 queries: two rows in each, or, in a tile
 // of fewer than 4 keys, four.

@@ -2,7 +2,7 @@
 // A bias is added to the scores in units of log2, also in full tiles. It may hold
 // -inf, so values are tested as on the edge.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.online_full(%[[S:.*]]: memref<58x4xf32>, {{.*}}, %[[B:.*]]: memref<?x?xf32>)
 // CHECK-DAG: %[[LOG2E:.*]] = arith.constant dense<1.44269502> : vector<4xf32>

@@ -2,7 +2,7 @@
 // A boolean matrix is transposed into the state: a byte per pair becomes 1.0 or
 // 0.0, one vector of queries per key.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // The rows of the matrix make the state larger: 40 + 12 (key_tile, lanes and one block to spare).
 // CHECK: func.func private @f.online_edge(%[[S:.*]]: memref<58x4xf32>, {{.*}}, %[[M:.*]]: memref<?x?xi1>)

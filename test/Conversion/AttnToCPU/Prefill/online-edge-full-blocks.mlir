@@ -2,7 +2,7 @@
 // Within a tile on the edge the blocks that all queries of a query block see need no
 // predicate: one loop of two has none, the other takes the blocks on both sides.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.online_edge(
 // CHECK-NOT: arith.cmpi sge, %{{.*}}, %{{.*}} : vector<4xi32>

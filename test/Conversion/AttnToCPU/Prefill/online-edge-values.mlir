@@ -3,7 +3,7 @@
 // therefore tests its values: finite ones take the fast loop, others one that
 // leaves excluded pairs out.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.online_edge(%[[S:.*]]: memref<46x4xf32>, %{{.*}}: memref<?x4xf32>, %[[V:.*]]: memref<?x6xf32>,
 // CHECK: %[[ORD:.*]] = arith.cmpf ord,

@@ -2,7 +2,7 @@
 // A tile on the edge: the causal predicate is one comparison of a broadcast
 // scalar with the numbers of the lanes; excluded scores are -inf.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.online_edge(
 // CHECK-DAG: %[[LANES:.*]] = arith.constant dense<[0, -1, -2, -3]> : vector<4xi32>

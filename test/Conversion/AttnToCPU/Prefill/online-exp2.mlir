@@ -3,7 +3,7 @@
 // shift by 23 bits and six FMA. No math op and no call is left.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s --check-prefix=NEUTRAL
 // RUN: attn-opt %s --convert-attn-to-cpu --attn-lower-vector-math --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // NEUTRAL-LABEL: func.func private @f.online_full(
 // NEUTRAL: math.exp2 %{{.*}} : vector<4xf32>

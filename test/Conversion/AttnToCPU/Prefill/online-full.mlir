@@ -3,7 +3,7 @@
 // context by FMA of a broadcast value and a vector of weights. No predicate of the
 // mask and no test of values: nothing is excluded.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.online_full(%[[S:.*]]: memref<46x4xf32>, %[[K:.*]]: memref<?x4xf32>, %[[V:.*]]: memref<?x6xf32>,
 // CHECK-NOT: : vector<4xindex>

@@ -2,7 +2,7 @@
 // Padding: the predicate does not depend on the query, so one scalar comparison
 // serves all lanes.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.online_edge({{.*}}, %[[N:.*]]: index)
 // CHECK: %[[LEFT:.*]] = arith.addi %{{.*}}, %[[N]]

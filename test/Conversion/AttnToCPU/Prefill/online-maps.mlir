@@ -2,7 +2,7 @@
 // Two maps: keys of f16 are converted for each; after the weights of both maps the values take their place, converted
 // once for both; then come both contexts.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 
 // CHECK: func.func private @f.differential_online_full(%[[A:[^:]*]]: memref<[[STATE:[0-9x]*]]xf32>, %[[K1:[^:]*]]: memref<?x4xf16>, %[[V:[^:]*]]: memref<?x4xf16>, {{.*}}, %[[B:[^:]*]]: memref<[[STATE]]xf32>, %[[K2:[^:]*]]: memref<?x4xf16>)
 // CHECK: %[[S1:.*]] = memref.reinterpret_cast %[[A]]

@@ -5,7 +5,7 @@
 // into pairs. Then values of two keys are put side by side, those of a last key
 // alone beside 0.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0, products = dot>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0, products = dot>
 
 // CHECK-DAG: #[[PAIR:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG: #[[LANE:.*]] = affine_map<(d0, d1) -> (d0)>

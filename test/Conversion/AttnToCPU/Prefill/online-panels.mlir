@@ -6,8 +6,8 @@
 // RUN: FileCheck %s --check-prefix=FULL < %t
 // RUN: FileCheck %s --check-prefix=EDGE < %t
 // RUN: FileCheck %s --check-prefix=EVEN < %t
-#three = #attn.schedule<lanes = 4, rows = 2, vectors = 3, query_tile = 24, key_tile = 4, unroll = 1, prefetch = 0>
-#two = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 16, key_tile = 4, unroll = 1, prefetch = 0>
+#three = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 3, query_tile = 24, key_tile = 4, unroll = 1, prefetch = 0>
+#two = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 16, key_tile = 4, unroll = 1, prefetch = 0>
 
 // QueryBlock p begins at query 12 p, less 4 for each narrow one in front.
 // FULL-LABEL: func.func private @three.online_full(

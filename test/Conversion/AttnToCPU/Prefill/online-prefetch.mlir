@@ -3,8 +3,8 @@
 // it, spread over blocks of all query blocks that there are; one without does not.
 // Blocks touch a row each, or, where there are fewer than 2 query blocks, two.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
-#p = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#p = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 
 // CHECK-LABEL: func.func private @f.online_full(
 // CHECK: %[[LAST:.*]] = arith.addi %{{.*}}, %c3 overflow<nsw>

@@ -2,7 +2,7 @@
 // The register tile has rows * vectors accumulators, carried by the loop over the
 // head dimension, and unroll steps per turn.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 8, rows = 3, vectors = 2, query_tile = 16, key_tile = 6, unroll = 2, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 8, rows = 3, vectors = 2, query_tile = 16, key_tile = 6, unroll = 2, prefetch = 0>
 
 // CHECK: func.func private @f.online_full(
 // CHECK: %{{.*}}:6 = scf.for %{{.*}} = %c0 to %c4 step %c2 iter_args(

@@ -2,7 +2,7 @@
 // By sigmoid a score becomes 2^x / (1 + 2^x), x at most 64, and the context is added to: no maximum, no sum, no factor for what
 // was there. In edge tiles an excluded score is -inf, whose weight is 0.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.online_full(%[[S:.*]]: memref<46x4xf32>, %[[K:.*]]: memref<?x4xf32>, %[[V:.*]]: memref<?x6xf32>,
 // CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<6.400000e+01> : vector<4xf32>

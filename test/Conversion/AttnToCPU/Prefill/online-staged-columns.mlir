@@ -3,7 +3,7 @@
 // the code does not grow with the head dim, then what is left; the last vector
 // is moved back.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.online_full(%{{.*}}: memref<238x4xf32>, %{{.*}}: memref<?x4xf16>, %[[V:.*]]: memref<?x70xf16>,
 // CHECK: %[[COUNT:.*]] = memref.dim %[[V]], %c0

@@ -4,7 +4,7 @@
 // into the rows of the scores, and the maximum is taken there; weights behind the
 // last key are 0. The context's sums are added to it row by row.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>
+#s = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>
 
 // CHECK: func.func private @f.online_full(%[[S:.*]]: memref<249x32xf32>, %[[K:.*]]: memref<?x33xbf16>, %[[V:.*]]: memref<?x20xbf16>
 // CHECK-DAG: %[[SUMS:.*]] = arith.constant dense<0.000000e+00> : vector<16x16xf32>

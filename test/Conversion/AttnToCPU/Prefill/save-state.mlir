@@ -2,7 +2,7 @@
 // A saved state of lanes of queries: acc is transposed, m and l become the last two columns as they are. QueryBlocks that the rows
 // do not fill are written row by row.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.save_state(%[[S:.*]]: memref<{{.*}}x4xf32>, %[[P:.*]]: memref<?x8xf32>)
 // CHECK-DAG: %[[ROWS:.*]] = memref.dim %[[P]], %c0

@@ -2,7 +2,7 @@
 // Raw scores come without mask; the factor takes scale * log2(e) back:
 // ln 2 / 0.5.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.weigh({{.*}}, %[[W:.*]]: memref<?x?xf32>)
 // CHECK-DAG: %[[FACTOR:.*]] = arith.constant dense<1.38629436> : vector<4xf32>

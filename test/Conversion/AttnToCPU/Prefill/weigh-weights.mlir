@@ -2,7 +2,7 @@
 // Weights: the scores once more, exp2(s - m) times the inverse of the final sum.
 // The state is only read, except for its rows of weights.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.weigh(%[[S:.*]]: memref<46x4xf32>, %[[K:.*]]: memref<?x4xf32>, {{.*}}, %[[W:.*]]: memref<?x?xf32>)
 // CHECK: vector.fma

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: attn-opt %s --pass-pipeline='builtin.module(func.func(attn-prefetch-items,cse))' --split-input-file | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 
 // Queries and keys of the item that is as many items later as there are threads,
 // or of the last one; the result of this item.
@@ -53,7 +53,7 @@ func.func private @f.kernel(%q: memref<?x6x?x4xf32>, %k: memref<?x6x?x4xf32>, %o
 }
 
 // -----
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
 
 // An item that saves its state has the operands of one that has a result. Where
 // keys begin may stand in memory, but is not searched for.
@@ -95,7 +95,7 @@ func.func private @saved.kernel(%q: memref<?x?x4xf32>, %k: memref<?x4xf32>, %beg
 }
 
 // -----
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2, kind = decode, split_keys = 4>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2, kind = decode, split_keys = 4>
 
 // Kind decode prefetches by itself.
 // CHECK-LABEL: func.func private @decode.kernel(

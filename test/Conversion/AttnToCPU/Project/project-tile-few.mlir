@@ -3,7 +3,7 @@
 // is not repeated to fill a block. The last panel moves back, so nothing is
 // masked.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: func.func private @one.project(
 // CHECK-NOT: vector.maskedload

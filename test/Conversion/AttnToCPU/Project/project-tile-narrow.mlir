@@ -2,7 +2,7 @@
 // A weight narrower than a panel is packed for any number of rows: its columns
 // are read and written under a mask, but the sums are whole vectors.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.project(
 // CHECK: %[[MASK:.*]] = vector.constant_mask [3] : vector<4xi1>

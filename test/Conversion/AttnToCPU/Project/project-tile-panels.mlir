@@ -2,7 +2,7 @@
 // A weight that comes in panels is not copied. A single row reads several panels
 // side by side.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: func.func private @many.project(
 // CHECK-SAME: %[[W:[^,]*]]: memref<?x64x4xf32>

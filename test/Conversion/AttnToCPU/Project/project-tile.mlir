@@ -3,7 +3,7 @@
 // rows read. The first sums are the bias; sums that lack products wait in the
 // scratch, and behind the end of the rows the last row is done again.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.project(%[[X:.*]]: memref<64x1200xf32>, %[[W:.*]]: memref<1200x?xf32>, %[[B:.*]]: memref<?xf32>, %[[O:.*]]: memref<64x?xf32>, %[[S:.*]]: memref<4160x4xf32>)
 // CHECK: %[[COPY:.*]] = vector.load %[[W]]

@@ -4,7 +4,7 @@
 // has written where a result is the memory of an operand.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s --implicit-check-not=vector.fma
 // RUN: attn-opt %s --convert-attn-to-cpu --attn-approximate-math --attn-lower-vector-math --canonicalize | FileCheck %s --check-prefix=LOWERED --implicit-check-not=math.
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 // CHECK: func.func private @f.merge_states(%[[M1:.*]]: memref<?xf32>, %[[L1:.*]]: memref<?xf32>, %[[A1:.*]]: memref<?x6xf32>, %[[M2:.*]]: memref<?xf32>, %[[L2:.*]]: memref<?xf32>, %[[A2:.*]]: memref<?x6xf32>, %[[M:.*]]: memref<?xf32>, %[[L:.*]]: memref<?xf32>, %[[A:.*]]: memref<?x6xf32>)
 // CHECK-DAG: %[[INF:.*]] = arith.constant dense<0xFF800000> : vector<4xf32>

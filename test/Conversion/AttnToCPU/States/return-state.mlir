@@ -2,8 +2,8 @@
 // A state as a caller gets it: m in the natural unit, and sums and contexts that belong to the rounded m. The power of two that
 // rounding leaves is taken with log2(e) in two numbers, unless m is so large that it exceeds 1.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
-#d = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 16, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK: func.func private @f.return_state(%[[S:.*]]: memref<46x4xf32>, %[[M:.*]]: memref<?xf32>, %[[L:.*]]: memref<?xf32>, %[[A:.*]]: memref<?x6xf32>)
 // CHECK-DAG: %[[LN2:.*]] = arith.constant dense<0.693147182> : vector<4xf32>

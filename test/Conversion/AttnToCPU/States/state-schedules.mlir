@@ -14,8 +14,8 @@
 // CHECK: call @f.init_state_1(%[[D]],
 // CHECK: %[[E:.*]] = memref.reinterpret_cast %[[C]] to offset: [0], sizes: [44, 4], strides: [4, 1] : memref<184xf32> to memref<44x4xf32>
 // CHECK: call @f.finalize(%[[E]],
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
-#t = #attn.schedule<lanes = 4, rows = 1, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
+#t = #attn.cpu_schedule<lanes = 4, rows = 1, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 0>
 
 func.func private @f.kernel(%q: memref<?x4xf32>, %o: memref<?x6xf32>) {
   %s0 = attn.init_state %q scale 0.5 {schedule = #s} : memref<?x4xf32> -> <8 x 4 x 6, f32>

@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -cse | FileCheck %s
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Equal graph ops become one; different factors or masks do not.
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: func @equal
 // CHECK-COUNT-1: attn.mask

@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -canonicalize | FileCheck %s
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Unused graph ops vanish; a tile op that writes a memref stays.
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: func @graph
 // CHECK-NEXT: return

@@ -10,7 +10,7 @@ func.func @kernel(%q: tensor<4x?x8xbf16>, %k: tensor<2x?x8xbf16>, %v: tensor<2x?
   %out = attn.sdpa %q, %k, %v scale 0.5
       where key_length(%n : tensor<i32>) and document(cumulative %cu_q : tensor<?xi32>, %cu_k : tensor<?xi32>) and causal(bottom_right in document)
         and (window(left = 3) or not dilated(2, top_left in document))
-      {schedule = #attn.schedule<lanes = 8, rows = 4, vectors = 1, query_tile = 32, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
+      {schedule = #attn.cpu_schedule<lanes = 8, rows = 4, vectors = 1, query_tile = 32, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
       : (tensor<4x?x8xbf16>, tensor<2x?x8xbf16>, tensor<2x?x6xbf16>) -> tensor<4x?x6xbf16>
   return %out : tensor<4x?x6xbf16>
 }

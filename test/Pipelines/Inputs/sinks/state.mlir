@@ -9,7 +9,7 @@ func.func @kernel(%q: tensor<?x?x8x4xf32>, %k: tensor<?x2x?x4xf32>, %v: tensor<?
     %m: tensor<?x8x?xf32>, %l: tensor<?x8x?xf32>, %a: tensor<?x8x?x6xf32>)
     -> (tensor<?x8x?x6xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>, tensor<?x8x?x6xf32>) {
   %r:5 = attn.sdpa %q, %k, %v bias %bias : tensor<8x1x?xf32> scale 0.5 where key_length(%length : tensor<?xi32>) returning(out, lse, state)
-      {query_layout = #attn<layout bshd>, schedule = #attn.schedule<lanes = 8, rows = 3, vectors = 2, query_tile = 32, key_tile = 9, unroll = 1, prefetch = 1>}
+      {query_layout = #attn<layout bshd>, schedule = #attn.cpu_schedule<lanes = 8, rows = 3, vectors = 2, query_tile = 32, key_tile = 9, unroll = 1, prefetch = 1>}
       : (tensor<?x?x8x4xf32>, tensor<?x2x?x4xf32>, tensor<?x2x?x6xf32>)
       -> (tensor<?x8x?x6xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>, tensor<?x8x?xf32>, tensor<?x8x?x6xf32>)
   %s:3 = attn.merge_states %r#2, %r#3, %r#4 with %m, %l, %a : tensor<?x8x?xf32>, tensor<?x8x?x6xf32>

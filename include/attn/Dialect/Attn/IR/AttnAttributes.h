@@ -3,8 +3,8 @@
 #ifndef ATTN_DIALECT_ATTN_IR_ATTNATTRIBUTES_H
 #define ATTN_DIALECT_ATTN_IR_ATTNATTRIBUTES_H
 
-#include "attn/Dialect/Attn/IR/MaskFormula.h"
-#include "attn/Dialect/Attn/IR/MaskOperands.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskFormula.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskOperands.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

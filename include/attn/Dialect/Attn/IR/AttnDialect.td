@@ -2,6 +2,7 @@
 #ifndef ATTN_DIALECT_TD
 #define ATTN_DIALECT_TD
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 
 def Attn_Dialect : Dialect {
@@ -25,6 +26,11 @@ def Attn_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
+}
+
+class Attn_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Attn_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
 }
 
 #endif

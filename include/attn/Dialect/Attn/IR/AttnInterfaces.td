@@ -66,4 +66,34 @@ def Attn_MaskTermInterface : AttrInterface<"MaskTermInterface"> {
   ];
 }
 
+def Attn_ScheduleInterface : AttrInterface<"ScheduleInterface"> {
+  let cppNamespace = "::attn";
+  let description = [{
+    How an attention is cut into items and steps: what the tilings ask of a
+    schedule, whatever the target. How a step is computed is a back end's own,
+    and stands in its form of the schedule.
+  }];
+  let methods = [
+    InterfaceMethod<"Whether it is for many queries per head, or for few.",
+      "::attn::Kind", "getKind">,
+    InterfaceMethod<"How kernels multiply.",
+      "::attn::Products", "getProducts">,
+    InterfaceMethod<"Query rows of an item.", "int64_t", "getQueryTile">,
+    InterfaceMethod<"Keys of a step.", "int64_t", "getKeyTile">,
+    InterfaceMethod<"Keys of an item, a multiple of the step's; 0 for all.",
+      "int64_t", "getSplitKeys">,
+    InterfaceMethod<[{
+        The most queries per head for which kind prefill splits keys.
+      }], "int64_t", "getSplitQueries">,
+    InterfaceMethod<"A number that the head dimensions are multiples of.",
+      "int64_t", "getFeatureMultiple">,
+  ];
+  let extraSharedClassDeclaration = [{
+    /// Whether kernels keep queries and weights in pairs of bf16.
+    bool usesDot() const {
+      return $_attr.getProducts() != ::attn::Products::Fma;
+    }
+  }];
+}
+
 #endif

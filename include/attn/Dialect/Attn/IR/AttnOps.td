@@ -24,10 +24,10 @@ class Attn_GraphOp<string mnemonic, list<Trait> traits = []>
 def Attn_FloatTensor : RankedTensorOf<[AnyFloat]>;
 def Attn_Shaped : AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef]>;
 
-include "attn/Dialect/Attn/IR/AttnGraphOps.td"
-include "attn/Dialect/Attn/IR/AttnScoreOps.td"
-include "attn/Dialect/Attn/IR/AttnMaskOps.td"
-include "attn/Dialect/Attn/IR/AttnTileOps.td"
-include "attn/Dialect/Attn/IR/AttnStateOps.td"
+include "attn/Dialect/Attn/IR/Graph/AttnGraphOps.td"
+include "attn/Dialect/Attn/IR/Graph/AttnScoreOps.td"
+include "attn/Dialect/Attn/IR/Graph/AttnMaskOps.td"
+include "attn/Dialect/Attn/IR/Tile/AttnTileOps.td"
+include "attn/Dialect/Attn/IR/Tile/AttnStateOps.td"
 
 #endif

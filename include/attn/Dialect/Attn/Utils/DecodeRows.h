@@ -27,10 +27,10 @@ int64_t mostDecodeQueries(SdpaOp op);
 
 /// Whether kernels of `schedule`, of kind prefill, split the op's keys; null
 /// where lengths that are known at run time only decide.
-std::optional<bool> splitsKeys(SdpaOp op, ScheduleAttr schedule);
+std::optional<bool> splitsKeys(SdpaOp op, ScheduleInterface schedule);
 
 /// The fewest keys that are split.
-inline int64_t leastSplitKeys(ScheduleAttr schedule) {
+inline int64_t leastSplitKeys(ScheduleInterface schedule) {
   return 2 * schedule.getSplitKeys();
 }
 

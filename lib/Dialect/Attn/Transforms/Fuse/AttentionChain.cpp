@@ -3,7 +3,7 @@
 // the head of FuseAttention.cpp.
 #include "AttentionChain.h"
 #include "ScoreSteps.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/Threading.h"
 #include <cmath>

@@ -20,7 +20,7 @@
 // The limits are those of the CPU kernels; they are the same for all targets
 // that exist by now.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "attn/Dialect/Attn/IR/ScoreFunction.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -175,7 +175,7 @@ static LogicalResult refuseStep(Operation *op) {
 /// they take more code than is worth it.
 static LogicalResult expectLanes(Operation *op) {
   for (NamedAttribute attribute : op->getAttrs())
-    if (auto schedule = dyn_cast<ScheduleAttr>(attribute.getValue()))
+    if (auto schedule = dyn_cast<CPUScheduleAttr>(attribute.getValue()))
       if (schedule.getLanes() < 2 || schedule.getLanes() > 16)
         return op->emitOpError()
                << "expects " << attribute.getName().getValue()

@@ -297,8 +297,8 @@ static void fuse(Chain &chain, const Plan &plan,
       second ? chain.difference.getLambda() : Value(),
       rewriter.getF64FloatAttr(scale), chain.mask, layout, layout, layout,
       layout, NormalizationAttr::get(mlir, normalization), stage,
-      /*schedule=*/ScheduleAttr(),
-      /*decode_schedule=*/ScheduleAttr());
+      /*schedule=*/ScheduleInterface(),
+      /*decode_schedule=*/ScheduleInterface());
   buildScoreFunction(sdpa, chain.functions);
   rewriter.replaceAllUsesWith(context.getOut(), sdpa.getOut());
   auto outside = [&](OpOperand &use) { return isOutside(use, fused); };

@@ -12,7 +12,7 @@
 // The IR does not change. Before: the fused level. After: the same.
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 

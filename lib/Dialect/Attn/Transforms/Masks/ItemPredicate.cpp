@@ -5,7 +5,7 @@
 // where the item begins, once; what the other steps read of them becomes a
 // number among the operands, which the analysis can use.
 #include "ItemPredicate.h"
-#include "attn/Dialect/Attn/IR/MaskProgram.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

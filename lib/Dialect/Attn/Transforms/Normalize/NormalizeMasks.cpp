@@ -8,7 +8,7 @@
 // not, which op is in the way: its tiles are then tested pair by pair, within
 // the bounds of what could be read.
 #include "NormalizeMasks.h"
-#include "attn/Dialect/Attn/IR/MaskProgram.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskProgram.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;

@@ -132,7 +132,7 @@ static void raise(linalg::LinalgOp op, IRRewriter &rewriter) {
         arith::ConstantOp::create(rewriter, op.getLoc(), product.transposed);
   rewriter.replaceOpWithNewOp<ProjectOp>(op, op->getResult(0).getType(),
                                          product.input, weight, product.bias,
-                                         /*schedule=*/ScheduleAttr());
+                                         /*schedule=*/ScheduleInterface());
 }
 
 namespace {

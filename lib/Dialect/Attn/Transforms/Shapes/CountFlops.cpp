@@ -17,7 +17,7 @@
 #include "EntryFunctions.h"
 #include "Masks/ItemMask.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AttentionItem.h"
-#include "attn/Dialect/Attn/IR/ScoreFunction.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
@@ -117,7 +117,7 @@ OnlineOp AttentionItem::attend(ItemMask mask, Value first, Value count) {
     count = arith::MinSIOp::create(b, loc, count, left);
     mask = {};
   }
-  ScheduleAttr schedule = op.getScheduleAttr();
+  ScheduleInterface schedule = op.getScheduleAttr();
   StateType stateType = stateTypeOf(op);
   auto queriesOf = [&](Value ofHeads) -> Value {
     return headMatrix(ofHeads, op.queryDims(), head, begin, rows);
@@ -324,7 +324,7 @@ Value attn::emitStates(
 
 SmallVector<Value> attn::combineParts(AttentionItem &item, Value parts,
                                       ArrayRef<Value> results,
-                                      ScheduleAttr schedule) {
+                                      ScheduleInterface schedule) {
   SdpaOp op = item.op;
   SmallVector<Value> combined(results);
   size_t count = op.getLse() ? 2 : 1;

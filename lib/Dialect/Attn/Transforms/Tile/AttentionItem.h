@@ -97,7 +97,7 @@ Value emitStates(
 /// The results of an item, written into `results`, from saved states.
 llvm::SmallVector<Value> combineParts(AttentionItem &item, Value parts,
                                       llvm::ArrayRef<Value> results,
-                                      ScheduleAttr schedule);
+                                      ScheduleInterface schedule);
 
 /// Whether out and lse are computed: not where nothing uses them and there is
 /// the state.

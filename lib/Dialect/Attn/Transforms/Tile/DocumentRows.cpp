@@ -12,7 +12,7 @@
 // The keys that a run of rows sees are then one range, so that no tile between
 // two documents is visited: what makes the loop bounds of documents exact.
 #include "DocumentRows.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

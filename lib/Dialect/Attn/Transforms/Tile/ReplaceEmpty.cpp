@@ -97,13 +97,13 @@ struct EmptyReplacer {
 };
 } // namespace
 
-/// As many as products of pairs need where a schedule asks for them.
+/// As many as the kernels of the op's schedules need.
 static int64_t leastFeatures(SdpaOp op) {
   int64_t size = 1;
-  for (ScheduleAttr schedule :
+  for (ScheduleInterface schedule :
        {op.getScheduleAttr(), op.getDecodeScheduleAttr()})
-    if (schedule && schedule.usesDot())
-      size = std::max(size, 2 * schedule.getLanes());
+    if (schedule)
+      size = std::max(size, schedule.getFeatureMultiple());
   return size;
 }
 

@@ -3,7 +3,7 @@
 // part of the keys, and a second loop that merges the parts.
 //
 // Before:  %out = attn.sdpa %q, %k, %v scale 0.125
-//            {decode_schedule = #attn.schedule<.., kind = decode, ..>}
+//            {decode_schedule = #attn.cpu_schedule<.., kind = decode, ..>}
 // After:   %parts = scf.forall (%b, %g, %s) in (%B, 2, %splits) {
 //            %rows = scf.for %i = %c0 to %c4 { .. tensor.insert_slice .. }
 //            %s0 = attn.init_state %rows scale 0.125 ..
@@ -98,7 +98,7 @@ private:
   SdpaOp op;
   IRRewriter &b;
   Location loc;
-  ScheduleAttr schedule;
+  ScheduleInterface schedule;
   int64_t packed, keyDim, valueDim;
   Type element;
   Value zero, queryLength, keyLength, batches, heads, splitKeys, splits;

@@ -37,7 +37,7 @@
 #include "Masks/BlockSparsity.h"
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -175,7 +175,7 @@ struct SeenKeys {
 static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
-  ScheduleAttr schedule = op.getScheduleAttr();
+  ScheduleInterface schedule = op.getScheduleAttr();
   MaskContext context;
   Formula formula = maskFormula(context, op.getMaskAttr());
   BoundsOptions options;

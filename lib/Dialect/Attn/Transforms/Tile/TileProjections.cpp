@@ -106,7 +106,7 @@ struct Tiling {
 
   Tiling(OpBuilder &b, ProjectOp op, OpFoldResult numRows) {
     Location loc = op.getLoc();
-    ScheduleAttr schedule = op.getScheduleAttr();
+    auto schedule = CPUScheduleAttr::of(op);
     auto index = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(b, loc, value);
     };
@@ -146,7 +146,7 @@ static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
   auto type = op.getType();
   bool batched = type.getRank() == 3;
   Tiling tiling(rewriter, op, shapes[0][batched ? 1 : 0]);
-  ScheduleAttr schedule = op.getScheduleAttr();
+  auto schedule = CPUScheduleAttr::of(op);
   Value packed = op.getWeight();
   if (ElementsAttr panels = packConstant(packed, schedule.getQueryBlock()))
     packed = arith::ConstantOp::create(rewriter, loc, panels);

@@ -33,7 +33,7 @@
 #include "DocumentRows.h"
 #include "EmptyResults.h"
 #include "NumberDocuments.h"
-#include "attn/Dialect/Attn/IR/ScoreFunction.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,7 +53,8 @@ using namespace mlir;
 using namespace attn;
 
 /// The state with this head's sink, if there are sinks.
-static Value addSink(AttentionItem &item, Value state, ScheduleAttr schedule) {
+static Value addSink(AttentionItem &item, Value state,
+                     ScheduleInterface schedule) {
   Value sink = item.sink();
   if (!sink)
     return state;
@@ -64,7 +65,7 @@ static Value addSink(AttentionItem &item, Value state, ScheduleAttr schedule) {
 /// out of two maps.
 static SmallVector<Value> finalizeMaps(AttentionItem &item, Value first,
                                        Value second, Value out,
-                                       ScheduleAttr schedule) {
+                                       ScheduleInterface schedule) {
   auto finalize =
       FinalizeDifferenceOp::create(item.builder, item.loc, out.getType(), first,
                                    second, item.lambda(), out, schedule);
@@ -74,7 +75,7 @@ static SmallVector<Value> finalizeMaps(AttentionItem &item, Value first,
 /// out and lse, unless nothing uses them.
 static SmallVector<Value> finalizeItem(AttentionItem &item, Value state,
                                        ArrayRef<Value> destinations,
-                                       ScheduleAttr schedule) {
+                                       ScheduleInterface schedule) {
   if (!needsOut(item.op))
     return {destinations[0]};
   Value lse = item.op.getLse() ? destinations[1] : Value();
@@ -88,7 +89,7 @@ static SmallVector<Value> finalizeItem(AttentionItem &item, Value state,
 /// The state of each row, if it is a result.
 static SmallVector<Value> returnState(AttentionItem &item, Value state,
                                       ArrayRef<Value> destinations,
-                                      ScheduleAttr schedule) {
+                                      ScheduleInterface schedule) {
   if (!item.op.getAcc())
     return {};
   ArrayRef<Value> rows = destinations.take_back(3);
@@ -121,7 +122,7 @@ static SmallVector<Value> computeItem(AttentionItem &item,
   SdpaOp op = item.op;
   OpBuilder &b = item.builder;
   Location loc = item.loc;
-  ScheduleAttr schedule = op.getScheduleAttr();
+  ScheduleInterface schedule = op.getScheduleAttr();
   Value first = arith::ConstantIndexOp::create(b, loc, 0);
   OnlineOp online = item.attend(item.mask(), first, item.keyLength);
   Value state = addSink(item, online.getNext(), schedule);
@@ -221,7 +222,7 @@ static Value compareLength(OpBuilder &b, Value tensor, SdpaOp::Dims dims,
 static SmallVector<Value> tilePrefill(SdpaOp op, IRRewriter &rewriter,
                                       Value batches,
                                       SmallVector<Value> results) {
-  ScheduleAttr schedule = op.getScheduleAttr();
+  ScheduleInterface schedule = op.getScheduleAttr();
   std::optional<bool> split = splitsKeys(op, schedule);
   if (split)
     return *split ? tileSplitKeys(op, rewriter, batches, results)

@@ -3,7 +3,7 @@
 // of the keys, and a second loop merges the parts.
 //
 // Before:  %out = attn.sdpa %q, %k, %v scale 0.125 where causal(bottom_right)
-//            {schedule = #attn.schedule<.., split_keys = 4032,
+//            {schedule = #attn.cpu_schedule<.., split_keys = 4032,
 //                                       split_queries = 1024>}
 // After:   %parts = scf.forall (%b, %h, %s, %i) in (%B, 8, %splits, %tiles) {
 //            %p = scf.for %once = %c0 to %seen iter_args(%part = ..) {
@@ -26,7 +26,7 @@
 // threads nor on the number of keys: neither does any bit of the result.
 #include "AttentionItem.h"
 #include "attn/Analysis/MaskBounds.h"
-#include "attn/Dialect/Attn/IR/MaskTerms.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -70,7 +70,7 @@ private:
   SdpaOp op;
   IRRewriter &b;
   Location loc;
-  ScheduleAttr schedule;
+  ScheduleInterface schedule;
   QueryTiles tiles;
   Value batches, splitKeys, splits;
   Type element;

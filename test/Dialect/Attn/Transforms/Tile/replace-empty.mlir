@@ -18,7 +18,7 @@ func.func @no_key_features(%q: tensor<?x4x?x0xf32>, %k: tensor<?x2x?x0xf32>, %v:
 // CHECK: %[[OUT:.*]] = tensor.empty({{.*}}) : tensor<?x0xbf16>
 // CHECK: %[[ALL:.*]], %[[LSE:.*]] = attn.sdpa {{.*}} returning(out, lse) {{.*}} : (tensor<?x16xbf16>, tensor<?x16xbf16>, tensor<?x16xbf16>) -> (tensor<?x16xbf16>, tensor<?xf32>)
 // CHECK: return %[[OUT]], %[[LSE]]
-#pairs = #attn.schedule<lanes = 8, rows = 4, vectors = 2, query_tile = 4, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64, products = dot>
+#pairs = #attn.cpu_schedule<lanes = 8, rows = 4, vectors = 2, query_tile = 4, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64, products = dot>
 func.func @no_features(%x: tensor<?x0xbf16>) -> (tensor<?x0xbf16>, tensor<?xf32>) {
   %o, %lse = attn.sdpa %x, %x, %x scale 0.5 returning(out, lse) {decode_schedule = #pairs} : (tensor<?x0xbf16>, tensor<?x0xbf16>, tensor<?x0xbf16>) -> (tensor<?x0xbf16>, tensor<?xf32>)
   return %o, %lse : tensor<?x0xbf16>, tensor<?xf32>

@@ -2,8 +2,8 @@
 // Packed sequences with few queries each: tiles have the mean number of rows of a document, and an item goes through its
 // documents. The states of a document with n queries from query i on are rows i * 2 + g * n of the heads g of a group.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
-#d = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#d = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK-LABEL: @ragged
 // CHECK-DAG: %[[SQ:.*]] = tensor.dim %arg0, %c0

@@ -2,8 +2,8 @@
 // The queries of the 4 heads of a group are rows of one state, which has room for 2
 // queries of each: row g * Sq + i is query i of head g.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
-#p = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 16, unroll = 1, prefetch = 0>
+#d = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
+#p = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 16, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @grouped
 // CHECK: %[[SQ:.*]] = tensor.dim %arg0, %c2

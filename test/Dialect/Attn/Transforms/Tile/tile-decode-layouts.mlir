@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Heads behind the sequence: rows are gathered from where each head lies.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK-LABEL: @bshd
 // CHECK: scf.forall (%[[N:.*]], %[[G:.*]], %{{.*}}) in (3, 2, %{{.*}})

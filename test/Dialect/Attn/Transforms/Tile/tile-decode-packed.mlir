@@ -2,8 +2,8 @@
 // Heads share a state where they see the same bias and mask, and not where these
 // differ: per head, or per entry of a leading dimension that is the head.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
-#p = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 16, unroll = 1, prefetch = 0>
+#d = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
+#p = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 16, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @packed_bias_row
 // CHECK: attn.online {{.*}} {heads = 4 : i64, {{.*}}kind = decode

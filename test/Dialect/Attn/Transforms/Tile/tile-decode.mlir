@@ -2,7 +2,7 @@
 // One query: a loop over batch, heads and parts of 64 keys that saves states, and
 // one over batch and heads that combines them.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
 
 // CHECK-LABEL: @one
 // CHECK: %[[KEYS:.*]] = tensor.dim %arg1, %c2

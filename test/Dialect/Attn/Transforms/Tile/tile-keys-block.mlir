@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A bitmap known at run time: a tile is computed if one of the blocks that it touches is allowed.
 // RUN: attn-opt %s --attn-tile-keys --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @f(
 // CHECK-SAME: %[[BEGIN:[^ ,]*]]: index, %[[END:[^ ,]*]]: index, %{{[^ ,]*}}: index, %{{[^ ,]*}}: index, %[[BITS:[^ ,]*]]: tensor<?x?xi1>)

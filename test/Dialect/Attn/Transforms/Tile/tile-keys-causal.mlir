@@ -2,7 +2,7 @@
 // Key k is visible to query q if k <= q. Tiles whose first key lies behind the
 // last query are not visited; those whose last key is the first query are full.
 // RUN: attn-opt %s --attn-tile-keys --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @f(
 // CHECK-SAME: %[[S:.*]]: !attn.state<16 x 4 x 6, f32>, %[[K:.*]]: tensor<?x4xf32>, %[[V:.*]]: tensor<?x6xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[SQ:.*]]: index, %[[SK:.*]]: index, %[[N:.*]]: index,

@@ -2,7 +2,7 @@
 // Kind decode: a tile on the edge has the keys between the first and the last
 // that a row sees, one at least; where every row sees all of them, it is full.
 // RUN: attn-opt %s --attn-tile-keys --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 4, key_tile = 8, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
+#s = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 4, key_tile = 8, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
 !state = !attn.state<4 x 4 x 4, f32, decode>
 
 // CHECK-LABEL: @key_length(

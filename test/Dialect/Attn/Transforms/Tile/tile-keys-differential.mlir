@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One pass over the values: both maps take their step in one loop, with one slice of the values.
 // RUN: attn-opt %s --attn-tile-keys --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @causal(
 // CHECK-COUNT-1: scf.for %[[T:.*]] = %{{.*}} iter_args(%[[A:.*]] = %arg0, %[[B:.*]] = %arg1)

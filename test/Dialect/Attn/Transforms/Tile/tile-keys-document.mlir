@@ -2,7 +2,7 @@
 // Documents and causal: from the first key of the rows' documents to the last one or the diagonal. What the
 // documents span are operands, computed by attn-tile-queries.
 // RUN: attn-opt %s --attn-tile-keys --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @f(
 // CHECK-SAME: %[[S:.*]]: !attn.state<16 x 4 x 6, f32>, %[[K:.*]]: tensor<?x4xf32>, %[[V:.*]]: tensor<?x6xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[SQ:.*]]: index, %[[SK:[^ ]*]]: index, %{{.*}}: tensor<?xi32>, %{{.*}}: tensor<?xi32>, %[[LO:.*]]: index, %[[HI:.*]]: index, %[[FULL:.*]]: index)

@@ -2,7 +2,7 @@
 // A part of the keys visits its own tiles only: those of the mask between the tiles of
 // its first and last key. Rows of its keys are counted from its first key.
 // RUN: attn-opt %s --attn-tile-keys --canonicalize --cse | FileCheck %s
-#d = #attn.schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
+#d = #attn.cpu_schedule<lanes = 4, rows = 3, vectors = 3, query_tile = 8, key_tile = 16, unroll = 2, prefetch = 0, kind = decode, split_keys = 64>
 !state = !attn.state<8 x 8 x 4, f32, decode>
 
 // CHECK-LABEL: @unmasked

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A mask that is too complex for exact bounds is a remark; one that people use is none.
 // RUN: attn-opt %s --attn-tile-keys --verify-diagnostics --remarks-filter-missed=attn-tile-keys --remark-policy=all
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 func.func @checkerboard(%s: !attn.state<16 x 4 x 6, f32>, %k: tensor<?x4xf32>, %v: tensor<?x6xf32>, %begin: index, %end: index,
     %sq: index, %sk: index) -> !attn.state<16 x 4 x 6, f32> {

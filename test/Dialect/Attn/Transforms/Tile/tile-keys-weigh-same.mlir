@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Weights and scores that begin as the same empty tensor stay two matrices.
 // RUN: attn-opt %s --attn-tile-keys | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}})
 // CHECK: %[[W:.*]] = tensor.extract_slice %[[A]]

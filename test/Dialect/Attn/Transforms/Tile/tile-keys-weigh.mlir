@@ -2,7 +2,7 @@
 // Weights of excluded pairs are written too, as 0: weigh visits all tiles,
 // whatever the mask, and every tile writes its columns.
 // RUN: attn-opt %s --attn-tile-keys --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @f(
 // CHECK-SAME: %[[SK:[^ ]*]]: index, %[[W:[^ ]*]]: tensor<?x?xf32>, %[[X:[^ ]*]]: tensor<?x?xf32>)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The bias is cut to the tile's columns.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @f
 // CHECK: %[[W:.*]] = tensor.extract_slice %arg1[0, %[[COLUMN:[0-9]+]]] [128, %[[COLUMNS:[0-9]+]]]

@@ -2,7 +2,7 @@
 // A constant weight is packed in panels of the schedule's columns; what is left
 // of the last panel is 0. A tile takes the panels of its columns.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @dense
 // CHECK: %[[W:.*]] = arith.constant dense<{{\[\[}}[0.000000e+00, 1.000000e+00, 2.000000e+00, 3.000000e+00], [5.000000e+00, 6.000000e+00, 7.000000e+00, 8.000000e+00]],

@@ -2,7 +2,7 @@
 // A constant that is narrower than a panel is left as it is. Other users of a
 // packed constant keep the matrix.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @narrow
 // CHECK: attn.project_tile {{.*}} : tensor<?x2xf32>, tensor<2x?xf32> -> tensor<?x?xf32>

@@ -2,7 +2,7 @@
 // A tile has two query tiles of rows and 64 columns; where the rows fit one
 // block of registers, it is a page of columns wide.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @f
 // CHECK: %[[S:.*]] = tensor.dim %arg0, %c0

@@ -2,7 +2,7 @@
 // Known numbers of rows fold to known tiles: narrow ones of many rows, one wide
 // tile of few.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @many
 // CHECK: scf.forall (%{{.*}}, %{{.*}}) in (2, 10)

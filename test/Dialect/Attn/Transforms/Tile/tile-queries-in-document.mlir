@@ -2,7 +2,7 @@
 // A position in a document is a table with a distance per query row, and in the tile op, whose rows belong to one
 // document, an offset: that of its first row. Terms with the same position share a table.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @ends(
 // CHECK-SAME: %[[Q:[^ ,]*]]: tensor<?xi32>, %[[K:[^ ,]*]]: tensor<?xi32>)

@@ -3,7 +3,7 @@
 // pair is tested.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
 // RUN: attn-opt %s --attn-tile-queries --attn-tile-keys --canonicalize --cse | FileCheck %s --check-prefix=KEYS
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // A length may be negative, or more than there are keys.
 // CHECK-LABEL: @alone

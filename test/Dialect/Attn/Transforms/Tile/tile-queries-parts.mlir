@@ -2,7 +2,7 @@
 // Items that see a part of the keys: a loop over batch, heads, parts and tiles of queries that saves states, and one over
 // batch, heads and tiles that combines them. Of the tiles the last comes first.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, split_keys = 16, split_queries = 20>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 8, unroll = 1, prefetch = 0, split_keys = 16, split_queries = 20>
 
 // CHECK-LABEL: @known
 // CHECK: %[[PARTS:.*]] = scf.forall (%[[H:.*]], %[[S:.*]], %[[I:.*]]) in (2, 3, 3) shared_outs(%[[P:.*]] = %{{.*}}) -> (tensor<1x2x{{[3?]}}x20x6xf32>)

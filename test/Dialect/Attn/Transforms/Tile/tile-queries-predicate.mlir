@@ -2,7 +2,7 @@
 // What a predicate computes of batch entry, head and captured tensors alone is computed once per item and becomes
 // an operand; a table that it reads per pair stays whole. Outside of a table lies its nearest element.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @width_per_head(
 // CHECK-SAME: %[[W:[^ ,]*]]: tensor<3xi32>)

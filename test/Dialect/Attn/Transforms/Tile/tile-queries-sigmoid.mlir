@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The normalization is in the type of the state, and so reaches every op of it.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @f
 // CHECK: attn.init_state {{.*}} -> <16 x 4 x 4, f32 by sigmoid>

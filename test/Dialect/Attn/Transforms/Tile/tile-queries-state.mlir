@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The state of each row is written by an attn.return_state, acc in the layout of out.
 // RUN: attn-opt %s --attn-tile-queries --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @all
 // CHECK: scf.forall (%[[N:.*]], %[[H:.*]], %{{.*}}) in ({{.*}}) shared_outs(%[[OUT:.*]] = %{{.*}}, %[[W:.*]] = %{{.*}}, %[[M:.*]] = %{{.*}}, %[[L:.*]] = %{{.*}}, %[[A:.*]] = %{{.*}})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One item per batch entry, head and 16 rows; m and l have a dimension less than acc.
 // RUN: attn-opt %s --attn-tile-states --canonicalize --cse | FileCheck %s
-#s = #attn.schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @merge
 // CHECK-SAME: (%[[M1:.*]]: tensor<?x8x?xf32>, %[[L1:.*]]: tensor<?x8x?xf32>, %[[A1:.*]]: tensor<?x8x?x64xf32>, %[[M2:.*]]: tensor<?x8x?xf32>, %[[L2:.*]]: tensor<?x8x?xf32>, %[[A2:.*]]: tensor<?x8x?x64xf32>)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One schedule per kind of target. What passes in front of the back ends ask of
+// it is Attn_ScheduleInterface.
+#ifndef ATTN_SCHEDULES_TD
+#define ATTN_SCHEDULES_TD
+
+include "attn/Dialect/Attn/IR/AttnInterfaces.td"
+include "attn/Dialect/Attn/IR/AttnTypes.td"
+
+def Attn_CPUScheduleAttr : Attn_Attr<"CPUSchedule", "cpu_schedule",
+                                     [Attn_ScheduleInterface]> {
+  let summary = "tile sizes of a kernel for a CPU";
+  let description = [{
+    All sizes a lowering needs. `lanes` is the number of f32 values in a vector
+    register. A register tile has `rows` keys (or value dimensions) times
+    `vectors` vectors of queries; a query block is `lanes * vectors` queries. A query
+    tile has `query_tile` rows (a multiple of the query block), a key tile `key_tile`
+    keys (a multiple of `rows`). `unroll` counts steps of the two products'
+    inner loops. `prefetch` is the locality of software prefetches, 0 for none.
+
+    In kind `decode`, for few queries, lanes hold features instead: a register
+    tile of the scores has `rows` keys times `block` queries (4 or 8), one of the
+    context `block` queries times `vectors` vectors of features. In the scores a
+    vector holds features of `interleave` queries, to which those of a key are
+    repeated: what is left to add up are `lanes / interleave` lanes. A query tile
+    holds all queries of a group of heads, at most `query_tile`, and an item has
+    `split_keys` keys (a multiple of `key_tile`); the parts of a sequence are
+    merged.
+
+    In kind `prefill`, `split_keys` cuts keys into such items as well, where a
+    head has at most `split_queries` queries and keys for two parts; 0 never.
+
+    `products` is `fma`, one FMA per number, or, of bf16, `dot`:
+    both products add up dot products of two numbers; or `amx`: they multiply
+    matrices of 16 x 32 with 32 x 16 numbers, and a register of a register tile
+    holds 16 x 16 sums, of which it has `rows / 16` times `vectors`.
+    `assign-schedule` derives it from the target; written by hand it pins.
+  }];
+  let parameters = (ins "int64_t":$lanes, "int64_t":$rows, "int64_t":$vectors,
+                        "int64_t":$query_tile, "int64_t":$key_tile,
+                        "int64_t":$unroll, "int64_t":$prefetch,
+                        Attn_KindParameter:$kind,
+                        DefaultValuedParameter<"int64_t", "0">:$split_keys,
+                        DefaultValuedParameter<"int64_t", "0">:$split_queries,
+                        Attn_ProductsParameter:$products,
+                        DefaultValuedParameter<"int64_t", "4">:$block,
+                        DefaultValuedParameter<"int64_t", "1">:$interleave);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// Queries in one query block.
+    int64_t getQueryBlock() const { return getLanes() * getVectors(); }
+    int64_t getFeatureMultiple() const {
+      return usesDot() && getKind() == Kind::Decode ? 2 * getLanes() : 1;
+    }
+    bool usesAmx() const { return getProducts() == Products::Amx; }
+
+    /// That of an op behind attn-assign-schedule for a CPU.
+    template <typename ScheduledOp>
+    static CPUScheduleAttr of(ScheduledOp op) {
+      return ::llvm::cast<CPUScheduleAttr>(op.getScheduleAttr());
+    }
+  }];
+  let genVerifyDecl = 1;
+}
+
+#endif

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Checks.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
+#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+
+SdpaOp::Dims SdpaOp::dims(int64_t rank, Layout layout) {
+  int last = static_cast<int>(rank) - 1;
+  Dims d{rank == 4 ? 0 : -1, rank >= 3 ? last - 2 : -1, last - 1, last};
+  if (layout == Layout::SequenceMajor && rank >= 3)
+    std::swap(d.head, d.sequence);
+  return d;
+}
+
+SmallVector<int64_t> SdpaOp::scoresShape() {
+  Dims q = queryDims(), k = keyDims();
+  SmallVector<int64_t> shape;
+  if (q.batch >= 0)
+    shape.push_back(getQuery().getType().getDimSize(q.batch));
+  if (q.head >= 0)
+    shape.push_back(getQuery().getType().getDimSize(q.head));
+  shape.push_back(getQuery().getType().getDimSize(q.sequence));
+  shape.push_back(getKey().getType().getDimSize(k.sequence));
+  return shape;
+}
+
+/// Checks an optional result with one element per pair, or per row.
+static LogicalResult verifyStatistics(SdpaOp op, StringRef name, Value result,
+                                      ArrayRef<int64_t> expected) {
+  if (!result)
+    return success();
+  auto type = cast<RankedTensorType>(result.getType());
+  bool matches = type.getRank() == static_cast<int64_t>(expected.size()) &&
+                 llvm::all_of(llvm::zip(type.getShape(), expected), [](auto p) {
+                   return compatible(std::get<0>(p), std::get<1>(p));
+                 });
+  Type element = scoresElement(op.getQuery().getType().getElementType());
+  if (!matches || type.getElementType() != element)
+    return op.emitOpError()
+           << "expects " << name << " to have type "
+           << RankedTensorType::get(expected, element) << ", but got " << type;
+  return success();
+}
+
+static LogicalResult verifySchedules(SdpaOp op) {
+  auto expectKind = [&](StringRef name,
+                        std::optional<ScheduleInterface> schedule,
+                        Kind kind) -> LogicalResult {
+    if (!schedule || schedule->getKind() == kind)
+      return success();
+    return op.emitOpError()
+           << "expects " << name << " to have kind " << stringifyKind(kind)
+           << ", but got " << stringifyKind(schedule->getKind());
+  };
+  if (failed(expectKind("schedule", op.getSchedule(), Kind::Prefill)) || // C13
+      failed(expectKind("decode_schedule", op.getDecodeSchedule(),
+                        Kind::Decode))) // C13
+    return failure();
+  if (op.getDecodeSchedule() && (op.getWeights() || op.getScores())) // C14
+    return op.emitOpError()
+           << "expects no decode_schedule where weights or scores are returned";
+  StringRef why = op.whyKeysStayTogether();
+  if (op.getSchedule() && op.getSchedule()->getSplitKeys() && !why.empty())
+    return op.emitOpError() // C23
+           << "expects a schedule without split_keys: " << why;
+  return success();
+}
+
+bool SdpaOp::seesLeadingKeys() {
+  return isa_and_nonnull<KeyLengthAttr>(getMaskAttr()) && !getWeights() &&
+         !getScores();
+}
+
+StringRef SdpaOp::whyKeysStayTogether() {
+  if (getWeights() || getScores())
+    return "weights and scores need the sum over all keys";
+  if (isSigmoid())
+    return "weights by sigmoid have no sums to merge";
+  if (isDifferential())
+    return "the difference of two maps needs their sums over all keys";
+  if (llvm::any_of(leafTerms(getMaskAttr()), llvm::IsaPred<DocumentAttr>))
+    return "rows see few of all keys, those of their documents";
+  return {};
+}
+
+/// The state of each row: acc has the place of out in its layout.
+static LogicalResult verifyState(SdpaOp op, ArrayRef<int64_t> rows) {
+  if (!op.getMaximum() != !op.getSum() || !op.getMaximum() != !op.getAcc())
+    return op.emitOpError() // C17
+           << "expects all of maximum, sum and acc where one is returned";
+  if (op.getAcc() && op.getSinks()) // C18
+    return op.emitOpError()
+           << "expects no sinks where the state is returned, because a sink "
+              "would count once per part of the keys; merge a state of maximum "
+              "sink, sum 1 and acc 0 instead";
+  if (failed(verifyStatistics(op, "maximum", op.getMaximum(), rows)) || // C17
+      failed(verifyStatistics(op, "sum", op.getSum(), rows)))           // C17
+    return failure();
+  return verifyStatistics(op, "acc", op.getAcc(),
+                          op.getOut().getType().getShape()); // C17
+}
+
+static LogicalResult verifyPairs(SdpaOp op) {
+  for (std::optional<ScheduleInterface> schedule :
+       {op.getSchedule(), op.getDecodeSchedule()}) {
+    if (!schedule || !schedule->usesDot())
+      continue;
+    if (op.isSigmoid())
+      return op.emitOpError() << "expects no products = "
+                              << stringifyProducts(schedule->getProducts())
+                              << " with normalization sigmoid";
+    if (failed(expectPairs(op, *schedule,
+                           {op.getQuery(), op.getKey(), op.getValue()})) ||
+        failed(expectWholePairs(op, *schedule,
+                                op.getKey().getType().getShape().back(),
+                                op.getValue().getType().getShape().back())))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult attn::refuseParts(Operation *op,
+                                ArrayRef<std::pair<StringRef, bool>> parts,
+                                StringRef other) {
+  for (auto [name, isThere] : parts)
+    if (isThere)
+      return op->emitOpError() << "expects no " << name << " with " << other;
+  return success();
+}
+
+/// What only weights that add up to 1 have.
+static LogicalResult verifyNormalization(SdpaOp op) {
+  if (!op.isSigmoid())
+    return success();
+  return refuseParts(op,
+                     {{"lse", static_cast<bool>(op.getLse())},
+                      {"state", static_cast<bool>(op.getAcc())},
+                      {"sinks", static_cast<bool>(op.getSinks())},
+                      {"decode_schedule", op.getDecodeSchedule().has_value()}},
+                     "normalization sigmoid"); // C19
+}
+
+/// C1 to C7: ranks, element types and sizes of query, key, value and out.
+static LogicalResult verifyTensors(SdpaOp op) {
+  RankedTensorType q = op.getQuery().getType(), k = op.getKey().getType(),
+                   v = op.getValue().getType(), o = op.getOut().getType();
+  if (failed(expectRank(op, "the query", q)) ||             // C1
+      failed(expectSameRank(op, "query", q, "key", k)) ||   // C2
+      failed(expectSameRank(op, "query", q, "value", v)) || // C2
+      failed(expectSameRank(op, "query", q, "out", o)))     // C2
+    return failure();
+  SdpaOp::Dims dq = op.queryDims(), dk = op.keyDims(), dv = op.valueDims(),
+               dout = op.outDims();
+  auto same = [&](const Twine &what, RankedTensorType a, int i,
+                  RankedTensorType b, int j) {
+    return i < 0 ? success()
+                 : expectSize(op, what, a.getDimSize(i), b.getDimSize(j));
+  };
+  if (failed(expectElement(op, "query and key", q.getElementType(),
+                           k.getElementType())) || // C3
+      failed(expectElement(op, "value and out", v.getElementType(),
+                           o.getElementType())) || // C3
+      failed(same("query and key of the same batch size", q, dq.batch, k,
+                  dk.batch)) || // C4
+      failed(same("query and value of the same batch size", q, dq.batch, v,
+                  dv.batch)) || // C4
+      failed(same("query and out of the same batch size", q, dq.batch, o,
+                  dout.batch)) || // C4
+      failed(same("key and value to have the same number of heads", k, dk.head,
+                  v, dv.head)) || // C5
+      failed(same("query and out to have the same number of heads", q, dq.head,
+                  o, dout.head)) || // C5
+      failed(same("query and key to have the same head dimension", q,
+                  dq.feature, k, dk.feature)) || // C6
+      failed(same("key and value to have the same length", k, dk.sequence, v,
+                  dv.sequence)) || // C7
+      failed(same("query and out to have the same length", q, dq.sequence, o,
+                  dout.sequence)) || // C7
+      failed(same("value and out to have the same head dimension", v,
+                  dv.feature, o, dout.feature))) // C6
+    return failure();
+  if (scoresElement(q.getElementType()) != scoresElement(v.getElementType()))
+    return op.emitOpError()
+           << "expects query and value both of f64 or "
+              "neither, but got "
+           << q.getElementType() << " and " << v.getElementType(); // C3
+  return dq.head < 0 ? success()
+                     : expectGroups(op, q.getDimSize(dq.head),
+                                    k.getDimSize(dk.head)); // C5
+}
+
+/// C8 to C10: scale, bias and mask of scores of `shape` and type `element`.
+static LogicalResult verifyScores(SdpaOp op, ArrayRef<int64_t> shape,
+                                  Type element) {
+  double scale = op.getScale().convertToDouble();
+  if (!std::isfinite(scale) || scale == 0) // C8
+    return op.emitOpError()
+           << "expects a finite scale other than 0, but got " << scale;
+  auto bias = op.getBias();
+  if (bias && !broadcastsTo(bias.getType().getShape(), shape)) // C9
+    return op.emitOpError() << "expects the bias to broadcast to the scores "
+                               "from the right, but got "
+                            << bias.getType();
+  if (bias && bias.getType().getElementType() != element) // C9
+    return op.emitOpError()
+           << "expects a bias of " << element << " for queries of "
+           << op.getQuery().getType().getElementType() << ", but got "
+           << bias.getType();
+  if (!op.getMask() && !op.getMaskOperands().empty()) // C10
+    return op.emitOpError() << "expects a mask where there are mask operands";
+  return op.getMask()
+             ? verifyMask([&] { return op.emitOpError(); }, *op.getMask(),
+                          op.getMaskOperands().getTypes(), shape)
+             : success(); // C10
+}
+
+LogicalResult SdpaOp::verify() {
+  if (failed(verifyTensors(*this)))
+    return failure();
+  SmallVector<int64_t> shape = scoresShape();
+  ArrayRef<int64_t> rows = ArrayRef(shape).drop_back();
+  Type element = scoresElement(getQuery().getType().getElementType());
+  if (failed(verifyScores(*this, shape, element)))
+    return failure();
+  if (static_cast<bool>(getScores()) != getScoresStage().has_value()) // C11
+    return emitOpError()
+           << "expects scores_stage exactly where scores are returned";
+  if (failed(verifyStatistics(*this, "lse", getLse(), rows)) ||          // C12
+      failed(verifyStatistics(*this, "weights", getWeights(), shape)) || // C12
+      failed(verifyStatistics(*this, "scores", getScores(), shape)) ||   // C12
+      failed(verifyState(*this, rows)) || // C17, C18
+      failed(verifyNormalization(*this))) // C19
+    return failure();
+  if (getSinks() && failed(verifyPerHead(*this, "sinks", getSinks().getType(),
+                                         shape, element))) // C15
+    return failure();
+  if (failed(verifyScoreFunction(*this, getCaptures().getTypes(),
+                                 element)) || // C16
+      failed(verifySchedules(*this)) ||
+      failed(verifySecondMap(*this, shape, element))) // C21, C22
+    return failure();
+  return verifyPairs(*this); // C20
+}

@@ -1,0 +1,10 @@
+// RUN: attn-opt %s
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// C10: a mask of a tile that needs nothing but positions, lengths and operands.
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @weigh_c10_document_with_bounds(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %w: memref<?x?xf32>, %i: index, %n: memref<?xi32>) {
+  attn.weigh %s, %k rows %i to %i keys from %i lengths %i, %i scale 1.0 where document(%n : memref<?xi32> bounds %i : index, %i : index, %i : index) weights %w : memref<?x?xf32> {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>
+  return
+}
