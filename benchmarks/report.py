@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The results as text, as Markdown and as a chart."""
 from html import escape
+from typing import NamedTuple
 
 from kernels import Kernel
 
@@ -86,47 +87,81 @@ def markdown(result):
     return "\n".join(lines)
 
 
-def bar(y, row):
-    """The share of the nearer roof: FMA peak, or for decoding the plain read where that is the larger share."""
+class Bar(NamedTuple):
+    """A cell's share of the nearer roof, in percent: FMA peak, or for decoding the plain read where that is the larger share."""
+    label: str
+    roof: str = ""  # peak or read; empty where there is no time, and the note says why
+    share: float = 0
+    quiet: float = 0  # the quiet fifth
+    peer: str = ""  # the best one, if one was measured
+    ratio: float = 0  # its time over ours
+    note: str = ""
+
+
+def bar_of(row):
     ours = row["results"].get(Kernel.name, {})
-    label = f'<text x="196" y="{y + 12}" text-anchor="end">{escape(row["cell"])} ({row["threads"]})</text>'
+    label = f"{row['cell']} ({row['threads']})"
     if ours.get("status") != "ok":
-        return label + f'<text x="204" y="{y + 12}" class="wrong">{escape(ours.get("status", "left out"))}</text>'
-    read = ours.get("read_pct", 0) > ours["peak_pct"]
-    median, quiet = (ours[k] for k in (("read_pct", "read_quiet_pct") if read else ("peak_pct", "quiet_pct")))
-    kind = "read" if read else "peak"
-    note = f"{median:.0f}" + (f", {row['ratio']:.2f} x {row['best_peer']}" if "ratio" in row else "")
-    length = 4 * min(100, max(median, quiet))
-    return (label + f'<rect x="200" y="{y}" width="{4 * min(100, quiet):.1f}" height="15" class="{kind} quiet"/>'
-            f'<rect x="200" y="{y}" width="{4 * min(100, median):.1f}" height="15" class="{kind}"/>'
-            f'<text x="{204 + length:.1f}" y="{y + 12}">{escape(note)}</text>')
+        return Bar(label, note=ours.get("status", "left out"))
+    roof = "read" if ours.get("read_pct", 0) > ours["peak_pct"] else "peak"
+    share, quiet = (ours[k] for k in (("read_pct", "read_quiet_pct") if roof == "read" else ("peak_pct", "quiet_pct")))
+    return Bar(label, roof, share, quiet, row.get("best_peer") or "", row.get("ratio", 0))
+
+
+def bars_of_page(page):
+    """The bars of the first table of docs/performance.md, and the machine as the line above says it."""
+    lines = page.splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("| cell |"))
+    bars = []
+    for line in lines[head + 2:]:
+        if not line.startswith("|"):
+            break
+        cell, roof, share, peer, ratio = [word.strip() for word in line.split("|")[1:6]]
+        bars.append(Bar(cell, roof, float(share), float(share), peer, float(ratio)))
+    return lines[head - 2].split(". ")[0], bars
 
 
 # Light and dark, as the reader's system is.
 STYLE = """<style>
 text { fill: #222 } line { stroke: #ddd } .page { fill: #fff } .wrong { fill: #a00 }
-.peak { fill: #2f6fb5 } .read { fill: #2a9d5c } .quiet { opacity: .35 }
+.peak { fill: #2f6fb5 } .read { fill: #2a9d5c } .quiet { opacity: .35 } .peer { fill: #b0b0b0 }
 @media (prefers-color-scheme: dark) {
   text { fill: #ddd } line { stroke: #444 } .page { fill: #111 } .wrong { fill: #f77 }
-  .peak { fill: #5b9be0 } .read { fill: #4cc483 }
+  .peak { fill: #5b9be0 } .read { fill: #4cc483 } .peer { fill: #666 }
 }
 </style>"""
+LEFT, SCALE, TOP, STEP = 200, 4, 56, 21  # pixels: of the axis, of a percent, of the first bar, from bar to bar
 
 
-def svg(result):
-    rows, top = result["rows"], 56
-    height = top + 19 * len(rows) + 24
-    grid = "".join(f'<line x1="{200 + 4 * x}" y1="{top - 6}" x2="{200 + 4 * x}" y2="{height - 20}"/>'
-                   f'<text x="{200 + 4 * x}" y="{height - 6}" text-anchor="middle">{x}</text>' for x in range(0, 101, 20))
-    legend = ("Percent of the FMA peak (blue) or of a plain read (green): medians, pale the quiet fifth; "
-              "then time of the best peer / ours")
-    bars = "\n".join(bar(top + 19 * i, row) for i, row in enumerate(rows))
+def draw(y, bar):
+    def rect(y, share, height, kind):
+        return f'<rect x="{LEFT}" y="{y}" width="{SCALE * min(100, share):.1f}" height="{height}" class="{kind}"/>'
+
+    label = f'<text x="{LEFT - 4}" y="{y + 12}" text-anchor="end">{escape(bar.label)}</text>'
+    if not bar.roof:
+        return label + f'<text x="{LEFT + 4}" y="{y + 12}" class="wrong">{escape(bar.note)}</text>'
+    ours = (rect(y, bar.quiet, 10, f"{bar.roof} quiet") if bar.quiet > bar.share else "") + rect(y, bar.share, 10, bar.roof)
+    peer = rect(y + 11, bar.share / bar.ratio, 4, "peer") if bar.ratio else ""
+    note = f"{bar.share:.0f} %" + (f", {bar.ratio:.2f} times {bar.peer}" if bar.ratio else "")
+    return f'{label}{ours}{peer}<text x="{LEFT + 4 + SCALE * min(100, max(bar.share, bar.quiet)):.1f}" y="{y + 12}">{escape(note)}</text>'
+
+
+def chart(title, bars):
+    height = TOP + STEP * len(bars) + 24
+    grid = "".join(f'<line x1="{LEFT + SCALE * x}" y1="{TOP - 6}" x2="{LEFT + SCALE * x}" y2="{height - 20}"/>'
+                   f'<text x="{LEFT + SCALE * x}" y="{height - 6}" text-anchor="middle">{x}</text>' for x in range(0, 101, 20))
+    legend = "Percent of the FMA peak (blue) or of a plain read (green); in grey the best peer, and how many times faster than it"
+    drawn = "\n".join(draw(TOP + STEP * i, bar) for i, bar in enumerate(bars))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="800" height="{height}" font-family="sans-serif" font-size="11">
 {STYLE}
 <rect width="800" height="{height}" class="page"/>
-<text x="12" y="18" font-size="13">{escape(conditions(result))}</text>
+<text x="12" y="18" font-size="12">{escape(title)}</text>
 <text x="12" y="36">{legend}</text>
 {grid}
-{bars}
+{drawn}
 </svg>
 """
+
+
+def svg(result):
+    return chart(conditions(result), [bar_of(row) for row in result["rows"]])

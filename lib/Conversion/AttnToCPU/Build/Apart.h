@@ -9,9 +9,9 @@ namespace attn::cpu {
 
 /// Instructions, roughly, beyond which the code of a score function or a mask
 /// stands in a function of its own. Every vector of a register tile needs it,
-/// in several loops of a kernel: code would grow with the product. A call costs
-/// nothing beside so many instructions.
-constexpr int64_t mostInline = 512;
+/// in several loops of a kernel: code would grow with the product, and the time
+/// to compile it with more than that. A call costs little beside so many.
+constexpr int64_t mostInline = 128;
 
 /// A call of `KERNEL_suffix`, a function beside the kernel where the builder
 /// stands, which `body` fills the first time. It sees its arguments only.
