@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every pass alone on specifications that have everything (test/Pipelines/Inputs/sinks), in every phase.
+"""Every pass alone on specifications that have everything (test/Pipelines/Inputs/kitchen-sinks), in every phase.
 
 After the pass the module is compiled from there on and must give the results of the Reference, or an error must name
 the op that cannot be carried. A specification begins with lines

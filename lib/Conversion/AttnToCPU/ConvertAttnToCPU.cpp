@@ -61,8 +61,8 @@ template <typename Op> TileOperands tileOperands(Op op, ValueRange arguments) {
   auto [firstCapture, captures] = op.getODSOperandIndexAndLength(next + 7);
   tile.captures = arguments.slice(firstCapture, captures);
   if constexpr (online) {
-    auto [firstAhead, aheads] = op.getODSOperandIndexAndLength(next + 8);
-    tile.ahead = arguments.slice(firstAhead, aheads);
+    auto [firstPrefetch, prefetches] = op.getODSOperandIndexAndLength(next + 8);
+    tile.prefetch = arguments.slice(firstPrefetch, prefetches);
   }
   tile.function = scoreFunctionOf(op);
   return tile;

@@ -4,7 +4,7 @@
 //
 //   part        rows                    content of row r of query block p
 //   queries     blocks * key_dim        scale * log2(e) * query[.., r]
-//   context     blocks * value_dim      acc[.., r]
+//   accumulator blocks * value_dim      acc[.., r]
 //   weights     blocks * (keys + rows)  scores, then weights, of key r - rows
 //   statistics  blocks * 4              m, l, a (= exp2(m - m')), m'
 //   extra       key_tile + 2 * lanes    bias or mask of key r - lanes, one
@@ -25,8 +25,8 @@
 // rows of queries are a multiple of 16, 0 at the end, and
 //
 //   staged      keys, if padded (stagePaddedKeys), and values, transposed
-//   products    rows                    sums of the context, before they are
-//                                       added
+//   products    rows                    sums of the accumulator, before they
+//                                       are added
 //
 // stand in front of the factor. Statistics are in units of
 // log2: m is the maximum of score * log2(e). The `rows` rows in front of the
@@ -89,12 +89,12 @@ struct StateLayout {
   int64_t factor() const { return productsBegin() + (tiles ? padding : 0); }
   int64_t totalRows() const { return factor() + (pairs ? 1 : 0); }
 
-  /// First row of the query block's queries, context, weights of key 0 of the
-  /// tile.
+  /// First row of the query block's queries, accumulator, weights of key 0 of
+  /// the tile.
   Value queries(KernelBuilder &k, Value p) const {
     return k.mul(p, queryRows());
   }
-  Value context(KernelBuilder &k, Value p) const {
+  Value accumulator(KernelBuilder &k, Value p) const {
     return k.add(k.mul(p, valueDim), contextBegin());
   }
   Value weights(KernelBuilder &k, Value p) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The second product of kind decode: context[query][d] += weight * V[key][d].
+// The second product of kind decode: accumulator[query][d] += weight *
+// V[key][d].
 #include "Build/Pairs.h"
 #include "DecodeTile.h"
 
@@ -124,8 +125,8 @@ void DecodeTile::contextBlock(Value block) {
             k.loadBroadcast(statistics, k.index(DecodeLayout::Rescale), row);
         for (int64_t v = 0; v < group.size; ++v) {
           Value column = k.mul(k.add(i, v), k.lanes);
-          Value old = k.load(context, row, column);
-          k.store(k.fma(old, rescale, acc[q][v]), context, row, column);
+          Value old = k.load(accumulator, row, column);
+          k.store(k.fma(old, rescale, acc[q][v]), accumulator, row, column);
         }
       }
     });
@@ -164,8 +165,8 @@ void DecodeTile::strictContextBlock(Value block) {
     })[0];
     Value rescale =
         k.loadBroadcast(statistics, k.index(DecodeLayout::Rescale), row);
-    Value old = k.load(context, row, column);
-    k.store(k.fma(old, rescale, sum), context, row, column);
+    Value old = k.load(accumulator, row, column);
+    k.store(k.fma(old, rescale, sum), accumulator, row, column);
   };
   k.loop(k.index(0), k.index(size), 1, [&](Value q) {
     k.loop(k.index(0), k.index(vectors), together, [&](Value i) {

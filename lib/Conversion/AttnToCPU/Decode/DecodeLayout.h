@@ -2,12 +2,12 @@
 // Where the parts of an !attn.state of kind decode lie in memory. Its rows are
 // queries and its lanes hold features. A state is one vector of f32 or f64:
 //
-//   part       shape                              content
-//   queries    blocks x block x key_parts * part  scale * log2(e) * query
-//   context    capacity x value_vectors * lanes   acc
-//   scores     blocks x scores_width              of key and query of a block,
-//                                                 (key_tile + lanes) * block
-//   statistics 3 x (capacity + lanes)             m, l, a (= exp2(m - m'))
+//   part        shape                              content
+//   queries     blocks x block x key_parts * part  scale * log2(e) * query
+//   accumulator capacity x value_vectors * lanes   acc
+//   scores      blocks x scores_width              of key and query of a block,
+//                                                  (key_tile + lanes) * block
+//   statistics  3 x (capacity + lanes)             m, l, a (= exp2(m - m'))
 //
 // `capacity` is the number of rows, made a multiple of `block`; rows that there
 // are not have queries of 0. A part of a query is what a vector holds of its
@@ -21,13 +21,13 @@
 // Where the schedule multiplies pairs, an element of these parts is not one
 // number but two of bf16:
 //
-//   queries    key_dim / 2 per row    query[2 d] and [2 d + 1], negative where
-//                                     the scale is
-//   scores     (the first half)       weights of keys 2 r and 2 r + 1 for a
-//                                     query, once known
-//   context    (numbers as before)    two vectors of features in the order of
-//                                     pairedFeature
-//   factor     lanes                  |scale| * log2(e), behind all others
+//   queries     key_dim / 2 per row    query[2 d] and [2 d + 1], negative where
+//                                      the scale is
+//   scores      (the first half)       weights of keys 2 r and 2 r + 1 for a
+//                                      query, once known
+//   accumulator (numbers as before)    two vectors of features in the order of
+//                                      pairedFeature
+//   factor      lanes                  |scale| * log2(e), behind all others
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_DECODE_DECODELAYOUT_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_DECODE_DECODELAYOUT_H
 
@@ -61,7 +61,7 @@ struct DecodeLayout {
 
   int64_t vectorsOf(int64_t dim) const { return (dim + lanes - 1) / lanes; }
   /// Which feature of two vectors, as they lie in a value, lane `lane` of the
-  /// first or second of the context belongs to, where values are pairs.
+  /// first or second of the accumulator belongs to, where values are pairs.
   static int64_t pairedFeature(int64_t second, int64_t lane) {
     return lane / 4 * 8 + second * 4 + lane % 4;
   }
@@ -101,7 +101,7 @@ struct DecodeLayout {
   Value queries(KernelBuilder &k, Value state) const {
     return view(k, state, 0, capacity / block, splitKeyParts() * part * block);
   }
-  Value context(KernelBuilder &k, Value state) const {
+  Value accumulator(KernelBuilder &k, Value state) const {
     return view(k, state, contextBegin(), capacity, valueWidth());
   }
   Value scores(KernelBuilder &k, Value state) const {

@@ -4,7 +4,7 @@
 // any type, each one time for a block of 4 or 8 queries:
 //   1. scores: dot products, whose lanes are added by a transpose
 //   2. softmax of a block, [key][query] without gaps
-//   3. context[query][d] += weight * V[key][d]
+//   3. accumulator[query][d] += weight * V[key][d]
 // A single query takes `lanes` keys at a time instead of a block. Pairs of bf16
 // are multiplied as they lie in keys; of values, two rows are interleaved.
 //

@@ -54,7 +54,8 @@ static Value loadQuery(KernelBuilder &k, const DecodeLayout &layout,
 
 void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
                               Value state, Value query, double scale) {
-  Value queries = layout.queries(k, state), context = layout.context(k, state);
+  Value queries = layout.queries(k, state),
+        accumulator = layout.accumulator(k, state);
   Value statistics = layout.statistics(k, state);
   Value count = memref::DimOp::create(k.builder, k.loc, query, 0);
   Value rows = k.mul(blocksOf(k, layout, count), layout.block);
@@ -82,7 +83,7 @@ void cpu::emitDecodeInitState(KernelBuilder &k, const DecodeLayout &layout,
   });
   k.loop(k.index(0), rows, 1, [&](Value row) {
     k.loop(k.index(0), k.index(layout.valueWidth()), k.lanes,
-           [&](Value column) { k.store(zero, context, row, column); });
+           [&](Value column) { k.store(zero, accumulator, row, column); });
   });
   Value lowest = k.infinity();
   k.loop(k.index(0), rows, k.lanes, [&](Value row) {
@@ -98,10 +99,10 @@ static Value loadScalar(KernelBuilder &k, Value matrix, Value row,
 }
 
 /// Vector i of a row's features in their order.
-static Value loadContext(KernelBuilder &k, const DecodeLayout &layout,
-                         Value context, Value row, int64_t i) {
+static Value loadAccumulator(KernelBuilder &k, const DecodeLayout &layout,
+                             Value accumulator, Value row, int64_t i) {
   if (!layout.pairs)
-    return k.load(context, row, k.index(i * k.lanes));
+    return k.load(accumulator, row, k.index(i * k.lanes));
   int64_t first = i / 2 * 2;
   SmallVector<int64_t> mask(k.lanes);
   for (int64_t from = 0; from < 2 * k.lanes; ++from) {
@@ -110,21 +111,21 @@ static Value loadContext(KernelBuilder &k, const DecodeLayout &layout,
     if (feature / k.lanes == i - first)
       mask[feature % k.lanes] = from;
   }
-  Value a = k.load(context, row, k.index(first * k.lanes));
-  Value b = k.load(context, row, k.index((first + 1) * k.lanes));
+  Value a = k.load(accumulator, row, k.index(first * k.lanes));
+  Value b = k.load(accumulator, row, k.index((first + 1) * k.lanes));
   return vector::ShuffleOp::create(k.builder, k.loc, a, b, mask);
 }
 
 void cpu::emitDecodeSaveState(KernelBuilder &k, const DecodeLayout &layout,
                               Value state, Value part) {
-  Value context = layout.context(k, state);
+  Value accumulator = layout.accumulator(k, state);
   Value statistics = layout.statistics(k, state);
   Value count = memref::DimOp::create(k.builder, k.loc, part, 0);
   int64_t dim = layout.valueDim;
   Value mask = k.columnMask(dim);
   k.loop(k.index(0), count, 1, [&](Value row) {
     for (int64_t i = 0; i < layout.vectorsOf(dim); ++i) {
-      Value vector = loadContext(k, layout, context, row, i);
+      Value vector = loadAccumulator(k, layout, accumulator, row, i);
       k.storeRow(vector, part, row, k.index(k.columnOf(i, dim)), mask);
     }
     for (auto which : {DecodeLayout::Maximum, DecodeLayout::Sum}) {

@@ -29,7 +29,7 @@ public:
         shares((heads + layout.block - 1) / layout.block),
         blocks(single ? k.index(1) : blocksOf(k, layout, rows)), rows(rows),
         queries(layout.queries(k, tile.state)),
-        context(layout.context(k, tile.state)),
+        accumulator(layout.accumulator(k, tile.state)),
         scores(layout.scores(k, tile.state)),
         statistics(layout.statistics(k, tile.state)),
         count(mlir::memref::DimOp::create(k.builder, k.loc, tile.key, 0)) {}
@@ -73,7 +73,7 @@ private:
   int64_t size;   ///< queries of a block
   int64_t shares; ///< blocks that share the prefetches of a tile
   Value blocks, rows;
-  Value queries, context, scores, statistics, count;
+  Value queries, accumulator, scores, statistics, count;
 };
 
 } // namespace attn::cpu

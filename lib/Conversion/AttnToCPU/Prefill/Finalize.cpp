@@ -128,12 +128,11 @@ void cpu::emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
   QueryBlocks queryBlocks(k, queryCount);
   k.loop(k.index(0), queryBlocks.count, 1, [&](Value p) {
     Value inverse = inverseSums(k, layout, state, p);
-    writeTransposed(k, {state, layout.context(k, p), k.index(layout.valueDim)},
-                    out, p, queryBlocks, [&](Value x, Value query, Value) {
-                      return layout.sigmoid
-                                 ? x
-                                 : k.mulf(x, k.load(state, inverse, query));
-                    });
+    writeTransposed(
+        k, {state, layout.accumulator(k, p), k.index(layout.valueDim)}, out, p,
+        queryBlocks, [&](Value x, Value query, Value) {
+          return layout.sigmoid ? x : k.mulf(x, k.load(state, inverse, query));
+        });
     if (lse)
       writeLse(k, layout, state, p, lse, queryBlocks);
   });
@@ -149,8 +148,8 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
     if (layout.sigmoid) {
       // As they are. A row that saw no key gives 0 here, too.
       writeTransposed(
-          k, {first, layout.context(k, p), k.index(layout.valueDim)}, out, p,
-          queryBlocks, [&](Value x, Value query, Value row) {
+          k, {first, layout.accumulator(k, p), k.index(layout.valueDim)}, out,
+          p, queryBlocks, [&](Value x, Value query, Value row) {
             Value other = k.load(second, row, query);
             Value none = arith::CmpFOp::create(
                 k.builder, k.loc, arith::CmpFPredicate::OEQ, other, zero);
@@ -167,7 +166,8 @@ void cpu::emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
                                          arith::CmpFPredicate::OEQ, x, zero);
       return k.select(none, zero, k.mulf(x, k.subf(zero, factor)));
     });
-    writeTransposed(k, {first, layout.context(k, p), k.index(layout.valueDim)},
+    writeTransposed(k,
+                    {first, layout.accumulator(k, p), k.index(layout.valueDim)},
                     out, p, queryBlocks, [&](Value x, Value query, Value row) {
                       Value own = k.mulf(x, k.load(first, inverse, query));
                       Value other = k.load(second, row, query);
@@ -197,9 +197,9 @@ void cpu::emitSaveState(KernelBuilder &k, const StateLayout &layout,
   Value maxima = columnOf(k, part, layout.valueDim),
         sums = columnOf(k, part, layout.valueDim + 1);
   k.loop(k.index(0), queryBlocks.count, 1, [&](Value p) {
-    writeTransposed(k, {state, layout.context(k, p), k.index(layout.valueDim)},
-                    part, p, queryBlocks,
-                    [](Value x, Value, Value) { return x; });
+    writeTransposed(
+        k, {state, layout.accumulator(k, p), k.index(layout.valueDim)}, part, p,
+        queryBlocks, [](Value x, Value, Value) { return x; });
     writeRow(k, state, layout.statistic(k, p, StateLayout::Maximum), maxima, p,
              queryBlocks);
     writeRow(k, state, layout.statistic(k, p, StateLayout::Sum), sums, p,
@@ -231,7 +231,8 @@ void cpu::emitReturnState(KernelBuilder &k, const StateLayout &layout,
     Value sums =
         keepRow(k, layout, state, p, scaledSum, StateLayout::NextMaximum);
     writeRow(k, state, sums, rows.sum, p, queryBlocks);
-    writeTransposed(k, {state, layout.context(k, p), k.index(layout.valueDim)},
+    writeTransposed(k,
+                    {state, layout.accumulator(k, p), k.index(layout.valueDim)},
                     rows.acc, p, queryBlocks, [&](Value x, Value query, Value) {
                       return k.mulf(x, k.load(state, factors, query));
                     });

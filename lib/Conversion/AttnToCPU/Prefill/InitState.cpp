@@ -119,10 +119,10 @@ void cpu::emitInitState(KernelBuilder &k, const StateLayout &layout,
       clear(StateLayout::NextMaximum, lowest);
       clear(StateLayout::Sum, zero);
     }
-    Value context = layout.context(k, p);
+    Value accumulator = layout.accumulator(k, p);
     k.loop(k.index(0), k.index(layout.valueDim), 1, [&](Value d) {
       for (int64_t v = 0; v < k.vectors; ++v)
-        k.store(zero, state, k.add(context, d), k.index(v * k.lanes));
+        k.store(zero, state, k.add(accumulator, d), k.index(v * k.lanes));
     });
   });
 }

@@ -27,12 +27,12 @@ void emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,
 void emitAddSink(KernelBuilder &k, const StateLayout &layout, Value state,
                  Value sink);
 
-/// Writes context / sum, and the logarithm of the sum if `lse` is not null.
+/// Writes accumulator / sum, and the logarithm of the sum if `lse` is not null.
 void emitFinalize(KernelBuilder &k, const StateLayout &layout, Value state,
                   Value out, Value lse);
 
-/// Writes context / sum of the first state minus lambda (of the builder's type)
-/// times that of the second.
+/// Writes accumulator / sum of the first state minus lambda (of the builder's
+/// type) times that of the second.
 void emitFinalizeDifference(KernelBuilder &k, const StateLayout &layout,
                             Value first, Value second, Value lambda, Value out);
 

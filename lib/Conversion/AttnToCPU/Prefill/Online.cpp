@@ -146,13 +146,13 @@ static void sigmoidTile(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
-/// context = a * context + weights * value for the keys, or pairs of keys,
-/// [begin, end). The tile's part is summed by itself: then the rounding errors
-/// of long sequences grow with the number of tiles, not of keys.
+/// accumulator = a * accumulator + weights * value for the keys, or pairs of
+/// keys, [begin, end). The tile's part is summed by itself: then the rounding
+/// errors of long sequences grow with the number of tiles, not of keys.
 static void contextTile(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value value, Value p, Value begin,
                         Value end) {
-  Value weights = layout.weights(k, p), context = layout.context(k, p);
+  Value weights = layout.weights(k, p), accumulator = layout.accumulator(k, p);
   Value rescaleRow = layout.statistic(k, p, StateLayout::Rescale);
   Values rescale;
   for (int64_t v = 0; v < k.vectors && !layout.sigmoid; ++v)
@@ -163,7 +163,7 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
           RegisterTile acc;
           Values rows;
           for (int64_t r = 0; r < blocks.size; ++r) {
-            rows.push_back(k.add(context, k.add(d, r)));
+            rows.push_back(k.add(accumulator, k.add(d, r)));
             acc.emplace_back();
             acc.back().assign(k.vectors, k.splat(0.0));
           }
@@ -195,7 +195,7 @@ static void contextTile(KernelBuilder &k, const StateLayout &layout,
 static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
                               Value state, Value value, Value p, Value begin,
                               Value end) {
-  Value weights = layout.weights(k, p), context = layout.context(k, p);
+  Value weights = layout.weights(k, p), accumulator = layout.accumulator(k, p);
   Value rescaleRow = layout.statistic(k, p, StateLayout::Rescale);
   Value count = memref::DimOp::create(k.builder, k.loc, value, 0);
   Value lastKey = k.sub(count, k.index(1)), zero = k.splat(0.0);
@@ -207,7 +207,7 @@ static void strictContextTile(KernelBuilder &k, const StateLayout &layout,
   };
   k.loop(k.index(0), k.index(layout.valueDim), 1, [&](Value d) {
     for (int64_t v = 0; v < k.vectors; ++v) {
-      Value column = k.index(v * k.lanes), row = k.add(context, d);
+      Value column = k.index(v * k.lanes), row = k.add(accumulator, d);
       Values sum = k.loop(begin, end, 1, zero, [&](Value i, ValueRange acc) {
         Value weight = k.load(state, k.add(weights, i), column);
         if (!layout.pairs)
@@ -274,7 +274,7 @@ void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
     ScoreTile::Options options;
     options.nextKey = map.key;
     options.value = scoreTiles.empty() ? value : Value();
-    options.ahead = scoreTiles.empty() ? map.ahead : ValueRange();
+    options.prefetch = scoreTiles.empty() ? map.prefetch : ValueRange();
     options.scaled = tile.function || tile.bias;
     options.updateMaximum = !layout.sigmoid;
     scoreTiles.emplace_back(k, layout, tile);
@@ -341,7 +341,7 @@ void cpu::emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,
   k.loop(k.index(0), k.index(layout.queryBlocks), 1, [&](Value p) {
     Value maximumRow = layout.statistic(k, p, StateLayout::Maximum);
     Value sumRow = layout.statistic(k, p, StateLayout::Sum);
-    Value context = layout.context(k, p);
+    Value accumulator = layout.accumulator(k, p);
     for (int64_t v = 0; v < k.vectors; ++v) {
       Value column = k.index(v * k.lanes);
       Value a = k.load(into, maximumRow, column),
@@ -358,7 +358,7 @@ void cpu::emitMerge(KernelBuilder &k, const StateLayout &layout, Value into,
       k.store(maximum, into, layout.statistic(k, p, StateLayout::NextMaximum),
               column);
       k.loop(k.index(0), k.index(layout.valueDim), 1,
-             [&](Value d) { combine(k.add(context, d)); });
+             [&](Value d) { combine(k.add(accumulator, d)); });
     }
   });
 }

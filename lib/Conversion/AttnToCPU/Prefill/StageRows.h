@@ -31,8 +31,8 @@ Value stageTransposed(KernelBuilder &k, const StateLayout &layout, Value state,
 Value allFiniteTransposed(KernelBuilder &k, const StateLayout &layout,
                           Value transposed, Value count);
 
-/// context = a * context + weights * value of query block p for the keys
-/// [begin, end); `transposed` are the values.
+/// accumulator = a * accumulator + weights * value of query block p for the
+/// keys [begin, end); `transposed` are the values.
 void emitContextOfTiles(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value transposed, Value p, Value begin,
                         Value end);

@@ -13,7 +13,7 @@ using namespace attn::cpu;
 void cpu::emitContextOfTiles(KernelBuilder &k, const StateLayout &layout,
                              Value state, Value transposed, Value p,
                              Value begin, Value end) {
-  Value weights = layout.weights(k, p), context = layout.context(k, p);
+  Value weights = layout.weights(k, p), accumulator = layout.accumulator(k, p);
   Value rescaleRow = layout.statistic(k, p, StateLayout::Rescale);
   Values rescale;
   for (int64_t v = 0; v < k.vectors; ++v)
@@ -45,7 +45,7 @@ void cpu::emitContextOfTiles(KernelBuilder &k, const StateLayout &layout,
       for (int64_t i = 0; i < atOnce; ++i)
         for (int64_t v = 0; v < k.vectors; ++v) {
           Value r = k.add(first, i), column = k.index(v * k.lanes);
-          Value row = k.add(context, k.add(d, r));
+          Value row = k.add(accumulator, k.add(d, r));
           Value sum = k.load(state, k.add(r, layout.productsBegin()), column);
           k.store(k.fma(k.load(state, row, column), rescale[v], sum), state,
                   row, column);

@@ -14,7 +14,7 @@
 //            %q1 = memref.subview %query[%b1, %h1, %t1 ..]
 //            %k1 = memref.subview %key[%b1, %h1, 0 ..]
 //            %o1 = memref.subview %out[%b, %h, %t ..]
-//            scf.for .. { attn.online .. mode full ahead %q1, %k1, %o1 }
+//            scf.for .. { attn.online .. mode full prefetch %q1, %k1, %o1 }
 //            ..
 //
 // A kernel prefetches values while it computes a tile's scores, and the keys of
@@ -156,12 +156,12 @@ static void prefetchItems(scf::ForallOp loop, Value threads) {
   }
   Value keys = keysOf(loop, init);
   Value nextKeys = keys ? recompute(b, keys, loop, next) : Value();
-  SmallVector<Value> ahead;
+  SmallVector<Value> prefetched;
   auto add = [&](Value matrix, IRMapping &mapping) {
     if (cast<ShapedType>(matrix.getType()).isDynamicDim(1))
       return;
     if (Value view = recompute(b, matrix, loop, mapping))
-      ahead.push_back(nextKeys ? rowsIfFew(b, view, nextKeys) : view);
+      prefetched.push_back(nextKeys ? rowsIfFew(b, view, nextKeys) : view);
   };
   add(init.getQuery(), next);
   if (nextKeys)
@@ -172,7 +172,7 @@ static void prefetchItems(scf::ForallOp loop, Value threads) {
     add(result, same);
   else
     add(init.getQuery(), next);
-  loop.walk([&](OnlineOp op) { op.getAheadMutable().assign(ahead); });
+  loop.walk([&](OnlineOp op) { op.getPrefetchMutable().assign(prefetched); });
 }
 
 namespace {

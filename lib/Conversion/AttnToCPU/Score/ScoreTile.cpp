@@ -274,7 +274,7 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
     k.loop(k.index(perBlock), rowsPerBlock, 1,
            [&](Value r) { touch(k.add(row, r), 1); });
   }
-  if (options.ahead.empty())
+  if (options.prefetch.empty())
     return;
   int64_t queries = queryBlocks * k.queryBlock,
           blocks = queryBlocks * layout.keyTile / k.rows;
@@ -289,7 +289,7 @@ void ScoreTile::prefetchNext(Value p, Value block, const Options &options) {
     first = k.mul(k.div(k.add(keys, block), k.rows), perTurn);
   }
   k.when(k.less(first, k.index(queries)), [&] {
-    for (Value matrix : options.ahead) {
+    for (Value matrix : options.prefetch) {
       Value count = memref::DimOp::create(k.builder, k.loc, matrix, 0);
       k.when(k.less(first, count), [&] {
         prefetchRows(k, matrix, first, perTurn);

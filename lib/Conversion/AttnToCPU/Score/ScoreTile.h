@@ -42,7 +42,7 @@ public:
     /// Prefetched: rows behind this tile, those of this tile, and in the first
     /// tile of keys as many as a tile of queries has. May be null.
     Value nextKey = {}, value = {};
-    mlir::ValueRange ahead = {};
+    mlir::ValueRange prefetch = {};
   };
   /// A score with bias and mask, for key `key` of the tile and vector v of the
   /// queries of query block p. A careful one tests the mask.

@@ -18,7 +18,7 @@ struct TileOperands {
   mlir::Attribute mask;             // null: every pair is visible
   mlir::Region *function = nullptr; // null: scores stay as they are
   mlir::ValueRange captures;        // batch entry, head, captured values
-  mlir::ValueRange ahead;           // matrices that are needed later
+  mlir::ValueRange prefetch;        // matrices that are needed later
 };
 
 /// The keys of the tile that a query block looks at, relative to the tile's

@@ -30,7 +30,7 @@
 // CHECK: %[[ALL_RESULTS:.*]] = memref.subview %[[OUT]][%[[B]], %[[H]], 0, 0]
 // CHECK: %[[RESULT:.*]] = memref.subview %[[ALL_RESULTS]][0, 0] [%{{.*}}, 4] [1, 1]
 // CHECK: scf.for
-// CHECK: attn.online {{.*}} ahead %[[QUERY]], %[[KEY]], %[[RESULT]] :
+// CHECK: attn.online {{.*}} prefetch %[[QUERY]], %[[KEY]], %[[RESULT]] :
 func.func private @f.kernel(%q: memref<?x6x?x4xf32>, %k: memref<?x6x?x4xf32>, %out: memref<?x6x?x4xf32>, %batches: index, %n: index, %workspace: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -65,10 +65,10 @@ func.func private @f.kernel(%q: memref<?x6x?x4xf32>, %k: memref<?x6x?x4xf32>, %o
 // CHECK: %[[ALL_QUERIES:.*]] = memref.subview %{{.*}}[%[[NEXT]], 0, 0]
 // CHECK: %[[QUERY:.*]] = memref.subview %[[ALL_QUERIES]][0, 0]
 // CHECK: %[[KEYS:.*]] = memref.subview %[[ALL_KEYS]][0, 0]
-// CHECK: attn.online {{.*}} ahead %[[QUERY]], %[[KEYS]], %[[QUERY]] :
+// CHECK: attn.online {{.*}} prefetch %[[QUERY]], %[[KEYS]], %[[QUERY]] :
 // CHECK: attn.save_state
 // CHECK: attn.init_state
-// CHECK: attn.online {{.*}} ahead %[[ONLY:[^,]*]], %[[ONLY]] : memref<?x4xf32, strided<[4, 1], offset: ?>>, memref<?x4xf32, strided<[4, 1], offset: ?>> {
+// CHECK: attn.online {{.*}} prefetch %[[ONLY:[^,]*]], %[[ONLY]] : memref<?x4xf32, strided<[4, 1], offset: ?>>, memref<?x4xf32, strided<[4, 1], offset: ?>> {
 // CHECK: attn.save_state
 func.func private @saved.kernel(%q: memref<?x?x4xf32>, %k: memref<?x4xf32>, %begins: memref<?xindex>, %part: memref<?x6xf32>, %batches: index, %n: index, %workspace: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
   %c0 = arith.constant 0 : index
@@ -99,7 +99,7 @@ func.func private @saved.kernel(%q: memref<?x?x4xf32>, %k: memref<?x4xf32>, %beg
 
 // Kind decode prefetches by itself.
 // CHECK-LABEL: func.func private @decode.kernel(
-// CHECK-NOT: ahead
+// CHECK-NOT: full prefetch
 func.func private @decode.kernel(%q: memref<?x?x4xf32>, %k: memref<?x4xf32>, %part: memref<?x6xf32>, %batches: index, %n: index, %workspace: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
   %c0 = arith.constant 0 : index
   scf.forall (%b) in (%batches) {

@@ -91,10 +91,13 @@ LogicalResult MaskFnOp::verify() {
              << "expects a predicate to capture tensors of numbers, but got "
              << type;
   Block &block = getPredicate().front();
-  for (Operation &inner : block.without_terminator())
-    if (failed(verifyStep(*this, inner)))
-      return failure();
-  auto end = dyn_cast<YieldOp>(block.getTerminator());
+  YieldOp end;
+  if (block.mightHaveTerminator()) {
+    for (Operation &inner : block.without_terminator())
+      if (failed(verifyStep(*this, inner)))
+        return failure();
+    end = dyn_cast<YieldOp>(block.getTerminator());
+  }
   if (!end || !end.getValue().getType().isInteger(1)) // C7
     return emitOpError() << "expects a predicate that ends with attn.yield of "
                             "an i1";

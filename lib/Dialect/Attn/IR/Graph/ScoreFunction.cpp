@@ -166,10 +166,15 @@ LogicalResult attn::verifyScoreFunction(Operation *op, TypeRange captures,
   for (Type type : captures)
     if (failed(verifyCapture(op, type))) // C4
       return failure();
-  for (Operation &inner : region.front().without_terminator())
+  Block &block = region.front();
+  if (!block.mightHaveTerminator()) // C8
+    return op->emitOpError() << "expects a score function that ends with "
+                                "attn.yield of a value of "
+                             << score;
+  for (Operation &inner : block.without_terminator())
     if (failed(verifyBody(op, inner)))
       return failure();
-  Operation *end = region.front().getTerminator();
+  Operation *end = block.getTerminator();
   if (!isa<YieldOp>(end) || end->getOperand(0).getType() != score) // C8
     return op->emitOpError() << "expects a score function that ends with "
                                 "attn.yield of a value of "

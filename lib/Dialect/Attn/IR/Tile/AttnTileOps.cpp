@@ -152,15 +152,15 @@ LogicalResult OnlineOp::verify() {
                            {getKey(), getValue()})) || // C10
       failed(verifySecondMap(*this)))                  // C11 to C14
     return failure();
-  for (Value matrix : getAhead()) { // C15
+  for (Value matrix : getPrefetch()) { // C15
     auto type = cast<ShapedType>(matrix.getType());
     if (type.getRank() != 2 || type.isDynamicDim(1))
       return emitOpError("expects a matrix with a known number of columns "
-                         "behind 'ahead', but got ")
+                         "behind 'prefetch', but got ")
              << type;
   }
-  if (!getAhead().empty() && state.getKind() != Kind::Prefill) // C15
-    return emitOpError("expects 'ahead' only with a state of kind prefill");
+  if (!getPrefetch().empty() && state.getKind() != Kind::Prefill) // C15
+    return emitOpError("expects 'prefetch' only with a state of kind prefill");
   return verifyTileScoreFunction(*this); // C9
 }
 void OnlineOp::getEffects(Effects &effects) {

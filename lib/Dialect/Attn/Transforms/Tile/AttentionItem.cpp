@@ -145,7 +145,7 @@ OnlineOp AttentionItem::attend(ItemMask mask, Value first, Value count) {
   auto online = OnlineOp::create(
       b, loc, stateType, secondState ? stateType : Type(), state, key, value,
       begin, end, first, queryLength, keyLength, bias, mask.operands,
-      captures(), /*ahead=*/ValueRange(), secondState, secondKey, mask.mask,
+      captures(), /*prefetch=*/ValueRange(), secondState, secondKey, mask.mask,
       TileModeAttr::get(b.getContext(), mode), schedule,
       /*heads=*/b.getI64IntegerAttr(1));
   copyScoreFunction(online);

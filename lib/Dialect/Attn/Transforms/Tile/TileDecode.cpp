@@ -164,8 +164,9 @@ Value DecodeBuilder::groupState(AttentionItem &item, Value first, Value count) {
   auto online = OnlineOp::create(
       b, loc, stateType, /*second_next=*/Type(), state, key, value, item.begin,
       end, first, queryLength, keyLength, bias, mask.operands, item.captures(),
-      /*ahead=*/ValueRange(), /*second_state=*/Value(), /*second_key=*/Value(),
-      mask.mask, TileModeAttr::get(b.getContext(), mode), schedule,
+      /*prefetch=*/ValueRange(), /*second_state=*/Value(),
+      /*second_key=*/Value(), mask.mask,
+      TileModeAttr::get(b.getContext(), mode), schedule,
       b.getI64IntegerAttr(packed));
   item.copyScoreFunction(online);
   return online.getNext();

@@ -118,3 +118,22 @@ func.func @mask_fn_c8_other_type(%s: tensor<5x6xf32>) {
   }) : (tensor<5x6xf32>) -> tensor<5x7xf32>
   return
 }
+
+// -----
+
+func.func @mask_fn_c7_empty(%s: tensor<5x6xf32>) {
+  // expected-error@+1 {{expects a predicate that ends with attn.yield of an i1}}
+  %r = attn.mask_fn %s (%b, %h, %i, %j) {
+  } : tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @mask_fn_c7_no_end(%s: tensor<5x6xf32>) {
+  // expected-error@+1 {{expects a predicate that ends with attn.yield of an i1}}
+  %r = attn.mask_fn %s (%b, %h, %i, %j) {
+    %y = arith.addi %i, %j : index
+  } : tensor<5x6xf32>
+  return
+}

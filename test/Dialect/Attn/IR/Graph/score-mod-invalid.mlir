@@ -140,3 +140,22 @@ func.func @score_mod_c4_empty(%s: tensor<5x6xf32>, %t: tensor<3x0xf32>) {
   } : tensor<5x6xf32>
   return
 }
+
+// -----
+
+func.func @score_mod_c8_empty(%s: tensor<5x6xf32>) {
+  // expected-error@+1 {{expects a score function that ends with attn.yield of a value of 'f32'}}
+  %r = attn.score_mod %s (%x: f32, %b, %h, %i, %j) {
+  } : tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @score_mod_c8_no_end(%s: tensor<5x6xf32>) {
+  // expected-error@+1 {{expects a score function that ends with attn.yield of a value of 'f32'}}
+  %r = attn.score_mod %s (%x: f32, %b, %h, %i, %j) {
+    %y = arith.addf %x, %x : f32
+  } : tensor<5x6xf32>
+  return
+}

@@ -276,8 +276,8 @@ func.func @online_c10_tiles_by_sigmoid(%s: !attn.state<32 x 4 x 8, f32 by sigmoi
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 func.func @online_c15_columns(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %a: memref<?x?xf32>) {
-  // expected-error@+1 {{expects a matrix with a known number of columns behind 'ahead', but got 'memref<?x?xf32>'}}
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full ahead %k, %a : memref<?x4xf32>, memref<?x?xf32> {schedule = #s}
+  // expected-error@+1 {{expects a matrix with a known number of columns behind 'prefetch', but got 'memref<?x?xf32>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full prefetch %k, %a : memref<?x4xf32>, memref<?x?xf32> {schedule = #s}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
@@ -287,8 +287,8 @@ func.func @online_c15_columns(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 func.func @online_c15_rank(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %a: memref<?x8x4xf32>) {
-  // expected-error@+1 {{expects a matrix with a known number of columns behind 'ahead', but got 'memref<?x8x4xf32>'}}
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full ahead %a : memref<?x8x4xf32> {schedule = #s}
+  // expected-error@+1 {{expects a matrix with a known number of columns behind 'prefetch', but got 'memref<?x8x4xf32>'}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full prefetch %a : memref<?x8x4xf32> {schedule = #s}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
@@ -298,8 +298,8 @@ func.func @online_c15_rank(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>
 #d = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>
 
 func.func @online_c15_decode(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
-  // expected-error@+1 {{expects 'ahead' only with a state of kind prefill}}
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full ahead %k : memref<?x4xf32> {schedule = #d}
+  // expected-error@+1 {{expects 'prefetch' only with a state of kind prefill}}
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full prefetch %k : memref<?x4xf32> {schedule = #d}
       : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32>, memref<?x8xf32>
   return
 }

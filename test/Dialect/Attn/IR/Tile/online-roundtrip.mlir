@@ -40,10 +40,10 @@ func.func @maps(%s: !attn.state<16 x 4 x 8, f32>, %t: !attn.state<16 x 4 x 8, f3
 }
 
 // Matrices that come into the cache.
-// CHECK-LABEL: func @ahead
-// CHECK: attn.online {{.*}} mode {{ *}}full ahead %arg3, %arg2 : memref<?x5xf16>, memref<?x8xf32> {schedule = {{.*}}} : <16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
-func.func @ahead(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %a: memref<?x5xf16>, %i: index) -> !attn.state<16 x 4 x 8, f32> {
-  %t = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full ahead %a, %v : memref<?x5xf16>, memref<?x8xf32> {schedule = #s}
+// CHECK-LABEL: func @prefetch
+// CHECK: attn.online {{.*}} mode {{ *}}full prefetch %arg3, %arg2 : memref<?x5xf16>, memref<?x8xf32> {schedule = {{.*}}} : <16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+func.func @prefetch(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %a: memref<?x5xf16>, %i: index) -> !attn.state<16 x 4 x 8, f32> {
+  %t = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full prefetch %a, %v : memref<?x5xf16>, memref<?x8xf32> {schedule = #s}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
   return %t : !attn.state<16 x 4 x 8, f32>
 }

@@ -103,8 +103,8 @@ func.func @online_c10_tiles(%s: !attn.state<32 x 4 x 8, f32>, %k: memref<?x4xbf1
   return
 }
 
-func.func @online_c15_ahead(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %a: memref<?x5xf16, strided<[?, 1], offset: ?>>) {
-  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full ahead %a, %v : memref<?x5xf16, strided<[?, 1], offset: ?>>, memref<?x8xf32> {schedule = #s}
+func.func @online_c15_prefetch(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %a: memref<?x5xf16, strided<[?, 1], offset: ?>>) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full prefetch %a, %v : memref<?x5xf16, strided<[?, 1], offset: ?>>, memref<?x8xf32> {schedule = #s}
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }

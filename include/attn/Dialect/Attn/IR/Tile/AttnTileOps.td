@@ -45,14 +45,14 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments, IsolatedFromAbo
     tile of keys of its own: it takes the same step with the same values, which
     are read once for both.
 
-    Rows of the matrices behind `ahead`, which someone needs later, come into
+    Rows of the matrices behind `prefetch`, which someone needs later, come into
     the cache meanwhile: with the tile at key 0, as many as a tile of queries.
   }];
   let arguments = (ins Attn_StateType:$state, Attn_Shaped:$key,
     Attn_Shaped:$value, Index:$query_begin, Index:$query_end, Index:$key_begin,
     Index:$query_length, Index:$key_length,
     Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
-    Variadic<AnyType>:$captures, Variadic<Attn_Shaped>:$ahead,
+    Variadic<AnyType>:$captures, Variadic<Attn_Shaped>:$prefetch,
     Optional<Attn_StateType>:$second_state, Optional<Attn_Shaped>:$second_key,
     OptionalAttr<AnyAttr>:$mask, Attn_TileModeAttr:$mode,
     Attn_ScheduleInterface:$schedule, DefaultValuedAttr<I64Attr, "1">:$heads);
@@ -65,7 +65,7 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments, IsolatedFromAbo
     (`bias` $bias^ `:` type($bias))?
     (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
     `mode` $mode
-    (`ahead` $ahead^ `:` type($ahead))?
+    (`prefetch` $prefetch^ `:` type($prefetch))?
     (`second` custom<SecondMap>($second_state, type($second_state), $second_key,
                                 type($second_key), type($second_next))^)?
     attr-dict `:` type($state) `,` type($key) `,` type($value)

@@ -34,9 +34,9 @@ void cpu::emitAddSink(KernelBuilder &k, const StateLayout &layout, Value state,
       k.store(maximum, state, layout.statistic(k, p, StateLayout::NextMaximum),
               column);
       Value lost = equal(powers[0], zero);
-      Value context = layout.context(k, p);
+      Value accumulator = layout.accumulator(k, p);
       k.loop(k.index(0), k.index(layout.valueDim), 1, [&](Value d) {
-        Value row = k.add(context, d);
+        Value row = k.add(accumulator, d);
         Value scaled = k.mulf(k.load(state, row, column), powers[0]);
         k.store(k.select(lost, zero, scaled), state, row, column);
       });

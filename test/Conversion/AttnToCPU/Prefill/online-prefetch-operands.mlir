@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In the first tile of keys, each block of 2 keys touches rows of the matrices
-// behind `ahead`, of both tiles of a pair of maps once, and no row that is not
+// behind `prefetch`, of both tiles of a pair of maps once, and no row that is not
 // there.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
 #p = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 8, key_tile = 4, unroll = 1, prefetch = 2>
@@ -37,7 +37,7 @@
 func.func private @f.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index, %next: memref<?x20xf32>) {
   %c0 = arith.constant 0 : index
   %s0 = attn.init_state %q scale 0.5 {schedule = #p} : memref<?x4xf32> -> <8 x 4 x 6, f32>
-  %s1 = attn.online %s0, %k, %v rows %b to %e keys from %c0 lengths %b, %b mode full ahead %next : memref<?x20xf32> {schedule = #p} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
+  %s1 = attn.online %s0, %k, %v rows %b to %e keys from %c0 lengths %b, %b mode full prefetch %next : memref<?x20xf32> {schedule = #p} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
   return
 }
 
@@ -48,7 +48,7 @@ func.func private @maps.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: mem
   %c0 = arith.constant 0 : index
   %s0 = attn.init_state %q scale 0.5 {schedule = #p} : memref<?x4xf32> -> <8 x 4 x 6, f32>
   %s1 = attn.init_state %q scale 0.5 {schedule = #p} : memref<?x4xf32> -> <8 x 4 x 6, f32>
-  %s2:2 = attn.online %s0, %k, %v rows %b to %e keys from %c0 lengths %b, %b mode full ahead %next : memref<?x20xf32> second %s1, %k : !attn.state<8 x 4 x 6, f32>, memref<?x4xf32> {schedule = #p} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
+  %s2:2 = attn.online %s0, %k, %v rows %b to %e keys from %c0 lengths %b, %b mode full prefetch %next : memref<?x20xf32> second %s1, %k : !attn.state<8 x 4 x 6, f32>, memref<?x4xf32> {schedule = #p} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
   return
 }
 
@@ -59,6 +59,6 @@ func.func private @maps.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: mem
 func.func private @g.kernel(%q: memref<?x4xf32>, %k: memref<?x4xf32>, %v: memref<?x6xf32>, %b: index, %e: index, %next: memref<?x20xf32>) {
   %c0 = arith.constant 0 : index
   %s0 = attn.init_state %q scale 0.5 {schedule = #n} : memref<?x4xf32> -> <8 x 4 x 6, f32>
-  %s1 = attn.online %s0, %k, %v rows %b to %e keys from %c0 lengths %b, %b mode full ahead %next : memref<?x20xf32> {schedule = #n} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
+  %s1 = attn.online %s0, %k, %v rows %b to %e keys from %c0 lengths %b, %b mode full prefetch %next : memref<?x20xf32> {schedule = #n} : <8 x 4 x 6, f32>, memref<?x4xf32>, memref<?x6xf32>
   return
 }
