@@ -20,8 +20,7 @@ target_include_directories(AttnOptions INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 target_include_directories(AttnOptions SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 
-# One parse of MLIR's larger headers for the files of all libraries. (Programs
-# are compiled with other flags, -fPIE, and cannot share it.)
+# One parse of MLIR's larger headers for the files of all libraries and programs.
 if(ATTN_PRECOMPILE_HEADERS)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/AttnPrecompiled.cpp CONTENT "")
   add_library(AttnPrecompiled OBJECT ${PROJECT_BINARY_DIR}/AttnPrecompiled.cpp)
@@ -66,11 +65,21 @@ function(attn_add_library name)
   install(TARGETS ${name} EXPORT AttnCompilerTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()
 
+# Programs would be compiled with -fPIE, and could not share the headers then.
+function(attn_share_headers program)
+  if(ATTN_PRECOMPILE_HEADERS)
+    set_target_properties(${program} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${program} PRIVATE -fPIC)
+    target_precompile_headers(${program} REUSE_FROM AttnPrecompiled)
+  endif()
+endfunction()
+
 # attn_add_tool(<name> <sources>... [LINK <libraries>...]): a program people run.
 function(attn_add_tool name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   attn_target_link(${name} ${arg_LINK})
+  attn_share_headers(${name})
   install(TARGETS ${name} EXPORT AttnRuntimeTargets)
 endfunction()
 
@@ -80,6 +89,7 @@ function(attn_add_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;ARGS")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   attn_target_link(${name} ${arg_LINK})
+  attn_share_headers(${name})
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} UNITY_BUILD OFF)
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})

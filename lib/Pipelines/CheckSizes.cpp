@@ -7,7 +7,10 @@
 //
 // 2^56 bytes are what processors can address. Behind this pass, the bytes of a
 // tensor, rounded up to tiles and times a few dozen, fit into 64 bits. An
-// unknown size counts as 1. Code of x86-64 reaches constants within 2^31 bytes.
+// unknown size counts as 1, and so does 0, since strides are products of sizes
+// even where there is no element. Code of x86-64 reaches constants within 2^31
+// bytes. Where a slice ends is computed from products of its sizes and strides,
+// and no sequence has 2^31 elements.
 //
 // The IR does not change.
 #include "CheckSizes.h"
@@ -25,8 +28,7 @@ using namespace mlir;
 static bool isTooLarge(Type type, int64_t most) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || !shaped.hasRank() ||
-      !shaped.getElementType().isIntOrIndexOrFloat() ||
-      llvm::is_contained(shaped.getShape(), 0))
+      !shaped.getElementType().isIntOrIndexOrFloat())
     return false;
   Type element = shaped.getElementType();
   int64_t bytes = element.isIndex()
@@ -34,7 +36,8 @@ static bool isTooLarge(Type type, int64_t most) {
                       : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   for (int64_t size : shaped.getShape())
     if (!ShapedType::isDynamic(size) &&
-        (llvm::MulOverflow(bytes, size, bytes) || bytes >= most))
+        (llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes) ||
+         bytes >= most))
       return true;
   return false;
 }
@@ -75,6 +78,21 @@ static LogicalResult check(Operation *op,
   return success();
 }
 
+/// The place of a slice's last element must be a number of 64 bits.
+static LogicalResult check(OffsetSizeAndStrideOpInterface op) {
+  constexpr int64_t most = int64_t(1) << 31;
+  for (const SmallVector<OpFoldResult> &values :
+       {op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides()})
+    for (OpFoldResult value : values)
+      if (int64_t known = getConstantIntValue(value).value_or(0);
+          known <= -most || known >= most)
+        return op->emitError()
+               << "expects offsets, sizes and strides of less than 2^31, but "
+                  "got "
+               << known;
+  return success();
+}
+
 /// Data in the file behind the module.
 static LogicalResult check(arith::ConstantOp op) {
   auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
@@ -103,6 +121,8 @@ static LogicalResult check(Operation *op, TypeRange types) {
     return check(constant);
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return check(dim);
+  if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op))
+    return check(slice);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
     return check(op, collapse.getReassociationIndices());
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))

@@ -141,6 +141,10 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
   return unknown(name);
 }
 
+void target::setCodeGenLevel(Processor &processor, unsigned level) {
+  processor.machine->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
+}
+
 void target::setTarget(mlir::ModuleOp module, const Processor &processor) {
   auto set = [&](StringRef name, const std::string &value) {
     module->setAttr(name, mlir::StringAttr::get(module.getContext(), value));

@@ -105,7 +105,7 @@ class Sink:
         return reference(path, self.inputs, len(self.shapes), folder)
 
     def compare(self, folder, text, phase, want):
-        kernel = Kernel(text, folder, flags=["--compile-from=" + phase])
+        kernel = Kernel(text, folder, flags=["--compile-from=" + phase, "-O0"])
         for i, (got, wanted) in enumerate(zip(kernel(self.inputs, self.empty(), threads=2), want)):
             near = dict(rtol=2e-5, atol=1e-5) if self.element == "f32" else dict(rtol=2e-2, atol=2e-2)
             compare(f"result {i}", got, wanted, **near)

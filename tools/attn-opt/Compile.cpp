@@ -345,6 +345,7 @@ ExitStatus Compiler::run() {
   if (!found)
     return fail(llvm::toString(found.takeError()));
   processor = std::move(*found);
+  target::setCodeGenLevel(processor, options.codeGenLevel);
   llvm::Expected<target::Processor> tiles =
       target::findProcessor(options.tilesOf);
   if (!tiles)

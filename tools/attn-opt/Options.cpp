@@ -70,6 +70,14 @@ struct CommandLine {
       "target", cl::value_desc("cpu"), cl::init("native"), cl::cat(output),
       cl::desc("native (default), x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
                "processor of LLVM's")};
+  cl::opt<unsigned> codeGenLevel{
+      "O",
+      cl::Prefix,
+      cl::value_desc("level"),
+      cl::init(3),
+      cl::cat(output),
+      cl::desc("How much LLVM optimizes, 0 to 3 (default): with -O0 compiling "
+               "takes half as long, and kernels several times as long")};
   cl::opt<std::string> tilesOf{
       "tiles-of", cl::value_desc("cpu"), cl::cat(look),
       cl::desc("Tile sizes of another processor than the target's")};
@@ -164,6 +172,7 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.tilesOf = line.tilesOf.empty() ? line.target : line.tilesOf;
   options.splitKeys = line.splitKeys;
   options.genericOps = line.genericOps;
+  options.codeGenLevel = line.codeGenLevel;
   options.targetFacts = line.targetFacts;
   options.printTarget = line.printTarget;
   options.entry = line.entry;
@@ -185,6 +194,9 @@ static bool readOptions(const CommandLine &line, Options &options,
     if (given->getNumOccurrences() > 0 && given->empty())
       return complain((given->hasArgStr() ? "-" + given->ArgStr : "INPUT") +
                       " expects a name, but got ''");
+  if (options.codeGenLevel > 3)
+    return complain("-O expects 0 to 3, but got '" +
+                    std::to_string(options.codeGenLevel) + "'");
   if (options.splitKeys < 0)
     return complain("--split-keys expects 0 or more, but got '" +
                     std::to_string(options.splitKeys) + "'");

@@ -19,6 +19,7 @@ struct Options {
   std::string target, tilesOf, targetFacts, entry;
   bool genericOps = false;
   int64_t splitKeys = 4096;
+  unsigned codeGenLevel = 3; ///< LLVM's, 0 to 3.
   std::string compileFrom, compileTo, dumpPhasesTo;
   bool explain = false, explainAsJson = false, time = false, listPhases = false;
   bool printTarget = false;

@@ -44,6 +44,9 @@ struct Processor {
 /// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`).
 llvm::Expected<Processor> findProcessor(llvm::StringRef name);
 
+/// How much LLVM optimizes, 0 to 3; 3 unless told.
+void setCodeGenLevel(Processor &processor, unsigned level);
+
 /// States the processor's triple and data layout on the module; passes that
 /// lower to the LLVM dialect read them.
 void setTarget(mlir::ModuleOp module, const Processor &processor);

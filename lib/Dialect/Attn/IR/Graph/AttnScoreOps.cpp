@@ -107,7 +107,7 @@ LogicalResult RopeOp::verify() {
                             "number of columns, but got "
                          << table;
   int64_t features = input.getShape().back();
-  if (ShapedType::isDynamic(features) || 2 * table.getDimSize(1) > features)
+  if (ShapedType::isDynamic(features) || table.getDimSize(1) > features / 2)
     return emitOpError() // C4
            << "expects at most one column of cos and sin per two features, but "
               "got "

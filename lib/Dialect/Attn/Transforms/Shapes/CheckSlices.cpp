@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CHECKSLICES
@@ -82,8 +83,12 @@ bool SliceChecker::isInside(const Range &range) {
                          size = getConstantIntValue(range.size),
                          stride = getConstantIntValue(range.stride);
   int64_t whole = classes.sizeOf(range.whole);
-  if (offset && size && stride && whole >= 0)
-    return *size == 0 || *offset + (*size - 1) * *stride < whole;
+  if (offset && size && stride && whole >= 0) {
+    int64_t last;
+    return *size == 0 ||
+           (!llvm::MulOverflow(*size - 1, *stride, last) &&
+            !llvm::AddOverflow(last, *offset, last) && last < whole);
+  }
   if (offset != 0 || stride != 1)
     return false;
   auto value = dyn_cast<Value>(range.size);
