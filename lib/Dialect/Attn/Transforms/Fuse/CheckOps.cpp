@@ -102,6 +102,15 @@ static LogicalResult checkOp(Operation *op) {
     return op->emitOpError("is not supported: attn-opt has no lowering for it");
   if (isa<attn::AttnDialect>(op->getDialect()))
     return success(); // other checks know its types
+  // A comparison of a tensor with itself folds to a constant, also where MLIR
+  // does not know of how many elements.
+  auto result = op->hasTrait<OpTrait::ConstantLike>()
+                    ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                    : RankedTensorType();
+  if (result && !result.hasStaticShape())
+    return op->emitOpError() << "is not supported where it makes an unknown "
+                                "number of equal elements, "
+                             << result;
   for (auto types :
        {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
