@@ -47,7 +47,14 @@ static void onSignal(void *) {
   _exit(attn::tool::OurBug);
 }
 
+/// A parser of MLIR's ends the process where a size is beyond its containers.
 static void onFatalError(void *, const char *reason, bool) {
+  if (reading) {
+    print("attn-opt: error: the input cannot be read: ");
+    print(reason);
+    print("\n");
+    _exit(attn::tool::UserError);
+  }
   print("attn-opt: ");
   print(reason);
   print("\n");
