@@ -18,7 +18,8 @@
 //
 // Inputs are only read; the caller promises that results overlap neither inputs
 // nor each other. Functions whose results are no tensors (@mha.flops) keep
-// their name and results. `attn.ports` moves along.
+// their name and results, and read arguments of any strides. `attn.ports` moves
+// along.
 //
 // Before: tensors. After: tensors inside, buffers at the borders: one-shot
 // bufferization does the rest and writes results in place.
@@ -38,24 +39,27 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// The caller's buffer for a tensor: any strides, the innermost 1.
-static MemRefType bufferType(RankedTensorType type) {
+/// The caller's buffer for a tensor, with any strides. Kernels read rows whose
+/// elements lie side by side; attn-make-contiguous sees to that.
+static MemRefType bufferType(RankedTensorType type, bool ofKernel) {
   if (type.getRank() == 0)
     return MemRefType::get({}, type.getElementType());
   SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
-  strides.back() = 1;
+  if (ofKernel)
+    strides.back() = 1;
   auto layout =
       StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
   return MemRefType::get(type.getShape(), type.getElementType(), layout);
 }
 
-static void lowerArguments(func::FuncOp func, OpBuilder &builder) {
+static void lowerArguments(func::FuncOp func, OpBuilder &builder,
+                           bool isKernel) {
   builder.setInsertionPointToStart(&func.front());
   for (BlockArgument argument : func.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type)
       continue;
-    argument.setType(bufferType(type));
+    argument.setType(bufferType(type, isKernel));
     auto tensor = bufferization::ToTensorOp::create(
         builder, func.getLoc(), type, argument, /*restrict=*/true);
     argument.replaceAllUsesExcept(tensor, tensor);
@@ -67,8 +71,8 @@ static void lowerResults(func::FuncOp func, OpBuilder &builder) {
   builder.setInsertionPoint(ret);
   for (Value result : ret.getOperands()) {
     auto type = cast<RankedTensorType>(result.getType());
-    BlockArgument out =
-        func.front().addArgument(bufferType(type), func.getLoc());
+    BlockArgument out = func.front().addArgument(
+        bufferType(type, /*ofKernel=*/true), func.getLoc());
     auto store = bufferization::MaterializeInDestinationOp::create(
         builder, func.getLoc(), result, out);
     store.setRestrict(true);
@@ -104,10 +108,10 @@ struct LowerSignature : attn::impl::LowerSignatureBase<LowerSignature> {
       if (func.isExternal())
         continue;
       separateDestinations(func);
-      lowerArguments(func, builder);
       TypeRange results = func.getFunctionType().getResults();
       bool kernel = llvm::all_of(results, llvm::IsaPred<RankedTensorType>) &&
                     !results.empty();
+      lowerArguments(func, builder, kernel);
       if (kernel)
         lowerResults(func, builder);
       func.setType(FunctionType::get(&getContext(),

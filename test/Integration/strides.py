@@ -63,6 +63,8 @@ def check(kernel, case, sizes, seed, threads):
     arrays = list(case.inputs(sizes, np.random.default_rng(seed)).values())
     named = dict(zip(case.inputs(sizes, np.random.default_rng(seed)), arrays))
     want = kernel(arrays, case.outputs(sizes), threads)
+    flops = getattr(kernel, "flops", lambda inputs, outputs: 0)  # in an emulator there is none
+    pairs = flops(arrays, want)
     case.compare(f"{sizes} contiguous", want, case.expected(named, sizes))
     tensors = len(arrays) + len(want)
     choices = [[pattern] * tensors for pattern in PATTERNS]
@@ -76,6 +78,8 @@ def check(kernel, case, sizes, seed, threads):
         for got, expected in zip(kernel(inputs, results, threads), want):
             if got.tobytes() != expected.tobytes():
                 raise AssertionError(f"{case.name} {sizes} {[p.__name__ for p in chosen]}: results differ")
+        if (got := flops(inputs, results)) != pairs:
+            raise AssertionError(f"{case.name} {sizes} {[p.__name__ for p in chosen]}: {got} operations, not {pairs}")
     return len(choices) + 1
 
 
