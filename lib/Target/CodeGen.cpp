@@ -142,6 +142,9 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
 }
 
 void target::setCodeGenLevel(Processor &processor, unsigned level) {
+  // Without optimization LLVM keeps no AMX tile over a branch.
+  if (processor.amx)
+    level = std::max(level, 1u);
   processor.machine->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
 }
 

@@ -77,7 +77,7 @@ struct CommandLine {
       cl::init(3),
       cl::cat(output),
       cl::desc("How much LLVM optimizes, 0 to 3 (default): with -O0 compiling "
-               "takes half as long, and kernels several times as long")};
+               "takes two thirds of the time, and kernels run slowly")};
   cl::opt<std::string> tilesOf{
       "tiles-of", cl::value_desc("cpu"), cl::cat(look),
       cl::desc("Tile sizes of another processor than the target's")};
