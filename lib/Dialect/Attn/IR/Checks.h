@@ -103,6 +103,9 @@ llvm::LogicalResult verifySecondMap(OnlineOp op);
 llvm::LogicalResult expectKind(mlir::Operation *op, StateType state,
                                ScheduleInterface schedule);
 
+/// Checks saved states of parts of the keys: (parts x rows x value_dim + 2).
+llvm::LogicalResult expectParts(mlir::Operation *op, mlir::ShapedType parts);
+
 /// A tile op reads its memrefs and writes its destinations; on tensors it is
 /// pure.
 void tileEffects(mlir::Operation *op, mlir::MutableOperandRange inits,

@@ -182,10 +182,8 @@ void ReturnStateOp::getEffects(Effects &effects) {
 
 LogicalResult CombineStateOp::verify() {
   auto parts = cast<ShapedType>(getParts().getType());
-  if (parts.getRank() != 3 || parts.isDynamicDim(2)) // C1
-    return emitOpError() << "expects parts of rank 3 with value_dim + 2 "
-                            "columns, but got "
-                         << parts;
+  if (failed(expectParts(*this, parts))) // C1
+    return failure();
   if (failed(verifyRows(*this, getMaximum(), getSum(), getAcc(),
                         parts.getDimSize(2) - 2))) // C2
     return failure();

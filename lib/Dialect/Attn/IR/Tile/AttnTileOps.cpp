@@ -219,12 +219,18 @@ void SaveStateOp::getEffects(Effects &effects) {
   tileEffects(*this, getDpsInitsMutable(), effects);
 }
 
+LogicalResult attn::expectParts(Operation *op, ShapedType parts) {
+  if (parts.getRank() == 3 && !parts.isDynamicDim(2))
+    return success();
+  return op->emitOpError()
+         << "expects parts of rank 3 with value_dim + 2 columns, but got "
+         << parts;
+}
+
 LogicalResult CombineOp::verify() {
   auto parts = cast<ShapedType>(getParts().getType());
-  if (parts.getRank() != 3 || parts.isDynamicDim(2)) // C1
-    return emitOpError() << "expects parts of rank 3 with value_dim + 2 "
-                            "columns, but got "
-                         << parts;
+  if (failed(expectParts(*this, parts))) // C1
+    return failure();
   if (failed(expectMatrix(*this, "out", getOut(),
                           parts.getDimSize(2) - 2))) // C2
     return failure();
