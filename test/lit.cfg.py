@@ -61,5 +61,3 @@ if os.path.exists("/proc/cpuinfo"):
     with open("/proc/cpuinfo") as cpuinfo:
         flags = set(cpuinfo.read().split())
     config.available_features.update(flags & {"avx2", "avx512f"})
-if config.build_type == "Debug":
-    config.available_features.add("assertions")

@@ -55,6 +55,9 @@ LogicalResult ScoreModOp::reifyResultShapes(OpBuilder &b, Shapes &shapes) {
   return shapeOf(b, getLoc(), getScores(), shapes);
 }
 
+/// They are computed here and stand in the object.
+static constexpr int64_t maxPaperSlopes = 65536;
+
 LogicalResult AlibiOp::verify() {
   auto scores = getScores().getType();
   if (failed(expectRank(*this, "the scores", scores))) // C1
@@ -67,6 +70,10 @@ LogicalResult AlibiOp::verify() {
              scores.isDynamicDim(scores.getRank() - 3)) { // C4
     return emitOpError() << "expects a known number of heads where slopes are "
                             "left out, but got "
+                         << scores;
+  } else if (scores.getDimSize(scores.getRank() - 3) > maxPaperSlopes) { // C4
+    return emitOpError() << "expects at most " << maxPaperSlopes
+                         << " heads where slopes are left out, but got "
                          << scores;
   }
   if ((getAlignment() == Alignment::Offset) != static_cast<bool>(getOffset()))

@@ -42,6 +42,14 @@ func.func @alibi_c4_computed_slopes_of_unknown_heads(%s: tensor<?x5x6xf32>) {
 
 // -----
 
+func.func @alibi_c4_computed_slopes_of_too_many_heads(%s: tensor<65537x5x6xf32>) {
+  // expected-error@+1 {{expects at most 65536 heads where slopes are left out, but got 'tensor<65537x5x6xf32>'}}
+  %r = attn.alibi %s aligned top_left : tensor<65537x5x6xf32>
+  return
+}
+
+// -----
+
 func.func @alibi_c5_no_offset(%s: tensor<4x5x6xf32>, %t: tensor<4xf32>) {
   // expected-error@+1 {{expects an offset exactly with the alignment offset}}
   %r = attn.alibi %s, %t aligned offset : tensor<4x5x6xf32>, tensor<4xf32>

@@ -22,6 +22,11 @@ func.func @alibi_c4_computed_slopes(%s: tensor<4x5x6xf32>) {
   return
 }
 
+func.func @alibi_c4_computed_slopes_of_many_heads(%s: tensor<65536x5x6xf32>) {
+  %r = attn.alibi %s aligned top_left : tensor<65536x5x6xf32>
+  return
+}
+
 func.func @alibi_c5_offset(%s: tensor<4x5x6xf32>, %t: tensor<4xf32>, %o: tensor<i64>) {
   %r = attn.alibi %s, %t aligned offset by %o : tensor<i64> : tensor<4x5x6xf32>, tensor<4xf32>
   return
