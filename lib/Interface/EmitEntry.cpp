@@ -392,9 +392,8 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
     entry.emitStrerror(texts);
     // It tells of the whole input, which may hold many kernels.
     if (!infoText)
-      infoText = entry.e.bytes(
-          entry.name + ".info",
-          (info.empty() ? std::string("{}") : info.getValue()) + '\0');
+      infoText = entry.e.bytes(entry.name + ".info",
+                               infoOfFunctions(getOperation(), info) + '\0');
     entry.emitInfo(infoText);
     auto run = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(entry.name);
     SmallVector<StringRef> references(texts.begin(), texts.end());

@@ -102,6 +102,9 @@ struct Check {
 std::vector<Check> shapeChecks(llvm::ArrayRef<Port> ports);
 /// Rules for pointers and strides; the shapes are known to be right.
 std::vector<Check> memoryChecks(llvm::ArrayRef<Port> ports);
+/// What NAME_info returns: `info`, a JSON object or empty, and the arguments
+/// and results of every kernel of the module.
+std::string infoOfFunctions(mlir::ModuleOp module, llvm::StringRef info);
 /// Whether a function of the kernel multiplies tiles.
 bool multipliesTiles(mlir::ModuleOp module, llvm::StringRef kernel);
 /// The process may use tile registers (AMX): asks for them.

@@ -59,8 +59,10 @@ llvm::Error target::link(Linked kind, StringRef object, StringRef runtime,
   std::vector<StringRef> arguments{
       *cc,    object, runtime,    "-o",
       output, "-lm",  "-pthread", "-Wl,--gc-sections"};
+  // Callers without a C compiler look the second one up (attn-rt/dlpack.h).
   if (kind == Linked::SharedLibrary)
-    arguments.insert(arguments.end(), {"-shared", "-Wl,-z,defs"});
+    arguments.insert(arguments.end(),
+                     {"-shared", "-Wl,-z,defs", "-Wl,-u,attn_rt_run_dlpack"});
   std::optional<StringRef> redirects[] = {StringRef(), log.str(), log.str()};
   std::string message;
   int status = llvm::sys::ExecuteAndWait(*cc, arguments, std::nullopt,

@@ -35,16 +35,16 @@ bool attn::tool::asksForCompiler(int argc, char **argv) {
 
 namespace {
 /// Kinds of output that the interface has and this version has not.
-constexpr StringRef laterKinds[] = {"python", "ptx", "cubin", "lab"};
+constexpr StringRef laterKinds[] = {"ptx", "cubin", "lab"};
 
 struct OutputKind {
   StringRef name;
   Emit emit;
 };
 constexpr OutputKind kinds[] = {
-    {"exe", Emit::Executable}, {"obj", Emit::Object}, {"lib", Emit::Library},
-    {"asm", Emit::Assembly},   {"llvm", Emit::LLVM},  {"mlir", Emit::MLIR},
-    {"header", Emit::Header},
+    {"exe", Emit::Executable}, {"obj", Emit::Object},    {"lib", Emit::Library},
+    {"python", Emit::Python},  {"asm", Emit::Assembly},  {"llvm", Emit::LLVM},
+    {"mlir", Emit::MLIR},      {"header", Emit::Header},
 };
 
 /// Made only for the compiler: as a pass driver, attn-opt has MLIR's options.
@@ -61,6 +61,7 @@ struct CommandLine {
       cl::desc("exe     a program that reads and writes .npy files\n"
                "obj     an object file and its C header\n"
                "lib     a shared library and its C header\n"
+               "python  a Python module and its shared library\n"
                "header  the C header alone\n"
                "asm, llvm, mlir  text, to the standard output")};
   cl::opt<std::string> file{"o", cl::value_desc("file"), cl::cat(output),
@@ -148,8 +149,9 @@ static bool readEmit(StringRef text, Options &options, ExitStatus &status) {
     status = UserError;
     return complain("--emit=" + text + " is not built yet");
   }
-  return complain("unknown kind '" + text +
-                  "'; --emit expects exe, obj, lib, asm, llvm, mlir or header");
+  return complain(
+      "unknown kind '" + text +
+      "'; --emit expects exe, obj, lib, python, asm, llvm, mlir or header");
 }
 
 static bool readDims(llvm::ArrayRef<std::string> texts, Options &options) {

@@ -11,7 +11,16 @@
 
 namespace attn::tool {
 
-enum class Emit { Executable, Object, Library, Assembly, LLVM, MLIR, Header };
+enum class Emit {
+  Executable,
+  Object,
+  Library,
+  Python,
+  Assembly,
+  LLVM,
+  MLIR,
+  Header
+};
 
 struct Options {
   std::string input, output;

@@ -2,6 +2,7 @@
 #include "Output.h"
 #include "attn/Target/Header.h"
 #include "attn/Target/Link.h"
+#include "attn/Target/PythonModule.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileUtilities.h"
@@ -27,13 +28,21 @@ Error attn::tool::writeFile(StringRef path, StringRef text) {
 bool Output::isText() const {
   return !options.emit ||
          (options.emit != Emit::Executable && options.emit != Emit::Object &&
-          options.emit != Emit::Library);
+          options.emit != Emit::Library && options.emit != Emit::Python);
 }
 
 /// Name of the input without folder and ending.
 std::string Output::stem() const {
   StringRef stem = inputName == "<stdin>" ? "" : path::stem(inputName);
   return stem.empty() ? "a" : stem.str();
+}
+
+/// What `import` can name.
+static std::string pythonName(std::string stem) {
+  for (char &c : stem)
+    if (!llvm::isAlnum(c))
+      c = '_';
+  return llvm::isDigit(stem[0]) ? "_" + stem : stem;
 }
 
 std::string Output::path() const {
@@ -46,13 +55,16 @@ std::string Output::path() const {
     return stem() + ".o";
   case Emit::Library:
     return "lib" + stem() + ".so";
+  case Emit::Python:
+    return pythonName(stem()) + ".py";
   default:
     return stem();
   }
 }
 
-/// The header of libmha.so, mha.o and mha is mha.h.
-std::string Output::headerPath() const {
+/// The header of libmha.so, mha.o and mha is mha.h, and the library of mha.py
+/// is libmha.so.
+std::string Output::secondPath() const {
   std::string output = path();
   llvm::sys::fs::file_status status;
   bool exists = !llvm::sys::fs::status(output, status);
@@ -65,7 +77,10 @@ std::string Output::headerPath() const {
   if (options.emit == Emit::Library && name != "lib")
     name.consume_front("lib");
   llvm::SmallString<128> result(path::parent_path(output));
-  path::append(result, name + ".h");
+  if (options.emit == Emit::Python)
+    path::append(result, "lib" + name + ".so");
+  else
+    path::append(result, name + ".h");
   return result.str().str();
 }
 
@@ -74,8 +89,8 @@ std::vector<std::string> Output::paths() const {
   if (!options.emit && options.compileTo.empty())
     return paths;
   paths.push_back(path());
-  if (std::string header = headerPath(); !header.empty())
-    paths.push_back(header);
+  if (std::string second = secondPath(); !second.empty())
+    paths.push_back(second);
   return paths;
 }
 
@@ -130,8 +145,8 @@ Error Output::link(StringRef object, target::AtomicOutput &output) const {
     return error;
   if (Error error = writeFile(file, object))
     return error;
-  auto kind = options.emit == Emit::Library ? target::Linked::SharedLibrary
-                                            : target::Linked::Executable;
+  auto kind = options.emit == Emit::Executable ? target::Linked::Executable
+                                               : target::Linked::SharedLibrary;
   if (output.isReplaced())
     return target::link(kind, file, *runtime, output.path());
   // A linker cannot write to pipes.
@@ -148,6 +163,10 @@ Error Output::link(StringRef object, target::AtomicOutput &output) const {
 }
 
 Error Output::writeBinary(mlir::ModuleOp module) const {
+  bool isPython = options.emit == Emit::Python;
+  if (isPython && secondPath().empty())
+    return llvm::createStringError(
+        "--emit=python writes a module and a library: name a file with -o");
   // All outputs are opened first: an error must come before the work.
   std::vector<target::AtomicOutput> outputs;
   std::vector<std::string> paths = this->paths();
@@ -165,13 +184,16 @@ Error Output::writeBinary(mlir::ModuleOp module) const {
   if (Error error = target::generate(*translated, processor,
                                      target::Code::Object, object))
     return error;
-  if (Error error = options.emit == Emit::Object ? outputs[0].write(object)
-                                                 : link(object, outputs[0]))
+  target::AtomicOutput &binary = outputs[isPython ? 1 : 0];
+  if (Error error = options.emit == Emit::Object ? binary.write(object)
+                                                 : link(object, binary))
     return error;
   if (outputs.size() == 1)
     return target::AtomicOutput::keep(&outputs[0]);
-  if (Error error =
-          outputs[1].write(target::headerText(module, path::stem(paths[1]))))
+  if (Error error = isPython ? outputs[0].write(target::pythonText(
+                                   module, path::filename(paths[1])))
+                             : outputs[1].write(target::headerText(
+                                   module, path::stem(paths[1]))))
     return error;
   return target::AtomicOutput::keep({&outputs[0], &outputs[1]});
 }

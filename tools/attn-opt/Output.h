@@ -27,8 +27,9 @@ struct Output {
 private:
   bool isText() const;
   std::string path() const;
-  /// Empty where there is none: beside a pipe, a device and "-".
-  std::string headerPath() const;
+  /// The header, or the library of a Python module. Empty where there is none:
+  /// beside a pipe, a device and "-".
+  std::string secondPath() const;
   std::string stem() const;
   llvm::Expected<std::string> text(mlir::ModuleOp module) const;
   llvm::Error writeBinary(mlir::ModuleOp module) const;

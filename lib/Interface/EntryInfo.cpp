@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What NAME_info tells of the functions, for callers who read no C: under
+// "functions", by name, their arguments and results in the order of the
+// argument struct:
+//
+//   {"name": "q", "type": "f32", "shape": ["q0", 8, "q2", 64]}
+//
+// A size that a call chooses has a name, and equal names are equal sizes.
+#include "Entry.h"
+#include "attn/Interface/KernelSignature.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace attn;
+
+static llvm::json::Value portAsJson(PortAttr port) {
+  llvm::json::Array shape;
+  for (auto [size, symbol] : llvm::zip(port.getSizes(), port.getSymbols()))
+    shape.push_back(size < 0 ? llvm::json::Value(symbol.getValue())
+                             : llvm::json::Value(size));
+  return llvm::json::Object{
+      {"name", port.getName().getValue()},
+      {"type", llvm::formatv("{0}", port.getElementType()).str()},
+      {"shape", std::move(shape)}};
+}
+
+std::string entry::infoOfFunctions(ModuleOp module, StringRef info) {
+  llvm::json::Object all;
+  if (llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(info);
+      !parsed)
+    llvm::consumeError(parsed.takeError()); // The pass alone has none.
+  else if (llvm::json::Object *object = parsed->getAsObject())
+    all = std::move(*object);
+  llvm::json::Object functions;
+  for (const KernelSignature &kernel : KernelSignature::all(module)) {
+    llvm::json::Array arguments, results;
+    for (PortAttr port : PortAttr::of(kernel.getFunction()))
+      (port.getInput() ? arguments : results).push_back(portAsJson(port));
+    functions[kernel.getName()] = llvm::json::Object{
+        {"arguments", std::move(arguments)}, {"results", std::move(results)}};
+  }
+  all["functions"] = std::move(functions);
+  return llvm::formatv("{0}", llvm::json::Value(std::move(all))).str();
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "attn-rt/dlpack.h"
+#include <stdlib.h>
+
+enum { dl_cpu = 1, dl_cuda_host = 3, dl_rocm_host = 11 };
+enum { dl_int = 0, dl_uint = 1, dl_float = 2, dl_bfloat = 4, dl_bool = 6 };
+
+/* A tensor without elements may have no memory, which a kernel takes as a
+ * tensor that is left out. */
+static _Alignas(64) char no_elements[64];
+
+static int32_t code_of(int32_t dtype) {
+  switch (dtype) {
+  case ATTN_BF16:
+    return dl_bfloat;
+  case ATTN_BOOL:
+    return dl_bool;
+  case ATTN_I32:
+  case ATTN_I64:
+    return dl_int;
+  default:
+    return dl_float;
+  }
+}
+
+static int32_t bytes_of(int32_t dtype) {
+  switch (dtype) {
+#define ATTN_ELEMENT(enumerator, code, type, name, bytes, c_type, descr)       \
+  case enumerator:                                                             \
+    return bytes;
+#include "attn-rt/elements.inc"
+  }
+  return 0;
+}
+
+static int32_t find_wrong(const attn_rt_dlpack_port *port,
+                          const attn_rt_dltensor *from) {
+  int32_t device = from->device_type;
+  if (device != dl_cpu && device != dl_cuda_host && device != dl_rocm_host)
+    return ATTN_DLPACK_DEVICE;
+  int as_bits = port->dtype == ATTN_BF16 && from->code == dl_uint;
+  if ((from->code != code_of(port->dtype) && !as_bits) ||
+      from->bits != 8 * bytes_of(port->dtype) || from->lanes != 1)
+    return ATTN_DLPACK_DTYPE;
+  return from->ndim != port->rank ? ATTN_DLPACK_RANK : 0;
+}
+
+static attn_tensor read_tensor(const attn_rt_dltensor *from) {
+  attn_tensor to = attn_contiguous(NULL, from->ndim, from->shape);
+  int empty = 0;
+  for (int32_t i = 0; i < from->ndim; ++i) {
+    empty |= to.shape[i] == 0;
+    /* The stride of a single element says nothing, and may be anything. */
+    if (from->strides && to.shape[i] > 1)
+      to.strides[i] = from->strides[i];
+  }
+  to.data = empty ? no_elements : (char *)from->data + from->byte_offset;
+  return to;
+}
+
+/* The first byte of `tensor` and the one behind its last. */
+static void find_range(const attn_tensor *tensor,
+                       const attn_rt_dlpack_port *port, const char **first,
+                       const char **end) {
+  int64_t bytes = bytes_of(port->dtype);
+  *first = tensor->data;
+  *end = *first + bytes;
+  for (int32_t i = 0; i < port->rank; ++i) {
+    int64_t reach = (tensor->shape[i] - 1) * tensor->strides[i] * bytes;
+    if (tensor->shape[i] == 0) {
+      *end = *first;
+      return;
+    }
+    *(reach < 0 ? first : end) += reach;
+  }
+}
+
+static int overlap(const attn_rt_dlpack_kernel *kernel,
+                   const attn_tensor *tensors, int32_t i, int32_t j) {
+  const char *first_i, *end_i, *first_j, *end_j;
+  find_range(&tensors[i], &kernel->ports[i], &first_i, &end_i);
+  find_range(&tensors[j], &kernel->ports[j], &first_j, &end_j);
+  return first_i < end_j && first_j < end_i;
+}
+
+static int32_t run(const attn_rt_dlpack_kernel *kernel,
+                   const attn_rt_dltensor *const *from, int32_t threads,
+                   int32_t check_overlap, char *args) {
+  int32_t ports = kernel->num_inputs + kernel->num_outputs;
+  attn_tensor *tensors = (attn_tensor *)(args + sizeof(size_t));
+  for (int32_t i = 0; i < ports; ++i) {
+    int32_t wrong = find_wrong(&kernel->ports[i], from[i]);
+    if (wrong)
+      return ATTN_DLPACK_REASONS * i + wrong;
+    tensors[i] = read_tensor(from[i]);
+  }
+  for (int32_t i = kernel->num_inputs; check_overlap && i < ports; ++i)
+    for (int32_t j = 0; j < i; ++j)
+      if (overlap(kernel, tensors, i, j))
+        return ATTN_DLPACK_REASONS * i + ATTN_DLPACK_OVERLAP;
+  attn_rt_call *call = (attn_rt_call *)(tensors + ports);
+  *(size_t *)args = (size_t)((char *)(call + 1) - args);
+  *call = (attn_rt_call){NULL, 0, NULL, NULL, threads};
+  return kernel->run(args);
+}
+
+/* The one function of the runtime that callers of a shared library see. */
+__attribute__((visibility("default"))) int32_t attn_rt_run_dlpack(
+    const attn_rt_dlpack_kernel *kernel, const attn_rt_dltensor *const *tensors,
+    int32_t threads, int32_t check_overlap) {
+  /* The argument struct of most kernels; of the others it is on the heap. */
+  _Alignas(8) char
+      room[sizeof(size_t) + 16 * sizeof(attn_tensor) + sizeof(attn_rt_call)];
+  size_t size =
+      sizeof(size_t) + sizeof(attn_rt_call) +
+      (size_t)(kernel->num_inputs + kernel->num_outputs) * sizeof(attn_tensor);
+  if (size <= sizeof room)
+    return run(kernel, tensors, threads, check_overlap, room);
+  char *args = malloc(size);
+  if (!args)
+    return -4; /* as a kernel without memory says */
+  int32_t status = run(kernel, tensors, threads, check_overlap, args);
+  free(args);
+  return status;
+}

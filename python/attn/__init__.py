@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention in Python, compiled ahead of time by attn-opt.
+
+    import attn
+
+    causal = attn.attention(attn.causal(), heads=8, dim=64)
+    out = causal(q, k, v)
+
+    out = attn.flex_attention(q, k, v, score_mod=lambda s, b, h, i, j: s - 0.1 * abs(i - j))
+
+    kernel = attn.compile("examples/causal.mlir")
+"""
+from ._attention import Attention, attention, flex_attention
+from ._call import Argument, Error
+from ._capture import array, constant
+from ._driver import cache_folder, clear_cache
+from ._graph import (Function, Tensor, alibi, bf16, bias, context, f16, f32, f64, function, i1, i32, i64, mask, merge_heads,
+                     project, rms_norm, rope, scores, score_mod, sigmoid, softcap, softmax, split_heads, subtract_weights,
+                     tensor_function as _tensor_function)
+from ._kernel import Kernel, compile
+from ._masks import (Mask, allowed, block, causal, chunked, dilated, document, key_length, mask_function, prefix, sink, tree,
+                     window)
+from ._trace import FUNCTIONS as _FUNCTIONS
+
+globals().update({_name: _tensor_function(_name) for _name in _FUNCTIONS})
+
+__version__ = "0.1.0"
+__all__ = [
+    "Argument", "Attention", "Error", "Function", "Kernel", "Mask", "Tensor", "alibi", "allowed", "array", "attention", "bf16",
+    "bias", "block", "cache_folder", "causal", "chunked", "clear_cache", "compile", "constant", "context", "dilated", "document",
+    "f16", "f32", "f64", "flex_attention", "function", "i1", "i32", "i64", "key_length", "mask", "mask_function", "merge_heads",
+    "prefix", "project", "rms_norm", "rope", "score_mod", "scores", "sigmoid", "sink", "softcap", "softmax", "split_heads",
+    "subtract_weights", "tree", "window", *_FUNCTIONS,
+]

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One attention: `attention`, for a kernel, and `flex_attention`, for a call."""
+import math
+
+from . import _driver, _emit
+from ._call import Error, _spelled
+from ._capture import call_traced
+from ._kernel import Kernel
+from ._masks import Operands, as_mask
+from ._trace import Scalar, lift, to_float
+
+_RESULTS = ("out", "lse", "weights", "scores")
+_STAGES = ("raw", "scaled", "modified", "biased", "masked")
+
+
+class Problem:
+    """The shapes and types of an attention; lengths and batch size are open."""
+
+    def __init__(self, heads, dim, dtype, value_dim=None, layout="bhsd", rank=None):
+        self.query_heads, self.key_heads = heads if isinstance(heads, (tuple, list)) else (heads, heads)
+        if heads is None:
+            self.query_heads = self.key_heads = None
+        self.dim, self.value_dim, self.dtype = dim, value_dim or dim, dtype
+        self.rank = rank or (2 if heads is None else 4)
+        if dtype not in ("f16", "bf16", "f32", "f64"):
+            raise TypeError(f"dtype: expected f16, bf16, f32 or f64, but got {dtype!r}")
+        if layout not in ("bhsd", "bshd"):
+            raise ValueError(f"layout: expected 'bhsd' or 'bshd', but got {layout!r}")
+        self.layout = layout
+        self.statistics = "f64" if dtype == "f64" else "f32"
+
+    def _type(self, heads, last, element):
+        inner = {2: ["?"], 3: [heads, "?"], 4: ["?", heads, "?"]}[self.rank]
+        if self.layout == "bshd" and self.rank > 2:
+            inner[-1], inner[-2] = inner[-2], inner[-1]
+        return f"tensor<{'x'.join(map(str, [*inner, *last]))}x{element}>"
+
+    def result_type(self, name):
+        if name == "out":
+            return self._type(self.query_heads, [self.value_dim], self.dtype)
+        inner = {2: ["?"], 3: [self.query_heads, "?"], 4: ["?", self.query_heads, "?"]}[self.rank]
+        return f"tensor<{'x'.join(map(str, inner))}{'x?' if name != 'lse' else ''}x{self.statistics}>"
+
+    def query(self):
+        return self._type(self.query_heads, [self.dim], self.dtype)
+
+    def key(self):
+        return self._type(self.key_heads, [self.dim], self.dtype)
+
+    def value(self):
+        return self._type(self.key_heads, [self.value_dim], self.dtype)
+
+
+def score_region(function, operands, score):
+    """The clause `score_mod` of a traced function."""
+    inputs = _emit.score_inputs()
+    result = to_float(lift(call_traced(function, inputs)))
+    writer = _emit.Writer(inputs, operands.statistics)
+    writer.find_captures(result)
+    number = writer.write(result)
+    names = ["%score", "%batch", "%head", "%query", "%key"]
+    captured = [f"%c{i}" for i in range(len(writer.captured))]
+    lines = [f"    {line}" for line in writer.region(names, captured)]
+    values = names + captured + [f"%{i}" for i in range(len(writer.ops))]
+    passed = []
+    for name, c in zip(captured, writer.captured):
+        value, type = operands.captured(c).split(" : ")
+        passed.append(f"{name} = {value} : {type}")
+    with_clause = f" with ({', '.join(passed)})" if passed else ""
+    head = f"score_mod (%score: {score}, %batch, %head, %query, %key){with_clause} {{"
+    return "\n".join([head, *lines, f"    attn.yield {values[number]} : {score}", "  }"])
+
+
+def write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, normalization, name):
+    """The specification's text and its operands."""
+    operands = Operands(problem.rank, problem.statistics)
+    clauses = []
+    if bias is not None:
+        clauses.append("bias " + operands.tensor(bias, "bias", ("?",) * 2, problem.statistics))
+    clauses.append(f"scale {_emit.float_text(scale, 'f64')}")
+    if score_mod is not None:
+        clauses.append(score_region(score_mod, operands, problem.statistics))
+    if mask is not None:
+        clauses.append("where " + as_mask(mask).text(operands))
+    if sinks is not None:
+        clauses.append("sinks " + operands.tensor(sinks, "sinks", (problem.query_heads or 1,), problem.statistics, fixed=True))
+    if returns != ("out",):
+        clauses.append(f"returning({', '.join(returns)})")
+    attributes = []
+    if problem.layout == "bshd":
+        attributes += [f"{n}_layout = #attn<layout bshd>" for n in ("query", "key", "value", "out")]
+    if "scores" in returns:
+        attributes.append(f"scores_stage = #attn<scores_stage {scores_stage}>")
+    if normalization != "softmax":
+        attributes.append(f"normalization = #attn<normalization {normalization}>")
+    if attributes:
+        clauses.append(f"{{{', '.join(attributes)}}}")
+    types = [problem.query(), problem.key(), problem.value()]
+    results = [problem.result_type(r) for r in returns]
+    arguments = [f"%{n}: {t}" for n, t in zip("qkv", types)] + [f"%{n}: {t}" for n, t, _ in operands.list]
+    produced = ", ".join(f"%{r}" for r in returns)
+    listed = f"({', '.join(results)})" if len(results) > 1 else results[0]
+    lines = [f"func.func @{name}({', '.join(arguments)}) -> {listed} {{"]
+    lines += [f"  {line}" for line in operands.constants]
+    lines.append(f"  {produced} = attn.sdpa %q, %k, %v {' '.join(clauses)}")
+    lines.append(f"      : ({', '.join(types)}) -> {listed}")
+    lines += [f"  return {produced} : {', '.join(results)}", "}", ""]
+    return "\n".join(lines), operands
+
+
+class Attention:
+    """A kernel with the arrays that its mask and score function read. Call it
+    as a Kernel, with query, key and value, and the named arguments of the mask.
+
+    `kernel` is the Kernel, which takes those arrays as arguments."""
+
+    def __init__(self, kernel, bound):
+        self.kernel = kernel
+        self._bound = bound
+        self._open = [a.name for a in kernel.arguments if a.name not in bound]
+        self._tail = tuple(bound.values()) if [a.name for a in kernel.arguments[3:]] == list(bound) else None
+
+    def __call__(self, *arrays, out=None, threads=0, **named):
+        if self._tail is not None and len(arrays) == 3 and not named:
+            return self.kernel(*arrays, *self._tail, out=out, threads=threads)
+        if len(arrays) > len(self._open):
+            raise TypeError(f"{self.kernel.name} takes {len(self._open)} arguments ({', '.join(self._open)}), but got {len(arrays)}")
+        given = dict(zip(self._open, arrays))
+        for name, array in named.items():
+            if name in given or name in self._bound:
+                raise TypeError(f"{self.kernel.name} got {name!r} twice")
+            given[name] = array
+        return self.kernel(out=out, threads=threads, **given, **self._bound)
+
+    def __getattr__(self, name):
+        if name == "kernel":
+            raise AttributeError(name)
+        return getattr(self.kernel, name)
+
+    def __repr__(self):
+        return repr(self.kernel)
+
+
+def _make(problem, mask=None, score_mod=None, bias=None, scale=None, returns="out", scores_stage="masked", sinks=None,
+          normalization="softmax", name="attention", target="native"):
+    returns = (returns,) if isinstance(returns, str) else tuple(returns)
+    if not returns or any(r not in _RESULTS for r in returns) or "out" not in returns:
+        raise ValueError(f"returns: expected 'out' and others of {', '.join(_RESULTS[1:])}, but got {returns}")
+    if scores_stage not in _STAGES:
+        raise ValueError(f"scores_stage: expected one of {', '.join(_STAGES)}, but got {scores_stage!r}")
+    returns = tuple(r for r in _RESULTS if r in returns)
+    scale = 1 / math.sqrt(problem.dim) if scale is None else float(scale)
+    text, operands = write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, normalization, name)
+    kernel = _driver.load(Kernel, text, name, [f"--target={target}"])
+    return Attention(kernel, {n: a for n, _, a in operands.list if a is not None})
+
+
+def attention(mask=None, *, heads=None, dim, dtype="f32", value_dim=None, scale=None, score_mod=None, bias=None, sinks=None,
+              returns="out", scores_stage="masked", normalization="softmax", layout="bhsd", name="attention", target="native"):
+    """Compiles one attention, for any batch size and any lengths.
+
+    `heads` is a number, a pair of query and key heads, or None: then arrays are
+    (Sq, D), (Skv, D) and (Skv, Dv). Otherwise they have the order of `layout`,
+    (B, H, S, D) or (B, S, H, D). `dim` is D, `value_dim` Dv. `dtype` is f16,
+    bf16, f32 or f64. `mask` is a mask or a function (batch, head, query, key)
+    -> bool, `score_mod` a function (score, batch, head, query, key) -> score
+    of the scaled score. `bias` is added to the scores, `sinks` has one more
+    score per head. `scale` is 1 / sqrt(D) unless it is given. `normalization`
+    is softmax or sigmoid. `returns` names results: out, lse (the natural
+    logarithm of each row's sum), weights, scores.
+
+        causal = attn.attention(attn.causal(), heads=(32, 8), dim=128, dtype="bf16")
+        out = causal(q, k, v)
+    """
+    problem = Problem(heads, dim, dtype, value_dim, layout)
+    return _make(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, normalization, name, target)
+
+
+def flex_attention(query, key, value, score_mod=None, mask_mod=None, *, bias=None, scale=None, return_lse=False, out=None, threads=0):
+    """Attention of arrays (B, H, S, D), (H, S, D) or (S, D), as FlexAttention
+    writes it: `score_mod(score, batch, head, query, key)` changes each scaled
+    score, `mask_mod(batch, head, query, key)`, or a mask, says who sees whom.
+    With `return_lse` also each row's logarithm of the sum of exponentials.
+
+    The kernel is compiled at the first call with these functions, types, heads
+    and head dimensions, and serves every length."""
+    for name, array in (("query", query), ("key", key), ("value", value)):
+        if not hasattr(array, "shape") or not hasattr(array, "dtype"):
+            raise TypeError(f"{name}: expected an array, but got {type(array).__name__}")
+    rank = len(query.shape)
+    if rank not in (2, 3, 4) or len(key.shape) != rank or len(value.shape) != rank:
+        raise ValueError(f"query, key, value: expected 2, 3 or 4 dimensions each, but got {rank}, {len(key.shape)} and {len(value.shape)}")
+    heads = None if rank == 2 else (int(query.shape[-3]), int(key.shape[-3]))
+    problem = Problem(heads, int(query.shape[-1]), _spelled(query.dtype), int(value.shape[-1]), rank=rank)
+    run = _make(problem, mask_mod, score_mod, bias, scale, ("out", "lse") if return_lse else "out")
+    return run(query, key, value, out=out, threads=threads)
+
+
+__all__ = ["Attention", "Error", "Scalar", "attention", "flex_attention"]

@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls compiled kernels: arrays in, arrays out, no copy in either direction.
+
+A shared library of kernels says itself what they take (`NAME_info`, JSON) and
+calls them with DLPack tensors (`attn_rt_run_dlpack`, attn-rt/dlpack.h). Arrays
+lend their memory through `__dlpack__`; those that cannot (bf16 of ml_dtypes,
+read-only arrays, objects with the buffer protocol alone) through NumPy's array
+interface. This file needs the standard library and NumPy, and nothing of the
+package: `attn-opt --emit=python` ships it with a kernel.
+"""
+import collections
+import ctypes
+import json
+import keyword
+import os
+import sys
+
+import numpy as np
+
+
+class Error(Exception):
+    """What the compiler or a kernel refuses, in its own words."""
+
+
+# The number of attn_rt_dtype, and what DLPack calls it; as in
+# include/attn-rt/elements.inc.
+_DType = collections.namedtuple("_DType", "number dlpack bits")
+_DTYPES = {
+    "f32": _DType(1, 2, 32),
+    "f64": _DType(2, 2, 64),
+    "f16": _DType(3, 2, 16),
+    "bf16": _DType(4, 4, 16),
+    "i1": _DType(5, 6, 8),
+    "i32": _DType(6, 0, 32),
+    "i64": _DType(7, 0, 64),
+}
+_NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i1": np.bool_, "i32": np.int32, "i64": np.int64}
+# What people call the types: in NumPy, and in other libraries' texts.
+_SPELLED = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "bool": "i1", "int32": "i32", "int64": "i64"}
+
+
+class _DLTensor(ctypes.Structure):
+    """attn_rt_dltensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class _Port(ctypes.Structure):
+    """attn_rt_dlpack_port."""
+
+    _fields_ = [("dtype", ctypes.c_int32), ("rank", ctypes.c_int32)]
+
+
+class _Kernel(ctypes.Structure):
+    """attn_rt_dlpack_kernel."""
+
+    _fields_ = [
+        ("run", ctypes.c_void_p),
+        ("num_inputs", ctypes.c_int32),
+        ("num_outputs", ctypes.c_int32),
+        ("ports", ctypes.POINTER(_Port)),
+    ]
+
+
+# attn_rt_run_dlpack returns _REASONS * port + reason for what it refuses.
+_OVERLAP, _REASONS = 4, 8
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype = ctypes.c_void_p
+_pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+class Argument(collections.namedtuple("Argument", "name dtype shape")):
+    """An argument or a result of a kernel.
+
+    `dtype` is one of f16, bf16, f32, f64, i1, i32, i64. `shape` has a number
+    per dimension, or the name of a size that the call chooses: equal names are
+    equal sizes."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+def numpy_dtype(dtype):
+    """NumPy's type for `dtype`; bf16 needs the package ml_dtypes."""
+    if dtype in _NUMPY:
+        return np.dtype(_NUMPY[dtype])
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ImportError("NumPy has no bf16: install the package ml_dtypes, or pass torch tensors") from None
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def _spelled(dtype):
+    name = str(dtype).rsplit(".", 1)[-1]
+    return _SPELLED.get(name, name)
+
+
+class _View:
+    """An array's memory: as NumPy sees it, by the name of its elements' type.
+
+    bf16, which NumPy does not have, is there as integers of 16 bits."""
+
+    def __init__(self, array, dtype):
+        self.array, self.dtype = array, dtype
+
+    def lend(self):
+        """A DLPack tensor, which lives as long as what is returned."""
+        array, dtype = self.array, _DTYPES[self.dtype]
+        numbers = ctypes.c_int64 * max(array.ndim, 1)
+        tensor = _DLTensor(
+            array.__array_interface__["data"][0], 1, 0, array.ndim, dtype.dlpack, dtype.bits, 1,
+            numbers(*array.shape), numbers(*(s // array.itemsize for s in array.strides)), 0)
+        tensor.owner = array
+        return tensor
+
+
+def _torch_of(kind):
+    """The module torch, if `kind` is a type of its tensors."""
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and issubclass(kind, torch.Tensor) else None
+
+
+def _refuse_gradients(tensor, name):
+    if tensor.requires_grad and sys.modules["torch"].is_grad_enabled():
+        raise TypeError(
+            f"{name}: requires gradients, which kernels do not compute yet; pass {name}.detach() or use torch.no_grad()")
+
+
+def _refuse_device(array, name):
+    """DLPack's devices 1, 3 and 11 have the processor's memory."""
+    kind, number = array.__dlpack_device__()
+    if int(kind) not in (1, 3, 11):
+        device = getattr(array, "device", f"{int(kind)}:{number}")
+        raise ValueError(f"{name}: is in the memory of the device {device}, and the kernel runs on the processor")
+
+
+def _view_torch(torch, tensor, name):
+    _refuse_gradients(tensor, name)
+    _refuse_device(tensor, name)
+    tensor = tensor.detach()
+    if tensor.layout != torch.strided:
+        raise TypeError(f"{name}: expected a dense tensor, but got one with layout {tensor.layout}")
+    if tensor.dtype == torch.bfloat16:
+        return _View(tensor.view(torch.int16).numpy(), "bf16")
+    return _view_numpy(tensor.numpy())
+
+
+def _view_numpy(array):
+    dtype = _spelled(array.dtype)
+    return _View(array.view(np.uint16) if dtype == "bf16" else array, dtype)
+
+
+def _view(array, port):
+    """The memory of `array`, or an error that names the argument."""
+    kind = type(array)
+    if isinstance(array, np.ndarray):
+        return _view_numpy(array)
+    if torch := _torch_of(kind):
+        return _view_torch(torch, array, port.name)
+    if hasattr(array, "__dlpack_device__"):
+        _refuse_device(array, port.name)
+    try:
+        if hasattr(array, "__array_interface__"):
+            return _view_numpy(np.asarray(array))
+        if hasattr(array, "__dlpack__"):
+            return _view_numpy(np.from_dlpack(array))
+        return _view_numpy(np.asarray(memoryview(array)))
+    except (TypeError, ValueError, BufferError, RuntimeError):
+        raise TypeError(f"{port.name}: expected an array, {port}, but got {kind.__name__}") from None
+
+
+def _check(view, port, writes):
+    """Says what is wrong with an array, by the name of the argument."""
+    array = view.array
+    if not array.dtype.isnative:
+        raise TypeError(
+            f"{port.name}: its bytes are in the order of other machines ({array.dtype.str}); "
+            f"pass {port.name}.astype({array.dtype.newbyteorder('=').name!r})")
+    if view.dtype != port.dtype:
+        raise TypeError(f"{port.name}: expected {port.dtype}, but got {view.dtype}")
+    if array.ndim != len(port.shape):
+        raise ValueError(f"{port.name}: expected {port}, but got shape {array.shape}")
+    if any(stride % array.itemsize for stride in array.strides):
+        raise ValueError(
+            f"{port.name}: its strides {array.strides} are no multiples of the {array.itemsize} bytes of an element")
+    if writes and not array.flags.writeable:
+        raise ValueError(f"{port.name}: is read-only, and the kernel writes its result there")
+
+
+def _export_bf16(array):
+    if array.dtype != numpy_dtype("bf16"):
+        raise BufferError
+    return array.view(np.uint16).__dlpack__()
+
+
+def _exporter(kind, port):
+    """The fast way from an array of this type to a capsule, or None."""
+    if issubclass(kind, np.ndarray):
+        return _export_bf16 if port.dtype == "bf16" else np.ndarray.__dlpack__
+    if torch := _torch_of(kind):
+        to_dlpack = torch.utils.dlpack.to_dlpack
+
+        def export(tensor):
+            _refuse_gradients(tensor, port.name)
+            return to_dlpack(tensor)
+
+        return export
+    return getattr(kind, "__dlpack__", None)
+
+
+def _allocator(kind, dtype):
+    """What makes a result beside arguments of this type, and its element type."""
+    if torch := _torch_of(kind):
+        return torch.empty, getattr(torch, {v: k for k, v in _SPELLED.items()}[dtype])
+    return np.empty, numpy_dtype(dtype)
+
+
+class Kernel:
+    """A compiled function. Call it with arrays, in the order of its arguments
+    or by their names:
+
+        out = kernel(q, k, v)
+        kernel(q, k, v, out=buffer, threads=2)
+
+    Arrays are NumPy's, torch's (in the processor's memory), and whatever has
+    `__dlpack__` or the buffer protocol. They are read in place, with any
+    strides. Results are arrays of the kind of the first argument; several come
+    as a named tuple. With `out`, an array or a tuple of them, results are
+    written there, and `out` is returned.
+
+    `threads` is how many may work; 0 is all processors of the process. The
+    interpreter runs other threads meanwhile, and they may call this kernel.
+
+    Raises TypeError and ValueError, which name the argument, and Error for
+    what the kernel itself finds.
+    """
+
+    def __init__(self, library, name=None):
+        self._library = ctypes.CDLL(os.fspath(library))
+        self.library = os.path.abspath(library)
+        if name is None:
+            name = os.path.splitext(os.path.basename(self.library))[0]
+        info = getattr(self._library, name + "_info")
+        info.restype = ctypes.c_char_p
+        self.info = json.loads(info())
+        self.name = self.__name__ = name
+        signature = self.info["functions"][name]
+        self.arguments = tuple(self._argument(a) for a in signature["arguments"])
+        self.results = tuple(self._argument(a) for a in signature["results"])
+        self._names = {a.name: i for i, a in enumerate(self.arguments)}
+        self._tuple = collections.namedtuple(
+            name + "_results", [r.name + "_" * keyword.iskeyword(r.name) for r in self.results], rename=True)
+        ports = self.arguments + self.results
+        self._ports = (_Port * len(ports))(*(_Port(_DTYPES[p.dtype].number, len(p.shape)) for p in ports))
+        self._entry = getattr(self._library, name)
+        self._kernel = _Kernel(
+            ctypes.cast(self._entry, ctypes.c_void_p), len(self.arguments), len(self.results), self._ports)
+        self._address = ctypes.addressof(self._kernel)
+        self._pointers = ctypes.c_void_p * len(ports)
+        self._run = self._library.attn_rt_run_dlpack
+        self._run.argtypes = [ctypes.c_void_p, self._pointers, ctypes.c_int32, ctypes.c_int32]
+        self._strerror = getattr(self._library, name + "_strerror")
+        self._strerror.restype = ctypes.c_char_p
+        self._plans = {}
+        self._shapes = {}
+
+    @staticmethod
+    def _argument(port):
+        return Argument(port["name"], port["type"], tuple(port["shape"]))
+
+    def __repr__(self):
+        arguments = ", ".join(map(str, self.arguments))
+        results = ", ".join(map(str, self.results))
+        return f"<attn kernel {self.name}({arguments}) -> {results}>"
+
+    @property
+    def mlir(self):
+        """The specification, in the language of docs/Spec.md."""
+        return self.info["specification"]
+
+    def __call__(self, *arrays, out=None, threads=0, **named):
+        if named or len(arrays) != len(self.arguments):
+            arrays = self._bind(arrays, named)
+        if out is not None:
+            return self._call_into(arrays, out, threads)
+        exports, makers = self._plans.get(tuple(map(type, arrays))) or self._plan(arrays)
+        try:
+            sizes = tuple([a.shape for a in arrays])
+            shapes = self._shapes.get(sizes) or self._result_shapes(sizes)
+            results = [make(shape, dtype=dtype) for (make, dtype), shape in zip(makers, shapes)]
+            capsules = [export(a) for export, a in zip(exports, (*arrays, *results))]
+            status = self._run(
+                self._address, self._pointers(*[_pointer_of(c, b"dltensor") for c in capsules]), threads, 0)
+        except (AttributeError, BufferError, TypeError, ValueError, RuntimeError, ctypes.ArgumentError):
+            status = 1
+        if status:
+            results = self._call_slowly(arrays, makers, threads)
+        return results[0] if len(results) == 1 else self._tuple(*results)
+
+    # What follows is for calls that are rare or wrong.
+
+    def _bind(self, arrays, named):
+        """Arguments by position and by name, in the kernel's order."""
+        if len(arrays) > len(self.arguments):
+            raise TypeError(f"{self.name} takes {len(self.arguments)} arguments ({', '.join(self._names)}), but got {len(arrays)}")
+        bound = list(arrays) + [None] * (len(self.arguments) - len(arrays))
+        for name, array in named.items():
+            if name not in self._names:
+                raise TypeError(f"{self.name} has no argument {name!r}, only {', '.join(self._names)}")
+            if self._names[name] < len(arrays):
+                raise TypeError(f"{self.name} got {name!r} twice")
+            bound[self._names[name]] = array
+        missing = [a.name for a in self.arguments[len(arrays):] if a.name not in named]
+        if missing:
+            raise TypeError(f"{self.name} needs {', '.join(missing)}")
+        return tuple(bound)
+
+    def _plan(self, arrays):
+        """How arrays of these types lend their memory, and what results are."""
+        kind = type(arrays[0]) if arrays else np.ndarray
+        makers = [_allocator(kind, r.dtype) for r in self.results]
+        made = _torch_of(kind).Tensor if _torch_of(kind) else np.ndarray
+        exports = [_exporter(type(a), p) for a, p in zip(arrays, self.arguments)]
+        exports += [_exporter(made, p) for p in self.results]
+        self._plans[tuple(map(type, arrays))] = exports, makers
+        return exports, makers
+
+    def _result_shapes(self, shapes):
+        """The results' shapes for arguments of `shapes`; a wrong shape is the
+        kernel's to refuse, so it is only read here."""
+        sizes = {}
+        for port, shape in zip(self.arguments, shapes):
+            if len(shape) != len(port.shape):
+                raise ValueError
+            for name, size in zip(port.shape, shape):
+                sizes.setdefault(name, size)
+        found = tuple(tuple(sizes[s] if isinstance(s, str) else s for s in r.shape) for r in self.results)
+        if len(self._shapes) > 64:
+            self._shapes.clear()
+        self._shapes[tuple(map(tuple, shapes))] = found
+        return found
+
+    def _call_slowly(self, arrays, makers, threads):
+        views = self._views(arrays, self.arguments, writes=False)
+        shapes = self._result_shapes([v.array.shape for v in views])
+        results = [make(shape, dtype=dtype) for (make, dtype), shape in zip(makers, shapes)]
+        self._run_views(views, self._views(results, self.results, writes=True), threads)
+        return results
+
+    def _call_into(self, arrays, out, threads):
+        results = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+        if len(results) != len(self.results):
+            names = ", ".join(r.name for r in self.results)
+            raise TypeError(f"out: expected {len(self.results)} arrays ({names}), but got {len(results)}")
+        self._run_views(self._views(arrays, self.arguments, writes=False),
+                        self._views(results, self.results, writes=True), threads)
+        return out
+
+    @staticmethod
+    def _views(arrays, ports, writes):
+        views = [_view(array, port) for array, port in zip(arrays, ports)]
+        for view, port in zip(views, ports):
+            _check(view, port, writes)
+        return views
+
+    def _run_views(self, views, results, threads):
+        ports = self.arguments + self.results
+        everything = views + results
+        lent = [view.lend() for view in everything]
+        pointers = self._pointers(*map(ctypes.addressof, lent))
+        if not isinstance(threads, int):
+            raise TypeError(f"threads: expected an int, but got {type(threads).__name__}")
+        status = self._run(self._address, pointers, threads, 1)
+        if status > 0 and status % _REASONS == _OVERLAP:
+            self._refuse_overlap(views, results)
+            status = self._run(self._address, pointers, threads, 0)
+        if status:
+            raise self._error(self._strerror(status).decode(), everything)
+
+    def _refuse_overlap(self, views, results):
+        """Ranges of addresses meet; whether elements do, NumPy finds out."""
+        ports = self.arguments + self.results
+        everything = views + results
+        for i in range(len(views), len(everything)):
+            for j in range(i):
+                if np.shares_memory(everything[i].array, everything[j].array):
+                    raise ValueError(f"{ports[i].name}: shares memory with {ports[j].name}; a result needs memory of its own")
+
+    def _error(self, text, views):
+        """The kernel's text, and what the argument that it names looks like."""
+        if text == "workspace: out of memory":
+            return MemoryError(f"{self.name}: {text}")
+        subject = text.split(":", 1)[0]
+        for view, port in zip(views, self.arguments + self.results):
+            if port.name == subject:
+                return ValueError(f"{text}; expected {port}, but got shape {view.array.shape}")
+        return Error(f"{self.name}: {text}")

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Whole functions: the programs a newcomer writes."""
+import numpy as np
+import pytest
+
+import attn
+from reference import attention as reference
+
+
+def make(rng, *shape, dtype=np.float32):
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def test_words(rng):
+    @attn.function
+    def words(q: attn.f32["n", 3], k: attn.f32["m", 3], v: attn.f32["m", 3]):
+        weights = attn.softmax(attn.scores(q, k) * 3**-0.5)
+        return attn.context(weights, v), weights
+
+    q, k, v = make(rng, 4, 3), make(rng, 6, 3), make(rng, 6, 3)
+    out, weights = words(q, k, v)
+    np.testing.assert_allclose(out, reference(q, k, v)[0], atol=1e-6)
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-6)
+    assert words(q, k, v)._fields == ("out", "weights")
+    assert "attn.softmax" in words.mlir and "fused" in words.explain()
+
+
+def test_layer_with_weights_of_the_closure(rng):
+    weights = {n: make(rng, 16, 16) / 4 for n in "qkvo"}
+    table, lengths = make(rng, 4, 9), np.array([7, 3], np.int32)
+    wq, wk, wv, wo = weights.values()
+
+    @attn.function
+    def layer(x: attn.f32["b", "n", 16], lengths: attn.i32["b"]):
+        normal = attn.rms_norm(x, eps=1e-5)
+        q, k, v = (attn.split_heads(attn.project(normal, w), 4) for w in (wq, wk, wv))
+        scores = attn.score_mod(attn.scores(q, k) * 0.5, lambda s, b, h, i, j: s + table[h, attn.minimum(abs(i - j), 8)])
+        scores = attn.mask(scores, attn.causal() & attn.key_length(lengths))
+        return x + attn.project(attn.merge_heads(attn.context(attn.softmax(scores), v)), wo)
+
+    x = make(rng, 2, 7, 16)
+    normal = x / np.sqrt((x.astype(np.float64) ** 2).mean(-1, keepdims=True) + 1e-5)
+    heads = [(normal @ w).reshape(2, 7, 4, 4).transpose(0, 2, 1, 3) for w in (wq, wk, wv)]
+    out = reference(*heads, lambda s, b, h, i, j: s + table[h, np.minimum(abs(i - j), 8)],
+                    lambda b, h, i, j: (j <= i) & (j < lengths[b]))[0]
+    expected = x + out.transpose(0, 2, 1, 3).reshape(2, 7, 16) @ wo
+    np.testing.assert_allclose(layer(x, lengths), expected, atol=2e-5)
+
+
+def test_chained_with_residual_one_head_one_row(rng):
+    @attn.function
+    def chained(q: attn.f32["n", 8], k: attn.f32["m", 8]):
+        first = attn.context(attn.softmax(attn.scores(q, k) * 8**-0.5), k) + q
+        return attn.context(attn.softmax(attn.scores(first, k) * 8**-0.5), k)
+
+    for n, m in ((1, 1), (1, 5), (3, 2)):
+        q, k = make(rng, n, 8), make(rng, m, 8)
+        first = reference(q, k, k)[0] + q
+        np.testing.assert_allclose(chained(q, k), reference(first, k, k)[0], atol=1e-5)
+
+
+def test_rope_of_16_bits(rng):
+    @attn.function
+    def rotated(x: attn.f16[1, 1, "n", 8], cos: attn.f32["p", 4], sin: attn.f32["p", 4]):
+        return attn.rope(x, cos, sin)
+
+    x, angles = make(rng, 1, 1, 5, 8, dtype=np.float16), np.arange(5)[:, None] * 0.3 ** np.arange(4)
+    cos, sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    a, b = x[..., :4].astype(np.float64), x[..., 4:].astype(np.float64)
+    np.testing.assert_allclose(rotated(x, cos, sin), np.concatenate([a * cos - b * sin, b * cos + a * sin], -1), atol=2e-3)
+
+
+def test_steps_of_scores(rng):
+    @attn.function
+    def steps(q: attn.f64[2, "n", 4], b: attn.f64["n"], slopes: attn.f64[2], sinks: attn.f64[2]):
+        scores = attn.alibi(attn.softcap(attn.scores(q, q) * 0.5, 5.0), slopes) + b
+        return attn.context(attn.softmax(attn.mask(scores, lambda b, h, i, j: j <= i), sinks), q)
+
+    q, b, slopes = make(rng, 2, 6, 4, dtype=np.float64), make(rng, 6, dtype=np.float64), np.array([0.5, 0.25])
+    expected = reference(q, q, q, lambda s, _, h, i, j: 5 * np.tanh(s / 5) + b[j] + slopes[h] * (j - i), lambda b, h, i, j: j <= i,
+                         scale=0.5)[0]
+    np.testing.assert_allclose(steps(q, b, slopes, np.full(2, -np.inf)), expected, atol=1e-12)
+
+
+def test_two_calls_share_a_kernel(rng):
+    def make_function():
+        @attn.function
+        def same(x: attn.f32["n", 4]):
+            return attn.tanh(x) * 2.0
+
+        return same
+
+    assert make_function().kernel is make_function().kernel
+    x = make(rng, 3, 4)
+    np.testing.assert_allclose(make_function()(x), np.tanh(x) * 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("wrong, text", [
+    ('def f(x): return x', "argument x needs a type"),
+    ('def f(x: attn.f32["n", 3]): return 3', "returns a tensor or several"),
+    ('def f(x: attn.f32["n", 3]): return x + 1.0', r"<string>:1: add: a number and a tensor meet in \* and / only"),
+    ('def f(x: attn.f32["n", 3]): return attn.split_heads(x, 2)', "expected a last size that 2 divides"),
+    ('def f(x: attn.f32["n", 3]): return x if x else x', "no truth value"),
+    ('def f(x: attn.f32["n", 3], y: attn.f64["n", 3]): return x * y', "expected tensors of one type"),
+    ('def f(x: attn.f32["n", 3]): return attn.scores(x, 3)', "key: expected a tensor of the function, but got int"),
+    ('def f(x: attn.f32["n", 3]): return attn.context(attn.scores(x, x), x), attn.mask(attn.scores(x, x), "y")', "name its arguments"),
+])
+def test_wrong_functions(wrong, text):
+    space = {"attn": attn}
+    exec(wrong, space)
+    with pytest.raises((TypeError, attn.Error), match=text):
+        attn.function(space["f"])
+
+
+def test_ops_outside_of_a_function(rng):
+    x = make(rng, 3, 4)
+    with pytest.raises(attn.Error, match=r"test_graph\.py:\d+: ops on tensors stand in functions"):
+        attn.scores(x, x)
