@@ -76,10 +76,9 @@ def test_damaged_entries_are_made_again(folder, damage):
     _driver._loaded.clear()
     (entry,) = folder.glob("*.so")
     whole = entry.read_bytes()
-    entry.write_bytes(damage(whole))
-    # A library that is loaded stays; the damaged file is another one.
-    os.rename(entry, folder / "aside")
-    (folder / "aside").rename(entry)
+    # Another file: the first one is loaded.
+    (folder / "damaged").write_bytes(damage(whole))
+    os.replace(folder / "damaged", entry)
     assert not _driver._is_whole(entry)
     _driver.library(TEXT, ["--target=native"])
     assert _driver._is_whole(entry) and len(entry.read_bytes()) == len(whole)
