@@ -143,9 +143,12 @@ def _refuse_gradients(tensor, name):
 
 def _refuse_device(array, name):
     """DLPack's devices 1, 3 and 11 have the processor's memory."""
-    kind, number = array.__dlpack_device__()
-    if int(kind) not in (1, 3, 11):
-        device = getattr(array, "device", f"{int(kind)}:{number}")
+    if _torch_of(type(array)):
+        device, is_ours = array.device, array.device.type == "cpu"
+    else:
+        kind, number = array.__dlpack_device__()
+        device, is_ours = getattr(array, "device", f"{int(kind)}:{number}"), int(kind) in (1, 3, 11)
+    if not is_ours:
         raise ValueError(f"{name}: is in the memory of the device {device}, and the kernel runs on the processor")
 
 
