@@ -6,6 +6,7 @@
 #include "Nesting.h"
 #include "Output.h"
 #include "Registration.h"
+#include "Verify.h"
 #include "attn/Pipelines/DescribeTarget.h"
 #include "attn/Pipelines/Explain.h"
 #include "attn/Pipelines/NamePorts.h"
@@ -78,6 +79,7 @@ private:
   ExitStatus parse();
   ExitStatus selectEntries();
   ExitStatus runPhases();
+  ExitStatus verifyKernels();
   std::string dumpPath(size_t index) const;
   ExitStatus dump(size_t index);
   void explain(const Phase &phase);
@@ -92,6 +94,7 @@ private:
   LineDiagnostics diagnostics;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
+  OwningOpRef<ModuleOp> specification; ///< As it was read, to verify.
   target::Processor processor;
   TargetAttr description;
   PipelineOptions pipeline;
@@ -304,6 +307,8 @@ std::string Compiler::info() {
 }
 
 ExitStatus Compiler::runPhases() {
+  if (options.verify)
+    specification = module->clone();
   pipeline.program = options.emit == Emit::Executable;
   pipeline.info = info();
   if (options.explain && failed(collectRemarks(context, remarks)))
@@ -339,6 +344,26 @@ ExitStatus Compiler::runPhases() {
   return Success;
 }
 
+ExitStatus Compiler::verifyKernels() {
+  if (!options.verify)
+    return Success;
+  auto begin = std::chrono::steady_clock::now();
+  llvm::SmallString<128> library;
+  llvm::FileRemover remove;
+  llvm::Error error = output().makeLibrary(*module, library, remove);
+  if (!error)
+    error = tool::verifyKernels(*specification, *module, library, options);
+  timed("verify", begin);
+  if (!error)
+    return Success;
+  std::string message = llvm::toString(std::move(error));
+  if (message.empty()) {
+    reportBug();
+    return OurBug;
+  }
+  return failInInput(message);
+}
+
 ExitStatus Compiler::run() {
   llvm::Expected<target::Processor> found =
       target::findProcessor(options.target);
@@ -361,8 +386,9 @@ ExitStatus Compiler::run() {
     return Success;
   }
   pipeline.splitKeys = options.splitKeys;
-  for (auto step : {&Compiler::checkFiles, &Compiler::read,
-                    &Compiler::selectEntries, &Compiler::runPhases})
+  for (auto step :
+       {&Compiler::checkFiles, &Compiler::read, &Compiler::selectEntries,
+        &Compiler::runPhases, &Compiler::verifyKernels})
     if (ExitStatus status = (this->*step)(); status != Success)
       return status;
   if (!options.emit && options.compileTo.empty())

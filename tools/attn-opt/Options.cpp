@@ -12,11 +12,11 @@ namespace cl = llvm::cl;
 
 /// Any of these makes attn-opt the compiler.
 static constexpr StringRef compilerFlags[] = {
-    "emit",         "target",         "entry",       "compile-from",
-    "compile-to",   "dump-phases-to", "explain",     "dim",
-    "time",         "list-phases",    "help",        "h",
-    "version",      "tiles-of",       "generic-ops", "split-keys",
-    "target-facts", "print-target",
+    "emit",       "target",         "entry",        "compile-from",
+    "compile-to", "dump-phases-to", "explain",      "dim",
+    "verify",     "time",           "list-phases",  "help",
+    "h",          "version",        "tiles-of",     "generic-ops",
+    "split-keys", "target-facts",   "print-target",
 };
 
 bool attn::tool::asksForCompiler(int argc, char **argv) {
@@ -113,6 +113,10 @@ struct CommandLine {
       "explain", cl::ValueOptional, cl::value_desc("json"), cl::cat(look),
       cl::desc("Say what was fused and what was not, which tiles are skipped, "
                "and the sizes that were chosen")};
+  cl::opt<std::string> verify{
+      "verify", cl::ValueOptional, cl::value_desc("runs"), cl::cat(look),
+      cl::desc("Run the kernels on random inputs (default: 8 times) beside the "
+               "f64 reference and print the largest errors")};
   cl::list<std::string> dims{
       "dim", cl::value_desc("name=size"), cl::cat(look),
       cl::desc("With --explain: the size of an unknown dimension, such as "
@@ -165,6 +169,22 @@ static bool readDims(llvm::ArrayRef<std::string> texts, Options &options) {
   return true;
 }
 
+static bool readVerify(const CommandLine &line, Options &options) {
+  if (!line.verify.getNumOccurrences())
+    return true;
+  options.verify = 8;
+  StringRef text = line.verify;
+  if (!text.empty() && (text.getAsInteger(10, options.verify) ||
+                        options.verify < 1 || options.verify > 1000000))
+    return complain("--verify expects a number of runs from 1 to 1000000, but "
+                    "got '" +
+                    text + "'");
+  if (!options.compileFrom.empty() || !options.compileTo.empty())
+    return complain("--verify compares a specification with its kernel, and "
+                    "does not go with --compile-from and --compile-to");
+  return true;
+}
+
 static bool readOptions(const CommandLine &line, Options &options,
                         ExitStatus &status) {
   status = UsageError;
@@ -186,7 +206,8 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.time = line.time;
   options.listPhases = line.listPhases;
   std::vector<std::string> dims(line.dims.begin(), line.dims.end());
-  if (!readEmit(line.emit, options, status) || !readDims(dims, options))
+  if (!readEmit(line.emit, options, status) || !readDims(dims, options) ||
+      !readVerify(line, options))
     return false;
   if (!line.explain.empty() && !options.explainAsJson)
     return complain("--explain expects nothing or json, but got '" +

@@ -32,6 +32,7 @@ struct Options {
   std::string compileFrom, compileTo, dumpPhasesTo;
   bool explain = false, explainAsJson = false, time = false, listPhases = false;
   bool printTarget = false;
+  unsigned verify = 0; ///< Runs beside the reference.
   std::vector<std::pair<std::string, int64_t>> dims;
 };
 

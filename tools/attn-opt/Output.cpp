@@ -162,6 +162,40 @@ Error Output::link(StringRef object, target::AtomicOutput &output) const {
   return output.write((*code)->getBuffer());
 }
 
+Error Output::makeLibrary(mlir::ModuleOp module, llvm::SmallString<128> &file,
+                          llvm::FileRemover &remove) const {
+  llvm::SmallString<128> objectFile;
+  llvm::FileRemover removeObject;
+  if (!processor.isHost)
+    return llvm::createStringError("--target=" + options.target +
+                                   ": --verify runs kernels of this machine");
+  static int anchor;
+  llvm::Expected<std::string> runtime = target::findRuntime(argv0, &anchor);
+  if (!runtime)
+    return runtime.takeError();
+  llvm::SmallString<0> object;
+  if (Error error = generateObject(module, object))
+    return error;
+  for (auto [ending, path, remover] :
+       {std::tuple("o", &objectFile, &removeObject),
+        std::tuple("so", &file, &remove)})
+    if (Error error = makeTemporary(ending, *path, *remover))
+      return error;
+  if (Error error = writeFile(objectFile, object))
+    return error;
+  return target::link(target::Linked::SharedLibrary, objectFile, *runtime,
+                      file);
+}
+
+Error Output::generateObject(mlir::ModuleOp module,
+                             llvm::SmallVectorImpl<char> &object) const {
+  llvm::LLVMContext context;
+  auto translated = target::translate(module, processor, context);
+  if (!translated)
+    return llvm::createStringError("");
+  return target::generate(*translated, processor, target::Code::Object, object);
+}
+
 Error Output::writeBinary(mlir::ModuleOp module) const {
   bool isPython = options.emit == Emit::Python;
   if (isPython && secondPath().empty())
@@ -176,13 +210,8 @@ Error Output::writeBinary(mlir::ModuleOp module) const {
       return output.takeError();
     outputs.push_back(std::move(*output));
   }
-  llvm::LLVMContext context;
-  auto translated = target::translate(module, processor, context);
-  if (!translated)
-    return llvm::createStringError("");
   llvm::SmallString<0> object;
-  if (Error error = target::generate(*translated, processor,
-                                     target::Code::Object, object))
+  if (Error error = generateObject(module, object))
     return error;
   target::AtomicOutput &binary = outputs[isPython ? 1 : 0];
   if (Error error = options.emit == Emit::Object ? binary.write(object)

@@ -7,6 +7,8 @@
 #include "attn/Target/AtomicOutput.h"
 #include "attn/Target/CodeGen.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileUtilities.h"
 
 namespace attn::tool {
 
@@ -21,6 +23,9 @@ struct Output {
 
   /// The files that `write` makes, "-" for the standard output.
   std::vector<std::string> paths() const;
+  /// A shared library of the kernels for this process, gone with `remove`.
+  llvm::Error makeLibrary(mlir::ModuleOp module, llvm::SmallString<128> &file,
+                          llvm::FileRemover &remove) const;
   /// An empty message: the reason has been reported.
   llvm::Error write(mlir::ModuleOp module) const;
 
@@ -32,6 +37,8 @@ private:
   std::string secondPath() const;
   std::string stem() const;
   llvm::Expected<std::string> text(mlir::ModuleOp module) const;
+  llvm::Error generateObject(mlir::ModuleOp module,
+                             llvm::SmallVectorImpl<char> &object) const;
   llvm::Error writeBinary(mlir::ModuleOp module) const;
   llvm::Error link(llvm::StringRef object, target::AtomicOutput &output) const;
 };
