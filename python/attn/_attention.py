@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One attention: `attention`, for a kernel, and `flex_attention`, for a call."""
+import functools
 import math
 
-from . import _driver, _emit
+import numpy as np
+
+from . import _driver, _emit, _lab
 from ._call import Error, _spelled
 from ._capture import call_traced
 from ._kernel import Kernel
 from ._masks import Operands, as_mask
-from ._trace import Scalar, lift, to_float
+from ._trace import lift, to_float
 
 _RESULTS = ("out", "lse", "weights", "scores")
 _STAGES = ("raw", "scaled", "modified", "biased", "masked")
@@ -18,8 +21,6 @@ class Problem:
 
     def __init__(self, heads, dim, dtype, value_dim=None, layout="bhsd", rank=None):
         self.query_heads, self.key_heads = heads if isinstance(heads, (tuple, list)) else (heads, heads)
-        if heads is None:
-            self.query_heads = self.key_heads = None
         self.dim, self.value_dim, self.dtype = dim, value_dim or dim, dtype
         self.rank = rank or (2 if heads is None else 4)
         if dtype not in ("f16", "bf16", "f32", "f64"):
@@ -114,9 +115,10 @@ class Attention:
 
     `kernel` is the Kernel, which takes those arrays as arguments."""
 
-    def __init__(self, kernel, bound):
+    def __init__(self, kernel, bound, observe=None):
         self.kernel = kernel
         self._bound = bound
+        self._observe = observe  # (stage) -> the same attention, which returns weights and the scores of a stage
         self._open = [a.name for a in kernel.arguments if a.name not in bound]
         self._tail = tuple(bound.values()) if [a.name for a in kernel.arguments[3:]] == list(bound) else None
 
@@ -131,6 +133,29 @@ class Attention:
                 raise TypeError(f"{self.kernel.name} got {name!r} twice")
             given[name] = array
         return self.kernel(out=out, threads=threads, **given, **self._bound)
+
+    def show(self, *arrays, tokens=None, keys=None, title=None, batch=0, **named):
+        """A picture of one call: the weights and the five steps to them, with
+        every number as kernels return it. A notebook shows it; `save(path)`
+        writes the page. `tokens` are the labels of queries, and of keys unless
+        `keys` are; `batch` is the batch entry that is shown."""
+        if self._observe is None:
+            raise Error(f"{self.name}: only what attn.attention made has pictures")
+        seen = {stage: self._observe(stage)(*arrays, **named) for stage in ("raw", "scaled", "masked")}
+        first, problem = seen["masked"], self._observe.keywords["problem"]
+
+        def one(array, heads_at=-3):
+            array = np.asarray(array.float() if hasattr(array, "float") else array).astype(np.float64)
+            array = array if array.ndim < 4 else array[batch]
+            return array.swapaxes(0, 1) if array.ndim == 3 and problem.layout == "bshd" and heads_at == -2 else array
+
+        given = dict(zip(self._open, arrays)) | named
+        query, key, value, out = (one(a, -2) for a in (given["q"], given["k"], given["v"], first.out))
+        return _lab.Picture(_lab.describe(
+            title=title or self.name, entry=self.name, query=query, key=key, value=value, out=out, weights=one(first.weights),
+            scores=one(seen["raw"].scores), scaled=one(seen["scaled"].scores), masked=one(first.scores),
+            scale=self._observe.keywords["scale"], normalization=self._observe.keywords["normalization"], queries=tokens,
+            keys=keys or (tokens if tokens is not None and len(tokens) == key.shape[-2] else None), specification=self.mlir))
 
     def __getattr__(self, name):
         if name == "kernel":
@@ -150,9 +175,15 @@ def _make(problem, mask=None, score_mod=None, bias=None, scale=None, returns="ou
         raise ValueError(f"scores_stage: expected one of {', '.join(_STAGES)}, but got {scores_stage!r}")
     returns = tuple(r for r in _RESULTS if r in returns)
     scale = 1 / math.sqrt(problem.dim) if scale is None else float(scale)
-    text, operands = write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, normalization, name)
+    same = dict(problem=problem, mask=mask, score_mod=score_mod, bias=bias, scale=scale, sinks=sinks, normalization=normalization, name=name)
+    text, operands = write(**same, returns=returns, scores_stage=scores_stage)
     kernel = _driver.load(Kernel, text, name, [f"--target={target}"])
-    return Attention(kernel, {n: a for n, _, a in operands.list if a is not None})
+    observe = functools.partial(_observed, target=target, **same)
+    return Attention(kernel, {n: a for n, _, a in operands.list if a is not None}, observe)
+
+
+def _observed(stage, **same):
+    return _make(returns=("out", "weights", "scores"), scores_stage=stage, **same)
 
 
 def attention(mask=None, *, heads=None, dim, dtype="f32", value_dim=None, scale=None, score_mod=None, bias=None, sinks=None,
@@ -195,5 +226,3 @@ def flex_attention(query, key, value, score_mod=None, mask_mod=None, *, bias=Non
     run = _make(problem, mask_mod, score_mod, bias, scale, ("out", "lse") if return_lse else "out")
     return run(query, key, value, out=out, threads=threads)
 
-
-__all__ = ["Attention", "Error", "Scalar", "attention", "flex_attention"]

@@ -382,7 +382,6 @@ class Kernel:
         return views
 
     def _run_views(self, views, results, threads):
-        ports = self.arguments + self.results
         everything = views + results
         lent = [view.lend() for view in everything]
         pointers = self._pointers(*map(ctypes.addressof, lent))

@@ -12,7 +12,6 @@ The compiler fuses them; the text says nothing about how.
 """
 import functools
 import inspect
-import keyword
 
 from . import _attention, _driver, _emit
 from ._call import Error
@@ -369,8 +368,6 @@ class Function:
             type = hints.get(name)
             if not isinstance(type, TensorType):
                 raise TypeError(f"{self._name}: argument {name} needs a type, such as {name}: attn.f32[\"n\", 64]")
-            if keyword.iskeyword(name):
-                raise TypeError(f"{self._name}: {name!r} is a word of Python")
             arguments.append((name, type))
         return arguments
 

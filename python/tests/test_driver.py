@@ -131,3 +131,15 @@ def test_explain_and_save(folder, tmp_path):
     assert "function twice" in kernel.explain(x0=8)
     kernel.save(tmp_path / "twice.so")
     assert right(Kernel(tmp_path / "twice.so"))
+
+
+def test_verify(folder):
+    assert "out: largest error" in attn.attention(attn.causal(), heads=2, dim=8).verify(runs=2)
+    lost = attn.compile("""func.func @lost(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+      %large = arith.constant dense<1.0e6> : tensor<8x4xf32>
+      %sum = arith.addf %x, %large : tensor<8x4xf32>
+      %out = arith.subf %sum, %large : tensor<8x4xf32>
+      return %out : tensor<8x4xf32>
+    }""")
+    with pytest.raises(attn.Error, match="out differs from the reference by more than its tolerance"):
+        lost.verify()

@@ -95,6 +95,7 @@ int main(void) {
   test_npy();
   test_print();
   test_main();
+  test_dlpack();
   remove_files();
   CHECK(chdir("/") == 0 && rmdir(directory) == 0);
   printf("%d failures\n", failures);

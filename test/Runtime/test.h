@@ -37,5 +37,6 @@ void test_tiles(void);
 void test_npy(void);
 void test_print(void);
 void test_main(void);
+void test_dlpack(void);
 
 #endif

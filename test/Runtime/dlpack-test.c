@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What attn_rt_run_dlpack makes of DLPack tensors, seen by a kernel that only
+// writes down its arguments.
+#include "test.h"
+
+#include "attn-rt/dlpack.h"
+#include <string.h>
+
+#define PORTS 3
+static struct {
+  size_t size;
+  attn_tensor ports[PORTS];
+  attn_rt_call call;
+} seen;
+
+static int32_t write_down(const void *args) {
+  memcpy(&seen, args, sizeof seen);
+  return seen.size == sizeof seen ? -7 : -2;
+}
+
+static float memory[3][64];
+static int64_t shape[2] = {2, 3}, strides[2] = {8, 2};
+static attn_rt_dltensor x, y, result;
+static const attn_rt_dltensor *const tensors[PORTS] = {&x, &y, &result};
+static const attn_rt_dlpack_port ports[PORTS] = {
+    {ATTN_F32, 2}, {ATTN_F32, 2}, {ATTN_F32, 2}};
+static const attn_rt_dlpack_kernel kernel = {write_down, 2, 1, ports};
+
+static attn_rt_dltensor tensor(void *data) {
+  attn_rt_dltensor t = {data, 1, 0, 2, 2, 32, 1, shape, NULL, 0};
+  return t;
+}
+
+static void reset(void) {
+  x = tensor(memory[0]);
+  y = tensor(memory[1]);
+  result = tensor(memory[2]);
+}
+
+static int32_t call_kernel(int32_t check_overlap) {
+  return attn_rt_run_dlpack(&kernel, tensors, 5, check_overlap);
+}
+
+/// Restores the tensors behind.
+static int32_t refused(int32_t check_overlap) {
+  int32_t status = call_kernel(check_overlap);
+  reset();
+  return status;
+}
+
+static void test_tensors(void) {
+  y.strides = strides;
+  y.byte_offset = 8;
+  CHECK(call_kernel(1) == -7);
+  CHECK(seen.call.threads == 5 && !seen.call.workspace);
+  CHECK(seen.ports[0].data == memory[0] && seen.ports[0].strides[0] == 3);
+  CHECK(seen.ports[1].data == memory[1] + 2 && seen.ports[1].strides[0] == 8);
+  CHECK(seen.ports[1].strides[1] == 2 && seen.ports[1].shape[1] == 3);
+  reset();
+}
+
+/* The stride of a single element may be anything, and a tensor without
+ * elements may have no memory. */
+static void test_small(void) {
+  static int64_t one[2] = {2, 1}, none[2] = {0, 3}, wild[2] = {1, 77};
+  x.shape = one;
+  x.strides = wild;
+  y.shape = none;
+  y.data = NULL;
+  CHECK(call_kernel(1) == -7);
+  CHECK(seen.ports[0].strides[0] == 1 && seen.ports[0].strides[1] == 1);
+  CHECK(seen.ports[1].data != NULL);
+  reset();
+}
+
+static void test_wrong(void) {
+  y.device_type = 2;
+  CHECK(refused(0) == ATTN_DLPACK_REASONS + ATTN_DLPACK_DEVICE);
+  x.bits = 64;
+  CHECK(refused(0) == ATTN_DLPACK_DTYPE);
+  x.code = 0;
+  CHECK(refused(0) == ATTN_DLPACK_DTYPE);
+  x.lanes = 2;
+  CHECK(refused(0) == ATTN_DLPACK_DTYPE);
+  result.ndim = 1;
+  CHECK(refused(0) == 2 * ATTN_DLPACK_REASONS + ATTN_DLPACK_RANK);
+}
+
+static void test_overlap(void) {
+  static int64_t back[2] = {-3, -1};
+  int32_t overlaps = 2 * ATTN_DLPACK_REASONS + ATTN_DLPACK_OVERLAP;
+  result.data = memory[1] + 5; /* the last element of y */
+  CHECK(call_kernel(0) == -7);
+  CHECK(refused(1) == overlaps);
+  result.data = memory[1] + 6;
+  CHECK(refused(1) == -7);
+  /* Backwards, from the last element to the first. */
+  result.data = memory[1] + 10;
+  result.strides = back;
+  CHECK(refused(1) == overlaps);
+  result.data = memory[1] + 11;
+  result.strides = back;
+  CHECK(refused(1) == -7);
+}
+
+static int32_t count(const void *args) { return -(int32_t)(*(size_t *)args); }
+
+/* More ports than the stack has room for. */
+static void test_many(void) {
+  enum { many = 40 };
+  attn_rt_dlpack_port wide[many];
+  const attn_rt_dltensor *all[many];
+  attn_rt_dlpack_kernel large = {count, many, 0, wide};
+  for (int i = 0; i < many; ++i) {
+    wide[i] = ports[0];
+    all[i] = &x;
+  }
+  CHECK(attn_rt_run_dlpack(&large, all, 0, 0) ==
+        -(int32_t)(sizeof(size_t) + many * sizeof(attn_tensor) +
+                   sizeof(attn_rt_call)));
+}
+
+void test_dlpack(void) {
+  reset();
+  test_tensors();
+  test_small();
+  test_wrong();
+  test_overlap();
+  test_many();
+}
