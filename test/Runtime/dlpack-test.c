@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What attn_rt_run_dlpack makes of DLPack tensors, seen by a kernel that only
 // writes down its arguments.
+#define _GNU_SOURCE // as the other files
 #include "test.h"
 
 #include "attn-rt/dlpack.h"

@@ -38,7 +38,6 @@ KernelBuilder KernelBuilder::narrower() const {
 }
 
 // --- scalars ---
-
 Value KernelBuilder::index(int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }
@@ -84,12 +83,11 @@ Value KernelBuilder::infinity(bool negative) {
   return splat(negative ? -infinite : infinite);
 }
 Value KernelBuilder::broadcast(Value scalar) {
-  return vector::BroadcastOp::create(
-      builder, loc, VectorType::get(lanes, scalar.getType()), scalar);
+  auto type = VectorType::get(lanes, scalar.getType());
+  return vector::BroadcastOp::create(builder, loc, type, scalar);
 }
 VectorType KernelBuilder::storedVector(Value memref) {
-  return VectorType::get(lanes,
-                         cast<MemRefType>(memref.getType()).getElementType());
+  return VectorType::get(lanes, getElementTypeOrSelf(memref));
 }
 Value KernelBuilder::widen(Value value) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
@@ -104,11 +102,24 @@ Value KernelBuilder::narrow(Value value, Value memref) {
     return value;
   return arith::TruncFOp::create(builder, loc, type, value);
 }
+/// A matrix of one column may have lost its stride, and any is right.
+static Value withUnitStride(OpBuilder &b, Location loc, Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (type.isLastDimUnitStride())
+    return memref;
+  auto [strides, offset] = type.getStridesAndOffset();
+  strides.back() = 1;
+  auto unit = StridedLayoutAttr::get(type.getContext(), offset, strides);
+  type = MemRefType::Builder(type).setLayout(unit);
+  return memref::CastOp::create(b, loc, type, memref);
+}
 Value KernelBuilder::load(Value memref, Value row, Value column) {
+  memref = withUnitStride(builder, loc, memref);
   return widen(vector::LoadOp::create(builder, loc, storedVector(memref),
                                       memref, ValueRange{row, column}));
 }
 void KernelBuilder::store(Value vector, Value memref, Value row, Value column) {
+  memref = withUnitStride(builder, loc, memref);
   vector::StoreOp::create(builder, loc, narrow(vector, memref), memref,
                           ValueRange{row, column});
 }
