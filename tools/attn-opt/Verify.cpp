@@ -6,8 +6,8 @@
 // grow while a run takes no time.
 //
 // A result is within its tolerance if no element is further from the f64
-// reference than so many units of its type, relative to the largest element of
-// the result: sums over keys have that scale.
+// reference than that share of the result's largest element: sums over keys
+// have that scale.
 #include "Verify.h"
 #include "attn-rt/program.h"
 #include "attn/Dialect/Attn/IR/AttnAttributes.h"
@@ -93,7 +93,7 @@ Datum Array::datum() const {
   return reference::makeDatum(std::move(tensor));
 }
 
-/// Units of the last place of a type that sums may miss the reference by.
+/// What sums may miss the reference by, as a share of the largest element.
 static double tolerance(Type element) {
   if (element.isF64())
     return 1e-11;
