@@ -36,17 +36,37 @@ if(ATTN_PRECOMPILE_HEADERS)
     <mlir/Transforms/DialectConversion.h>)
 endif()
 
-# Names of MLIR's and LLVM's libraries become the two shared ones: naming both
-# an archive and libMLIR.so would link MLIR twice, with two registries.
+# MLIR's archives name libLLVM.so where that was built. Ours are linked with
+# LLVM's archives instead, never with both, or there would be two registries.
+if(NOT ATTN_LINK_MLIR_DYLIB)
+  llvm_map_components_to_libnames(llvm_archives AArch64CodeGen X86CodeGen)
+  get_property(imported DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY IMPORTED_TARGETS)
+  list(FILTER imported INCLUDE REGEX "^MLIR.")
+  foreach(library IN LISTS imported)
+    get_target_property(needed ${library} INTERFACE_LINK_LIBRARIES)
+    if(needed)
+      list(TRANSFORM needed REPLACE "^LLVM$" "${llvm_archives}")
+      set_target_properties(${library} PROPERTIES INTERFACE_LINK_LIBRARIES "${needed}")
+    endif()
+  endforeach()
+endif()
+
+# Libraries of MLIR and LLVM are archives in our programs: symbols of the shared
+# ones take the loader 20 ms of each run. Programs that embed the installed
+# compiler get the shared ones.
 function(attn_target_link target)
-  set(libraries ${ARGN})
+  set(ours ${ARGN})
+  list(FILTER ours EXCLUDE REGEX "^(MLIR|LLVM)")
+  set(theirs ${ARGN})
+  list(FILTER theirs INCLUDE REGEX "^(MLIR|LLVM)")
   if(ATTN_LINK_MLIR_DYLIB)
-    list(TRANSFORM libraries REPLACE "^MLIR.*" MLIR)
+    set(theirs MLIR LLVM)
+  else()
+    list(APPEND theirs ${llvm_archives})
   endif()
-  list(TRANSFORM libraries REPLACE "^LLVM.*" LLVM)
-  list(APPEND libraries LLVM) # MLIR's headers need it, and its target does not say so
-  list(REMOVE_DUPLICATES libraries)
-  target_link_libraries(${target} PUBLIC AttnOptions ${libraries})
+  list(TRANSFORM theirs REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>")
+  target_link_libraries(${target} PUBLIC AttnOptions ${ours} ${theirs}
+    $<INSTALL_INTERFACE:MLIR> $<INSTALL_INTERFACE:LLVM>)
 endfunction()
 
 # attn_add_library(<name> <sources>... [DEPENDS <tablegen targets>...] [LINK <libraries>...])
@@ -80,6 +100,7 @@ function(attn_add_tool name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   attn_target_link(${name} ${arg_LINK})
   attn_share_headers(${name})
+  target_link_options(${name} PRIVATE -Wl,--gc-sections) # a quarter of what comes from archives
   install(TARGETS ${name} EXPORT AttnRuntimeTargets)
 endfunction()
 

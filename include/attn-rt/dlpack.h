@@ -40,6 +40,7 @@ enum {
   ATTN_DLPACK_DTYPE,
   ATTN_DLPACK_RANK,
   ATTN_DLPACK_OVERLAP, /* its memory may be that of another tensor */
+  ATTN_DLPACK_CAPSULE, /* it is no capsule of a tensor, or is missing */
   ATTN_DLPACK_REASONS = 8
 };
 
@@ -51,6 +52,24 @@ enum {
 int32_t attn_rt_run_dlpack(const attn_rt_dlpack_kernel *kernel,
                            const attn_rt_dltensor *const *tensors,
                            int32_t threads, int32_t check_overlap);
+
+/* A kernel for CPython, and the functions of its C API that a call takes: they
+ * come with the call, so that a library of kernels depends on no Python. */
+typedef struct {
+  attn_rt_dlpack_kernel kernel;
+  void *(*list_item)(void *list, ptrdiff_t index); /* PyList_GetItem */
+  void *(*capsule_pointer)(void *capsule,
+                           const char *name); /* PyCapsule_GetPointer */
+  void *(*release_lock)(void);                /* PyEval_SaveThread */
+  void (*take_lock)(void *state);             /* PyEval_RestoreThread */
+} attn_rt_capsule_kernel;
+
+/* The same for a Python list of capsules "dltensor", one per port, without a
+ * check of overlap. The caller holds the interpreter's lock, which is released
+ * while the kernel runs. After ATTN_DLPACK_CAPSULE an exception of Python's is
+ * set. */
+int32_t attn_rt_run_capsules(const attn_rt_capsule_kernel *kernel,
+                             void *capsules, int32_t threads);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,8 @@
 enum { dl_cpu = 1, dl_cuda_host = 3, dl_rocm_host = 11 };
 enum { dl_int = 0, dl_uint = 1, dl_float = 2, dl_bfloat = 4, dl_bool = 6 };
 
+enum { no_memory = -4 }; /* as a kernel without memory says */
+
 /* A tensor without elements may have no memory, which a kernel takes as a
  * tensor that is left out. */
 static _Alignas(64) char no_elements[64];
@@ -104,7 +106,8 @@ static int32_t run(const attn_rt_dlpack_kernel *kernel,
   return kernel->run(args);
 }
 
-/* The one function of the runtime that callers of a shared library see. */
+/* This and the next function are all of the runtime that callers of a shared
+ * library see. */
 __attribute__((visibility("default"))) int32_t attn_rt_run_dlpack(
     const attn_rt_dlpack_kernel *kernel, const attn_rt_dltensor *const *tensors,
     int32_t threads, int32_t check_overlap) {
@@ -118,8 +121,39 @@ __attribute__((visibility("default"))) int32_t attn_rt_run_dlpack(
     return run(kernel, tensors, threads, check_overlap, room);
   char *args = malloc(size);
   if (!args)
-    return -4; /* as a kernel without memory says */
+    return no_memory;
   int32_t status = run(kernel, tensors, threads, check_overlap, args);
   free(args);
+  return status;
+}
+
+static int32_t run_capsules(const attn_rt_capsule_kernel *python,
+                            void *capsules, int32_t threads,
+                            const attn_rt_dltensor **tensors) {
+  int32_t ports = python->kernel.num_inputs + python->kernel.num_outputs;
+  for (int32_t i = 0; i < ports; ++i) {
+    void *capsule = python->list_item(capsules, i);
+    tensors[i] = capsule ? python->capsule_pointer(capsule, "dltensor") : NULL;
+    if (!tensors[i])
+      return ATTN_DLPACK_REASONS * i + ATTN_DLPACK_CAPSULE;
+  }
+  void *state = python->release_lock();
+  int32_t status = attn_rt_run_dlpack(&python->kernel, tensors, threads, 0);
+  python->take_lock(state);
+  return status;
+}
+
+__attribute__((visibility("default"))) int32_t attn_rt_run_capsules(
+    const attn_rt_capsule_kernel *kernel, void *capsules, int32_t threads) {
+  enum { most = 16 };
+  const attn_rt_dltensor *room[most];
+  int32_t ports = kernel->kernel.num_inputs + kernel->kernel.num_outputs;
+  if (ports <= most)
+    return run_capsules(kernel, capsules, threads, room);
+  const attn_rt_dltensor **tensors = malloc((size_t)ports * sizeof *tensors);
+  if (!tensors)
+    return no_memory;
+  int32_t status = run_capsules(kernel, capsules, threads, tensors);
+  free(tensors);
   return status;
 }

@@ -161,8 +161,13 @@ void target::setTarget(mlir::ModuleOp module, const Processor &processor) {
 std::unique_ptr<llvm::Module> target::translate(mlir::ModuleOp module,
                                                 const Processor &processor,
                                                 llvm::LLVMContext &context) {
+#ifdef NDEBUG
+  bool verifies = false;
+#else
+  bool verifies = true;
+#endif
   auto translated = mlir::translateModuleToLLVMIR(
-      module, context, module.getName().value_or("attn"));
+      module, context, module.getName().value_or("attn"), !verifies);
   if (!translated)
     return nullptr;
   translated->setTargetTriple(processor.machine->getTargetTriple());

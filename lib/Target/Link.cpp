@@ -59,7 +59,7 @@ llvm::Error target::link(Linked kind, StringRef object, StringRef runtime,
   std::vector<StringRef> arguments{
       *cc,    object, runtime,    "-o",
       output, "-lm",  "-pthread", "-Wl,--gc-sections"};
-  // Callers without a C compiler look the second one up (attn-rt/dlpack.h).
+  // Callers without a C compiler look what it defines up (attn-rt/dlpack.h).
   if (kind == Linked::SharedLibrary)
     arguments.insert(arguments.end(),
                      {"-shared", "-Wl,-z,defs", "-Wl,-u,attn_rt_run_dlpack"});

@@ -2,10 +2,9 @@
 """Calls compiled kernels: arrays in, arrays out, no copy in either direction.
 
 A shared library of kernels says itself what they take (`NAME_info`, JSON) and
-calls them with DLPack tensors (`attn_rt_run_dlpack`, attn-rt/dlpack.h). Arrays
-lend their memory through `__dlpack__`; those that cannot (bf16 of ml_dtypes,
-read-only arrays, objects with the buffer protocol alone) through NumPy's array
-interface. This file needs the standard library and NumPy, and nothing of the
+calls them with DLPack tensors (attn-rt/dlpack.h). Arrays lend their memory
+through `__dlpack__`; those that cannot (bf16 of ml_dtypes, read-only arrays,
+objects with the buffer protocol alone) through NumPy's array interface. This file needs the standard library and NumPy, and nothing of the
 package: `attn-opt --emit=python` ships it with a kernel.
 """
 import collections
@@ -73,12 +72,19 @@ class _Kernel(ctypes.Structure):
     ]
 
 
+_PYTHON_API = [("PyList_GetItem", ctypes.pythonapi.PyList_GetItem), ("PyCapsule_GetPointer", ctypes.pythonapi.PyCapsule_GetPointer),
+               ("PyEval_SaveThread", ctypes.pythonapi.PyEval_SaveThread),
+               ("PyEval_RestoreThread", ctypes.pythonapi.PyEval_RestoreThread)]
+
+
+class _CapsuleKernel(ctypes.Structure):
+    """attn_rt_capsule_kernel."""
+
+    _fields_ = [("kernel", _Kernel)] + [(name, ctypes.c_void_p) for name, _ in _PYTHON_API]
+
+
 # attn_rt_run_dlpack returns _REASONS * port + reason for what it refuses.
 _OVERLAP, _REASONS = 4, 8
-
-_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_of.restype = ctypes.c_void_p
-_pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 class Argument(collections.namedtuple("Argument", "name dtype shape")):
@@ -271,12 +277,15 @@ class Kernel:
         ports = self.arguments + self.results
         self._ports = (_Port * len(ports))(*(_Port(_DTYPES[p.dtype].number, len(p.shape)) for p in ports))
         self._entry = getattr(self._library, name)
-        self._kernel = _Kernel(
-            ctypes.cast(self._entry, ctypes.c_void_p), len(self.arguments), len(self.results), self._ports)
-        self._address = ctypes.addressof(self._kernel)
+        self._kernel = _CapsuleKernel(
+            _Kernel(ctypes.cast(self._entry, ctypes.c_void_p), len(self.arguments), len(self.results), self._ports),
+            *(ctypes.cast(function, ctypes.c_void_p) for _, function in _PYTHON_API))
+        self._address = ctypes.byref(self._kernel)
         self._pointers = ctypes.c_void_p * len(ports)
         self._run = self._library.attn_rt_run_dlpack
-        self._run.argtypes = [ctypes.c_void_p, self._pointers, ctypes.c_int32, ctypes.c_int32]
+        self._run.argtypes = [ctypes.POINTER(_CapsuleKernel), self._pointers, ctypes.c_int32, ctypes.c_int32]
+        self._run_capsules = ctypes.PyDLL(self.library).attn_rt_run_capsules
+        self._run_capsules.argtypes = [ctypes.POINTER(_CapsuleKernel), ctypes.py_object, ctypes.c_int32]
         self._strerror = getattr(self._library, name + "_strerror")
         self._strerror.restype = ctypes.c_char_p
         self._plans = {}
@@ -307,8 +316,7 @@ class Kernel:
             shapes = self._shapes.get(sizes) or self._result_shapes(sizes)
             results = [make(shape, dtype=dtype) for (make, dtype), shape in zip(makers, shapes)]
             capsules = [export(a) for export, a in zip(exports, (*arrays, *results))]
-            status = self._run(
-                self._address, self._pointers(*[_pointer_of(c, b"dltensor") for c in capsules]), threads, 0)
+            status = self._run_capsules(self._address, capsules, threads)
         except (AttributeError, BufferError, TypeError, ValueError, RuntimeError, ctypes.ArgumentError):
             status = 1
         if status:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays in, arrays out: memory, strides, types, errors, threads."""
 import concurrent.futures
+import ctypes
 import random
 
 import ml_dtypes
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import attn
+from attn._call import _DLTensor
 from reference import attention as reference
 
 
@@ -43,16 +45,15 @@ def test_no_copy_of_results(plain, q):
 def test_no_copy_of_arguments(plain, q, monkeypatch):
     """The kernel sees the arrays' own addresses."""
     kernel, seen = plain.kernel, []
-    run = kernel._run
+    run = kernel._run_capsules
+    pointer_of = ctypes.PYFUNCTYPE(ctypes.POINTER(_DLTensor), ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi))
 
-    def watch(address, pointers, threads, check):
-        import ctypes
+    def watch(address, capsules, threads):
+        seen.extend(pointer_of(c, b"dltensor").contents.data for c in capsules)
+        return run(address, capsules, threads)
 
-        from attn._call import _DLTensor
-        seen.extend(ctypes.cast(p, ctypes.POINTER(_DLTensor)).contents.data for p in pointers)
-        return run(address, pointers, threads, check)
-
-    monkeypatch.setattr(kernel, "_run", watch)
+    monkeypatch.setattr(kernel, "_run_capsules", watch)
     k, v = q[:, :, ::2], q[:, ::-1]
     out = kernel(q, k, v[:, :, :5])
     assert seen[:3] == [x.__array_interface__["data"][0] for x in (q, k, v)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What attn_rt_run_dlpack makes of DLPack tensors, seen by a kernel that only
-// writes down its arguments.
+// What attn_rt_run_dlpack and attn_rt_run_capsules make of DLPack tensors, seen
+// by kernels that only write down their arguments.
 #define _GNU_SOURCE // as the other files
 #include "test.h"
 
@@ -121,6 +121,56 @@ static void test_many(void) {
                    sizeof(attn_rt_call)));
 }
 
+/* A list is an array of tensors here, which are their own capsules. */
+static int locks;
+static void *item_of(void *list, ptrdiff_t i) {
+  CHECK(locks == 0);
+  return ((void **)list)[i];
+}
+static void *pointer_of(void *capsule, const char *name) {
+  CHECK(strcmp(name, "dltensor") == 0);
+  return capsule;
+}
+static void *release_lock(void) {
+  ++locks;
+  return &locks;
+}
+static void take_lock(void *state) {
+  CHECK(state == &locks);
+  locks = -1;
+}
+static int32_t without_lock(const void *args) {
+  return locks == 1 ? count(args) : -1;
+}
+
+static void test_capsules(void) {
+  enum { many = 40, few = 3 };
+  attn_rt_dlpack_port wide[many];
+  void *list[many];
+  for (int i = 0; i < many; ++i) {
+    wide[i] = ports[0];
+    list[i] = &x;
+  }
+  attn_rt_capsule_kernel python = {{without_lock, few, 0, wide},
+                                   item_of,
+                                   pointer_of,
+                                   release_lock,
+                                   take_lock};
+  for (int32_t n = few; n <= many; n += many - few) {
+    python.kernel.num_inputs = n;
+    locks = 0;
+    CHECK(attn_rt_run_capsules(&python, list, 0) ==
+          -(int32_t)(sizeof(size_t) + (size_t)n * sizeof(attn_tensor) +
+                     sizeof(attn_rt_call)));
+    CHECK(locks == -1);
+  }
+  list[1] = NULL; /* Python's functions fail, and the lock is still held */
+  locks = 0;
+  CHECK(attn_rt_run_capsules(&python, list, 0) ==
+        ATTN_DLPACK_REASONS + ATTN_DLPACK_CAPSULE);
+  CHECK(locks == 0);
+}
+
 void test_dlpack(void) {
   reset();
   test_tensors();
@@ -128,4 +178,5 @@ void test_dlpack(void) {
   test_wrong();
   test_overlap();
   test_many();
+  test_capsules();
 }

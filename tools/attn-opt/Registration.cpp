@@ -19,7 +19,6 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -113,7 +112,6 @@ void attn::tool::registerPasses() {
   registerOne([] { return createConvertToLLVMPass(); });
   registerOne([] { return createConvertIndexToLLVMPass(); });
   registerOne([] { return createConvertMathToLLVMPass(); });
-  registerOne([] { return createConvertVectorToLLVMPass(); });
   registerOne([] { return createConvertVectorToSCFPass(); });
   registerOne([] { return createFinalizeMemRefToLLVMConversionPass(); });
   registerOne([] { return createLowerAffinePass(); });

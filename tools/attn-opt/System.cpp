@@ -111,6 +111,9 @@ static bool startThread(size_t stack, Call &call, pthread_t &thread) {
 ExitStatus attn::tool::onLargeStack(llvm::function_ref<ExitStatus()> work) {
   // One thread works at a time, so one pool of memory is enough.
   mallopt(M_ARENA_MAX, 1);
+  // What one pass gives back the next one takes: the system need not see it.
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 16 << 20);
   Call call{work, OurBug};
   pthread_t thread;
   // Memory is taken where it is touched only, but a limit may count it all.

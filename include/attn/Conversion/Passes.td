@@ -38,6 +38,17 @@ def ConvertAttnToCPU : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def ExpandForLLVM : Pass<"attn-expand-for-llvm", "::mlir::ModuleOp"> {
+  let summary = "Ops that LLVM has no counterpart of become those it has";
+  let description = [{
+    Subviews, masks, steps, and vectors of more than one dimension, by MLIR's
+    patterns.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def JoinScalarLoads : Pass<"attn-join-scalar-loads", "::mlir::func::FuncOp"> {
   let summary = "Neighbours that are broadcast one by one are loaded together";
   let description = [{
