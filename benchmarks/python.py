@@ -64,8 +64,8 @@ def overhead(kernel, x, runs=15, calls=2000):
     keep = []
     seen = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(
         lambda address: keep.append(ctypes.string_at(address, ctypes.sizeof(Args))) or 0)
-    spy = attn._call._Kernel(ctypes.cast(seen, ctypes.c_void_p), 3, 1, kernel._ports)
-    library.attn_rt_run_dlpack(ctypes.addressof(spy), kernel._pointers(*map(ctypes.addressof, lent)), 1, 0)
+    spy = attn._call._CapsuleKernel(attn._call._Kernel(ctypes.cast(seen, ctypes.c_void_p), 3, 1, kernel._ports))
+    library.attn_rt_run_dlpack(ctypes.byref(spy), kernel._pointers(*map(ctypes.addressof, lent)), 1, 0)
     args = Args(keep[0])
     entry, address = kernel._entry, ctypes.addressof(args)
     entry.argtypes = [ctypes.c_void_p]

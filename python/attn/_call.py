@@ -9,8 +9,10 @@ package: `attn-opt --emit=python` ships it with a kernel.
 """
 import collections
 import ctypes
+import functools
 import json
 import keyword
+import operator
 import os
 import sys
 
@@ -82,6 +84,9 @@ class _CapsuleKernel(ctypes.Structure):
 
     _fields_ = [("kernel", _Kernel)] + [(name, ctypes.c_void_p) for name, _ in _PYTHON_API]
 
+
+_object = ctypes.py_object
+_shape_of, _requires_grad = operator.attrgetter("shape"), operator.attrgetter("requires_grad")
 
 # attn_rt_run_dlpack returns _REASONS * port + reason for what it refuses.
 _OVERLAP, _REASONS = 4, 8
@@ -222,21 +227,15 @@ def _exporter(kind, port):
     if issubclass(kind, np.ndarray):
         return _export_bf16 if port.dtype == "bf16" else np.ndarray.__dlpack__
     if torch := _torch_of(kind):
-        to_dlpack = torch.utils.dlpack.to_dlpack
-
-        def export(tensor):
-            _refuse_gradients(tensor, port.name)
-            return to_dlpack(tensor)
-
-        return export
+        return torch.utils.dlpack.to_dlpack
     return getattr(kind, "__dlpack__", None)
 
 
 def _allocator(kind, dtype):
-    """What makes a result beside arguments of this type, and its element type."""
+    """What makes a result of a shape beside arguments of this type."""
     if torch := _torch_of(kind):
-        return torch.empty, getattr(torch, {v: k for k, v in _SPELLED.items()}[dtype])
-    return np.empty, numpy_dtype(dtype)
+        return functools.partial(torch.empty, dtype=getattr(torch, {v: k for k, v in _SPELLED.items()}[dtype]))
+    return functools.partial(np.empty, dtype=numpy_dtype(dtype))
 
 
 class Kernel:
@@ -271,6 +270,7 @@ class Kernel:
         signature = self.info["functions"][name]
         self.arguments = tuple(self._argument(a) for a in signature["arguments"])
         self.results = tuple(self._argument(a) for a in signature["results"])
+        self._arity = len(self.arguments)
         self._names = {a.name: i for i, a in enumerate(self.arguments)}
         self._tuple = collections.namedtuple(
             name + "_results", [r.name + "_" * keyword.iskeyword(r.name) for r in self.results], rename=True)
@@ -285,7 +285,6 @@ class Kernel:
         self._run = self._library.attn_rt_run_dlpack
         self._run.argtypes = [ctypes.POINTER(_CapsuleKernel), self._pointers, ctypes.c_int32, ctypes.c_int32]
         self._run_capsules = ctypes.PyDLL(self.library).attn_rt_run_capsules
-        self._run_capsules.argtypes = [ctypes.POINTER(_CapsuleKernel), ctypes.py_object, ctypes.c_int32]
         self._strerror = getattr(self._library, name + "_strerror")
         self._strerror.restype = ctypes.c_char_p
         self._plans = {}
@@ -306,17 +305,22 @@ class Kernel:
         return self.info["specification"]
 
     def __call__(self, *arrays, out=None, threads=0, **named):
-        if named or len(arrays) != len(self.arguments):
+        if named or len(arrays) != self._arity:
             arrays = self._bind(arrays, named)
         if out is not None:
             return self._call_into(arrays, out, threads)
-        exports, makers = self._plans.get(tuple(map(type, arrays))) or self._plan(arrays)
+        export, exports, makers, tensors = self._plans.get(tuple(map(type, arrays))) or self._plan(arrays)
         try:
-            sizes = tuple([a.shape for a in arrays])
+            sizes = tuple(map(_shape_of, arrays))
             shapes = self._shapes.get(sizes) or self._result_shapes(sizes)
-            results = [make(shape, dtype=dtype) for (make, dtype), shape in zip(makers, shapes)]
-            capsules = [export(a) for export, a in zip(exports, (*arrays, *results))]
-            status = self._run_capsules(self._address, capsules, threads)
+            results = [make(shape) for make, shape in zip(makers, shapes)]
+            if tensors and any(map(_requires_grad, arrays)):
+                raise TypeError
+            if export:
+                capsules = list(map(export, (*arrays, *results)))
+            else:
+                capsules = [export(a) for export, a in zip(exports, (*arrays, *results))]
+            status = self._run_capsules(self._address, _object(capsules), threads)
         except (AttributeError, BufferError, TypeError, ValueError, RuntimeError, ctypes.ArgumentError):
             status = 1
         if status:
@@ -348,8 +352,10 @@ class Kernel:
         made = _torch_of(kind).Tensor if _torch_of(kind) else np.ndarray
         exports = [_exporter(type(a), p) for a, p in zip(arrays, self.arguments)]
         exports += [_exporter(made, p) for p in self.results]
-        self._plans[tuple(map(type, arrays))] = exports, makers
-        return exports, makers
+        export = exports[0] if len(set(exports)) == 1 else None
+        tensors = any(map(_torch_of, map(type, arrays)))
+        self._plans[tuple(map(type, arrays))] = plan = export, exports, makers, tensors
+        return plan
 
     def _result_shapes(self, shapes):
         """The results' shapes for arguments of `shapes`; a wrong shape is the
@@ -369,7 +375,7 @@ class Kernel:
     def _call_slowly(self, arrays, makers, threads):
         views = self._views(arrays, self.arguments, writes=False)
         shapes = self._result_shapes([v.array.shape for v in views])
-        results = [make(shape, dtype=dtype) for (make, dtype), shape in zip(makers, shapes)]
+        results = [make(shape) for make, shape in zip(makers, shapes)]
         self._run_views(views, self._views(results, self.results, writes=True), threads)
         return results
 

@@ -50,7 +50,7 @@ def test_no_copy_of_arguments(plain, q, monkeypatch):
         ("PyCapsule_GetPointer", ctypes.pythonapi))
 
     def watch(address, capsules, threads):
-        seen.extend(pointer_of(c, b"dltensor").contents.data for c in capsules)
+        seen.extend(pointer_of(c, b"dltensor").contents.data for c in capsules.value)
         return run(address, capsules, threads)
 
     monkeypatch.setattr(kernel, "_run_capsules", watch)
