@@ -140,7 +140,8 @@ class Attention:
         writes the page. `tokens` are the labels of queries, and of keys unless
         `keys` are; `batch` is the batch entry that is shown."""
         if self._observe is None:
-            raise Error(f"{self.name}: only what attn.attention made has pictures")
+            given = dict(zip(self._open, arrays)) | named | self._bound
+            return self.kernel.show(tokens=tokens, keys=keys, title=title, batch=batch, **given)
         seen = {stage: self._observe(stage)(*arrays, **named) for stage in ("raw", "scaled", "masked")}
         first, problem = seen["masked"], self._observe.keywords["problem"]
 

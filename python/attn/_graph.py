@@ -383,6 +383,10 @@ class Function:
         """As Kernel.explain."""
         return self.kernel.explain(**sizes)
 
+    def show(self, *arrays, tokens=None, keys=None, title=None, batch=0, **named):
+        """As Kernel.show."""
+        return self.kernel.show(*arrays, tokens=tokens, keys=keys, title=title, batch=batch, **named)
+
     def __repr__(self):
         return f"<attn function {self._name}>"
 

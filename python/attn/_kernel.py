@@ -5,7 +5,7 @@ import pathlib
 import re
 import shutil
 
-from . import _call, _driver
+from . import _call, _driver, _steps
 from ._call import Error
 
 _FUNCTION = re.compile(r"^\s*func\.func\s+(?:public\s+)?@([\w$.]+)", re.MULTILINE)
@@ -28,6 +28,14 @@ class Kernel(_call.Kernel):
         arguments = ["-", f"--verify={runs}", f"--entry={self.name}", f"--target={self.info['target']}"]
         arguments += [f"--dim={name}={size}" for name, size in sizes.items()]
         return _driver.run(arguments, self.mlir, "verifying")
+
+    def show(self, *arrays, tokens=None, keys=None, title=None, batch=0, **named):
+        """A picture of one call: the weights and the five steps to them, with
+        every number as kernels return it. A notebook shows it; `save(path)`
+        writes the page. The specification has one attention, written in steps
+        from attn.scores to attn.context. `tokens` are the labels of queries,
+        and of keys unless `keys` are; `batch` is the batch entry that is shown."""
+        return _steps.picture(self, compile, self._bind(arrays, named), tokens, keys, title, batch)
 
     def save(self, path):
         """Copies the shared library, which needs nothing but the C library."""
