@@ -3,6 +3,7 @@
 # a part of it with `/usr/lib/llvm-22/bin/lit -v build/dev/test/Dialect`.
 import os
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -19,14 +20,17 @@ config.environment["PATH"] = os.pathsep.join(
     [*filter(None, [config.test_tools]), os.path.join(config.attn_build, "bin"), config.llvm_tools, os.environ["PATH"]])
 
 
-def has_numpy(python):
-    command = [python, "-c", "import numpy"]
+def imports(python, modules):
+    command = [python, "-c", f"import {modules}"]
     return os.path.exists(python) and subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
 
 
-python = config.python if has_numpy(config.python) else sys.executable
-if has_numpy(python):
+python = config.python if imports(config.python, "numpy") else sys.executable
+if imports(python, "numpy"):
     config.available_features.add("numpy")
+    # For test/Lab/browser.test; scripts/test does not install them.
+    if shutil.which("chromium") and imports(python, "axe_core_python, playwright.sync_api"):
+        config.available_features.add("browser")
 else:
     lit_config.warning("no NumPy, so value tests are left out; scripts/test installs it")
 

@@ -6,6 +6,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <cstring>
 #include <limits>
 
 using namespace mlir;
@@ -93,6 +94,38 @@ double attn::reference::roundTo(FloatType type, double value) {
   number.convert(llvm::APFloat::IEEEdouble(),
                  llvm::APFloat::rmNearestTiesToEven, &losesInfo);
   return number.convertToDouble();
+}
+
+int64_t attn::reference::bytesOf(Type type) {
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+Number attn::reference::load(Type type, const void *from) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, from, bytesOf(type));
+  llvm::APInt value(8 * bytesOf(type), bits);
+  auto floatType = dyn_cast<FloatType>(type);
+  if (!floatType)
+    return Number::ofInteger(type.isInteger(1) ? bits != 0
+                                               : value.getSExtValue());
+  llvm::APFloat number(floatType.getFloatSemantics(), value);
+  bool losesInfo;
+  number.convert(llvm::APFloat::IEEEdouble(),
+                 llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return Number::ofReal(number.convertToDouble());
+}
+
+void attn::reference::store(Type type, Number number, void *to) {
+  auto floatType = dyn_cast<FloatType>(type);
+  if (!floatType) {
+    std::memcpy(to, &number.integer, bytesOf(type));
+    return;
+  }
+  llvm::APFloat value(number.real);
+  bool losesInfo;
+  value.convert(floatType.getFloatSemantics(),
+                llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  std::memcpy(to, value.bitcastToAPInt().getRawData(), bytesOf(type));
 }
 
 std::optional<int64_t>

@@ -11,7 +11,6 @@
 #include "Verify.h"
 #include "attn-rt/program.h"
 #include "attn/Dialect/Attn/IR/AttnAttributes.h"
-#include "attn/Interface/ElementTypes.h"
 #include "attn/Reference/Reference.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringMap.h"
@@ -36,7 +35,7 @@ struct Array {
   std::vector<char> bytes;
 
   int64_t size() const { return llvm::product_of(shape); }
-  int64_t width() const { return findElementType(element())->bytes; }
+  int64_t width() const { return reference::bytesOf(element()); }
   Type element() const { return port.getElementType(); }
   void store(int64_t i, Number number);
   Number load(int64_t i) const;
@@ -55,31 +54,11 @@ struct Kernel {
 } // namespace
 
 void Array::store(int64_t i, Number number) {
-  char *at = bytes.data() + i * width();
-  if (auto type = dyn_cast<FloatType>(element())) {
-    llvm::APFloat value(number.real);
-    bool losesInfo;
-    value.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
-                  &losesInfo);
-    std::memcpy(at, value.bitcastToAPInt().getRawData(), width());
-  } else {
-    std::memcpy(at, &number.integer, width());
-  }
+  reference::store(element(), number, bytes.data() + i * width());
 }
 
 Number Array::load(int64_t i) const {
-  uint64_t bits = 0;
-  std::memcpy(&bits, bytes.data() + i * width(), width());
-  llvm::APInt value(8 * width(), bits);
-  auto type = dyn_cast<FloatType>(element());
-  if (!type)
-    return Number::ofInteger(element().isInteger(1) ? bits != 0
-                                                    : value.getSExtValue());
-  llvm::APFloat number(type.getFloatSemantics(), value);
-  bool losesInfo;
-  number.convert(llvm::APFloat::IEEEdouble(),
-                 llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-  return Number::ofReal(number.convertToDouble());
+  return reference::load(element(), bytes.data() + i * width());
 }
 
 attn_tensor Array::tensor() {

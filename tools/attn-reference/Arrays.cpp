@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Arrays.h"
 #include "attn-rt/npy.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
-#include <cstring>
 
 using namespace mlir;
 using namespace attn::reference;
@@ -24,47 +23,23 @@ struct Array : attn_rt_array {
       attn_rt_array_free(this);
   }
   Array(const Array &) = delete;
-
-  template <typename T> T element(int64_t index) const {
-    return static_cast<const T *>(data)[index];
-  }
 };
 } // namespace
 
-static bool isFloat(const Array &array) {
-  return array.dtype == ATTN_F32 || array.dtype == ATTN_F64 ||
-         array.dtype == ATTN_F16 || array.dtype == ATTN_BF16;
-}
-
-/// A 16-bit float from its bits.
-static double half(const llvm::fltSemantics &semantics, uint16_t bits) {
-  llvm::APFloat number(semantics, llvm::APInt(16, bits));
-  bool losesInfo;
-  number.convert(llvm::APFloat::IEEEdouble(),
-                 llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-  return number.convertToDouble();
-}
-
-static Number load(const Array &array, int64_t i) {
-  switch (array.dtype) {
-  case ATTN_F32:
-    return Number::ofReal(array.element<float>(i));
-  case ATTN_F64:
-    return Number::ofReal(array.element<double>(i));
-  case ATTN_F16:
-    return Number::ofReal(
-        half(llvm::APFloat::IEEEhalf(), array.element<uint16_t>(i)));
-  case ATTN_BF16:
-    return Number::ofReal(
-        half(llvm::APFloat::BFloat(), array.element<uint16_t>(i)));
-  case ATTN_BOOL:
-    return Number::ofInteger(array.element<uint8_t>(i) != 0);
-  case ATTN_I32:
-    return Number::ofInteger(array.element<int32_t>(i));
-  case ATTN_I64:
-    return Number::ofInteger(array.element<int64_t>(i));
+/// What an array of this attn_rt_dtype holds.
+static Type typeOf(int32_t dtype, MLIRContext *context) {
+  switch (dtype) {
+#define ATTN_ELEMENT(enumerator, code, type, name, bytes, c_type, descr)       \
+  case enumerator:                                                             \
+    return parseType(type, context);
+#include "attn-rt/elements.inc"
   }
-  return Number::ofInteger(0);
+  return Type();
+}
+
+static bool fits(Type held, Type element) {
+  return isa<FloatType>(held) == isa<FloatType>(element) &&
+         held.isInteger(1) == element.isInteger(1);
 }
 
 llvm::Expected<Datum> attn::reference::readArray(const std::string &path,
@@ -74,11 +49,8 @@ llvm::Expected<Datum> attn::reference::readArray(const std::string &path,
   if (attn_rt_npy_read(path.c_str(), &array, error, sizeof(error)))
     return failed(path, error);
   Type element = getElementTypeOrSelf(type);
-  bool fits = isFloat(array) ? isa<FloatType>(element)
-              : array.dtype == ATTN_BOOL
-                  ? element.isInteger(1)
-                  : element.isIntOrIndex() && !element.isInteger(1);
-  if (!fits) {
+  Type held = typeOf(array.dtype, type.getContext());
+  if (!fits(held, element)) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
     return failed(path, Twine("holds ") + attn_rt_dtype_name(array.dtype) +
@@ -86,7 +58,8 @@ llvm::Expected<Datum> attn::reference::readArray(const std::string &path,
   }
   Tensor tensor(ArrayRef<int64_t>(array.shape, array.rank));
   for (int64_t i = 0; i < tensor.size(); ++i) {
-    tensor.elements[i] = load(array, i);
+    const char *at = static_cast<const char *>(array.data) + i * bytesOf(held);
+    tensor.elements[i] = load(held, at);
     if (auto floatType = dyn_cast<FloatType>(element))
       tensor.elements[i].real = roundTo(floatType, tensor.elements[i].real);
   }

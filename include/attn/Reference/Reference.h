@@ -73,6 +73,16 @@ struct Options {
 /// The number of `type` that is nearest to `value`, ties to even.
 double roundTo(mlir::FloatType type, double value);
 
+/// The bytes of an element of `type` in the memory of a kernel's caller: a
+/// float, an integer of up to 64 bits, or an i1, which takes a byte.
+int64_t bytesOf(mlir::Type type);
+
+/// The element of `type` at `from`, which need not be aligned.
+Number load(mlir::Type type, const void *from);
+
+/// Writes the element of `type` that is nearest to `number`.
+void store(mlir::Type type, Number number, void *to);
+
 /// Evaluates `function`. Whatever cannot be evaluated (an unknown op, arguments
 /// that do not fit, an index out of bounds) is an error at the op.
 mlir::FailureOr<llvm::SmallVector<Datum>>
