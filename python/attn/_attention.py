@@ -3,7 +3,6 @@
 import functools
 import math
 
-import numpy as np
 
 from . import _driver, _emit, _lab
 from ._call import Error, _spelled
@@ -146,8 +145,7 @@ class Attention:
         first, problem = seen["masked"], self._observe.keywords["problem"]
 
         def one(array, heads_at=-3):
-            array = np.asarray(array.float() if hasattr(array, "float") else array).astype(np.float64)
-            array = array if array.ndim < 4 else array[batch]
+            array = _lab.entry(array, batch)
             return array.swapaxes(0, 1) if array.ndim == 3 and problem.layout == "bshd" and heads_at == -2 else array
 
         given = dict(zip(self._open, arrays)) | named

@@ -59,6 +59,16 @@ def _array(name, given, rank=3):
     return array
 
 
+def entry(array, batch):
+    """One entry of the batch of an array (B, H, S, D), NumPy's or torch's; others as they are. In f64."""
+    array = np.asarray(array.float() if hasattr(array, "float") else array).astype(np.float64)
+    if array.ndim < 4:
+        return array
+    if not 0 <= batch < array.shape[0]:
+        raise ValueError(f"batch: expected an entry below {array.shape[0]}, but got {batch}")
+    return array[batch]
+
+
 def _numbers(array):
     """Nested lists of six digits; -inf is null, and what JSON cannot write is a text."""
     def number(x):
@@ -284,4 +294,4 @@ class Picture:
             beside.unlink(missing_ok=True)
 
 
-__all__ = ["Picture", "describe", "render", "tile_map"]
+__all__ = ["Picture", "describe", "entry", "render", "tile_map"]

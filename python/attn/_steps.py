@@ -105,8 +105,7 @@ def picture(kernel, compile, arrays, tokens=None, keys=None, title=None, batch=0
         return results if isinstance(results, tuple) else (results,)
 
     def one(array):
-        array = np.asarray(array.float() if hasattr(array, "float") else array).astype(np.float64)
-        return array if array.ndim < 4 else array[batch]
+        return _lab.entry(array, batch)
 
     given = {n: arguments[n] for n in (steps.query, steps.key, steps.value) if n in arguments}
     computed = [n for n in dict.fromkeys((steps.query, steps.key, steps.value)) if n not in given]

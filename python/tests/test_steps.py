@@ -98,5 +98,7 @@ def test_refused(rng):
         twice.show(x)
     with pytest.raises(attn.Error, match="difference: a picture shows weights of attn.softmax or attn.sigmoid.* attn.subtract_weights"):
         difference.show(x, x, np.float32(0.5))
+    with pytest.raises(ValueError, match="batch: expected an entry below 1, but got 1"):
+        attn.attention(heads=1, dim=4).show(x[None, None], x[None, None], x[None, None], batch=1)
     with pytest.raises(TypeError, match="words needs v"):
         words.show(x, x)
