@@ -3,7 +3,6 @@
 import functools
 import math
 
-
 from . import _driver, _emit, _lab
 from ._call import Error, _spelled
 from ._capture import call_traced
