@@ -15,6 +15,9 @@ std::string attn::positionOf(Location location) {
   auto at = location->findInstanceOf<FileLineColLoc>();
   if (!at)
     return "an unknown place";
+  if (auto named = location->findInstanceOf<NameLoc>(); at.getLine() == 0)
+    return at.getFilename().str() +
+           (named ? ": " + named.getName().str() : std::string());
   return (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" +
           Twine(at.getColumn()))
       .str();

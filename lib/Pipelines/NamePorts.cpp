@@ -49,6 +49,24 @@ static std::string nameInText(Value value, const AsmParserState &state) {
   return {};
 }
 
+/// Names of models' tensors need not be C's.
+static void makeIdentifiers(func::FuncOp function) {
+  auto *context = function.getContext();
+  llvm::StringSet<> used;
+  auto choose = [&](StringRef given) {
+    std::string base = attn::toPortName(given), unique = base;
+    for (unsigned i = 1; !used.insert(unique).second; ++i)
+      unique = base + "_" + std::to_string(i);
+    return StringAttr::get(context, unique);
+  };
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto given = function.getArgAttrOfType<StringAttr>(i, "attn.name"))
+      function.setArgAttr(i, "attn.name", choose(given));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (auto given = function.getResultAttrOfType<StringAttr>(i, "attn.name"))
+      function.setResultAttr(i, "attn.name", choose(given));
+}
+
 static void nameFunction(func::FuncOp function, const AsmParserState *state) {
   constexpr StringLiteral attribute = "attn.name";
   // Names that were chosen keep theirs; others go around them.
@@ -82,6 +100,12 @@ static void nameFunction(func::FuncOp function, const AsmParserState *state) {
           i, attribute,
           choose(i < end->getNumOperands() ? end->getOperand(i) : Value(),
                  "out", i));
+}
+
+void attn::nameModelPorts(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    makeIdentifiers(function);
+  namePorts(module, nullptr);
 }
 
 void attn::namePorts(ModuleOp module, const AsmParserState *state) {

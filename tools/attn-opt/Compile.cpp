@@ -7,6 +7,8 @@
 #include "Output.h"
 #include "Registration.h"
 #include "Verify.h"
+#include "attn/Import/ONNX/Import.h"
+#include "attn/Interface/CNames.h"
 #include "attn/Pipelines/DescribeTarget.h"
 #include "attn/Pipelines/Explain.h"
 #include "attn/Pipelines/NamePorts.h"
@@ -71,11 +73,20 @@ private:
     return UserError;
   }
 
+  bool isModel() const { return StringRef(options.input).ends_with(".onnx"); }
+  /// The text that was read; empty where it was none.
+  StringRef sourceText() const {
+    if (isModel() || isBytecode(sources.getMemoryBuffer(1)->getMemBufferRef()))
+      return {};
+    return sources.getMemoryBuffer(1)->getBuffer();
+  }
+
   Output output() const {
     return Output{options, inputName(), argv[0], processor};
   }
   ExitStatus checkFiles();
   ExitStatus read();
+  ExitStatus readModel();
   ExitStatus parse();
   ExitStatus selectEntries();
   ExitStatus runPhases();
@@ -122,6 +133,8 @@ ExitStatus Compiler::checkFiles() {
 }
 
 ExitStatus Compiler::read() {
+  if (isModel())
+    return readModel();
   auto begin = std::chrono::steady_clock::now();
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
   if (!buffer)
@@ -129,8 +142,6 @@ ExitStatus Compiler::read() {
                 (options.input == "-" ? "the standard input"
                                       : "'" + options.input + "'") +
                 ": " + buffer.getError().message());
-  if (StringRef(options.input).ends_with(".onnx"))
-    return fail("reading ONNX models is not built yet");
   StringRef text = (*buffer)->getBuffer();
   watchForBugs(argc, argv, text);
   sources.AddNewSourceBuffer(
@@ -140,6 +151,37 @@ ExitStatus Compiler::read() {
   isReading(false);
   timed("read", begin);
   return status;
+}
+
+/// The function is called as the file is; C has words of its own.
+static std::string entryNameFor(StringRef file) {
+  std::string name;
+  for (char c : llvm::sys::path::stem(file))
+    name += llvm::isAlnum(c) ? c : '_';
+  while (!whyNotEntryName(name).empty())
+    name = name.empty() || llvm::isDigit(name.front()) || name.front() == '_'
+               ? "model" + name
+               : name + "_model";
+  return name;
+}
+
+ExitStatus Compiler::readModel() {
+  auto begin = std::chrono::steady_clock::now();
+  watchForBugs(argc, argv, "");
+  OnnxOptions onnx;
+  onnx.function = entryNameFor(options.input);
+  onnx.strict = options.strictImport;
+  module = importOnnx(options.input, context, onnx);
+  timed("read", begin);
+  if (!module)
+    return UserError;
+  // What was accepted is valid, or the importer is wrong.
+  if (failed(verify(*module))) {
+    reportBug();
+    return OurBug;
+  }
+  nameModelPorts(*module);
+  return Success;
 }
 
 /// MLIR's verifier indexes a shape by a negative dimension.
@@ -297,11 +339,7 @@ std::string Compiler::info() {
           json.value(llvm::formatv("{0}: {1}", op->getName(), schedule).str());
       });
     });
-    json.attribute(
-        "specification",
-        isBytecode(sources.getMemoryBuffer(1)->getMemBufferRef())
-            ? std::string()
-            : llvm::json::fixUTF8(sources.getMemoryBuffer(1)->getBuffer()));
+    json.attribute("specification", llvm::json::fixUTF8(sourceText()));
   });
   return text;
 }
@@ -311,8 +349,6 @@ ExitStatus Compiler::runPhases() {
     specification = module->clone();
   pipeline.program = options.emit == Emit::Executable;
   pipeline.info = info();
-  if (options.explain && failed(collectRemarks(context, remarks)))
-    return OurBug;
   bool started = options.compileFrom.empty();
   for (auto [index, phase] : llvm::enumerate(phases())) {
     if (!started) {
@@ -386,6 +422,8 @@ ExitStatus Compiler::run() {
     return Success;
   }
   pipeline.splitKeys = options.splitKeys;
+  if (options.explain && failed(collectRemarks(context, remarks)))
+    return OurBug;
   for (auto step :
        {&Compiler::checkFiles, &Compiler::read, &Compiler::selectEntries,
         &Compiler::runPhases, &Compiler::verifyKernels})

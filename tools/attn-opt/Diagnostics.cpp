@@ -12,6 +12,10 @@ std::string attn::tool::position(Location location, StringRef file) {
   auto at = location->findInstanceOf<FileLineColLoc>();
   if (!at)
     return file.str();
+  // A model has no lines, but names.
+  if (auto named = location->findInstanceOf<NameLoc>(); at.getLine() == 0)
+    return at.getFilename().str() +
+           (named ? ": " + named.getName().str() : std::string());
   return (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" +
           Twine(at.getColumn()))
       .str();

@@ -16,7 +16,7 @@ static constexpr StringRef compilerFlags[] = {
     "compile-to", "dump-phases-to", "explain",      "dim",
     "verify",     "time",           "list-phases",  "help",
     "h",          "version",        "tiles-of",     "generic-ops",
-    "split-keys", "target-facts",   "print-target",
+    "split-keys", "target-facts",   "print-target", "strict-import",
 };
 
 bool attn::tool::asksForCompiler(int argc, char **argv) {
@@ -88,6 +88,10 @@ struct CommandLine {
                "l1_bytes=49152,chains=4")};
   cl::opt<bool> printTarget{"print-target", cl::cat(look),
                             cl::desc("Print the description of the target")};
+  cl::opt<bool> strictImport{
+      "strict-import", cl::cat(output),
+      cl::desc("Take every number of an ONNX model as it stands: a mask of the "
+               "lowest finite number excludes nothing")};
   cl::opt<int64_t> splitKeys{
       "split-keys", cl::value_desc("keys"), cl::init(4096), cl::cat(look),
       cl::desc("Keys of a parallel item where at most 1024 queries see twice "
@@ -197,6 +201,7 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.codeGenLevel = line.codeGenLevel;
   options.targetFacts = line.targetFacts;
   options.printTarget = line.printTarget;
+  options.strictImport = line.strictImport;
   options.entry = line.entry;
   options.compileFrom = line.compileFrom;
   options.compileTo = line.compileTo;

@@ -31,7 +31,7 @@ struct Options {
   unsigned codeGenLevel = 3; ///< LLVM's, 0 to 3.
   std::string compileFrom, compileTo, dumpPhasesTo;
   bool explain = false, explainAsJson = false, time = false, listPhases = false;
-  bool printTarget = false;
+  bool printTarget = false, strictImport = false;
   unsigned verify = 0; ///< Runs beside the reference.
   std::vector<std::pair<std::string, int64_t>> dims;
 };

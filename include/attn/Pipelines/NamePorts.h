@@ -19,6 +19,10 @@ namespace attn {
 /// arg0, arg1, .. and out0, out1, ..
 void namePorts(mlir::ModuleOp module, const mlir::AsmParserState *state);
 
+/// The same for a model, whose tensors' names stand in `attn.name`: each
+/// becomes the nearest that C can use and no other has.
+void nameModelPorts(mlir::ModuleOp module);
+
 } // namespace attn
 
 #endif

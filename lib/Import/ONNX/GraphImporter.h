@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_LIB_IMPORT_ONNX_GRAPHIMPORTER_H
+#define ATTN_LIB_IMPORT_ONNX_GRAPHIMPORTER_H
+
+#include "Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace attn::onnx {
+
+/// Imports the graph of one model into one function.
+class GraphImporter : public Graph {
+public:
+  using Graph::Graph;
+
+  /// The function, or null after reports.
+  mlir::func::FuncOp import();
+  std::optional<std::vector<Tensor>>
+  inlineGraph(const ::onnx::GraphProto &graph,
+              llvm::ArrayRef<Tensor> arguments) override;
+
+private:
+  mlir::LogicalResult checkOperators(const ::onnx::GraphProto &graph);
+  mlir::LogicalResult checkNode(const ::onnx::NodeProto &node);
+  mlir::LogicalResult readInitializers(const ::onnx::GraphProto &graph);
+  mlir::LogicalResult addArguments();
+  mlir::LogicalResult importNodes(const ::onnx::GraphProto &graph);
+  mlir::LogicalResult importNode(const ::onnx::NodeProto &node);
+  mlir::LogicalResult checkOutputs(const ::onnx::NodeProto &node);
+  mlir::LogicalResult addResults();
+  mlir::FailureOr<Tensor> argumentOf(const ::onnx::ValueInfoProto &input);
+
+  mlir::func::FuncOp function;
+  /// Outputs of nodes that were not imported: what reads them is not reported.
+  llvm::StringSet<> missing;
+  llvm::StringMap<Size> namedSizes;
+  unsigned depth = 0;
+};
+
+} // namespace attn::onnx
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Operators whose results come from attributes and sizes alone.
+#include "OperatorTable.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attn::onnx;
+
+/// A list of numbers, or one.
+static ElementsAttr fromNumbers(Node &node) {
+  Builder &b = node.build().b;
+  auto count = [](const auto &list) {
+    return static_cast<int64_t>(list.size());
+  };
+  auto row = [](int64_t n, Type element) {
+    return RankedTensorType::get({n}, element);
+  };
+  Type f32 = b.getF32Type(), i64 = b.getI64Type();
+  if (const auto *one = node.find("value_float"))
+    return DenseElementsAttr::get(RankedTensorType::get({}, f32), one->f());
+  if (const auto *one = node.find("value_int"))
+    return DenseElementsAttr::get(RankedTensorType::get({}, i64), one->i());
+  if (const auto *list = node.find("value_floats"))
+    return DenseElementsAttr::get(
+        row(count(list->floats()), f32),
+        ArrayRef<float>(list->floats().data(), list->floats().size()));
+  if (const auto *list = node.find("value_ints"))
+    return DenseElementsAttr::get(
+        row(count(list->ints()), i64),
+        ArrayRef<int64_t>(list->ints().data(), list->ints().size()));
+  return {};
+}
+
+static LogicalResult importConstant(Node &node) {
+  ElementsAttr contents;
+  if (const auto *tensor = node.find("value")) {
+    contents = node.shared().read(
+        tensor->t(), [&](const Twine &reason) { (void)node.fail(reason); });
+    if (!contents)
+      return failure();
+  } else {
+    contents = fromNumbers(node);
+  }
+  if (!contents)
+    return node.fail("expects value, value_float, value_int, value_floats or "
+                     "value_ints");
+  return node.give(node.build().constant(contents));
+}
+
+static LogicalResult importConstantOfShape(Node &node) {
+  FailureOr<Shape> shape = node.numbers(0);
+  if (failed(shape))
+    return failure();
+  Builder &b = node.build().b;
+  TypedAttr number = b.getF32FloatAttr(0);
+  if (const auto *tensor = node.find("value")) {
+    ElementsAttr contents = node.shared().read(
+        tensor->t(), [&](const Twine &reason) { (void)node.fail(reason); });
+    if (!contents)
+      return failure();
+    auto dense = dyn_cast<DenseElementsAttr>(contents);
+    if (!dense || dense.getNumElements() != 1)
+      return node.fail("expects a value of one element");
+    number = cast<TypedAttr>(dense.getSplatValue<Attribute>());
+  }
+  return node.give(node.build().splat(*shape, number));
+}
+
+/// How many numbers there are, of constants of any type or sizes.
+static FailureOr<Size> countOf(Node &node) {
+  auto constant = [&](unsigned i) {
+    return dyn_cast_or_null<DenseFPElementsAttr>(node.input(i).constant);
+  };
+  if (constant(0) && constant(1) && constant(2)) {
+    auto number = [&](unsigned i) {
+      return (*constant(i).begin()).convertToDouble();
+    };
+    double count = std::ceil((number(1) - number(0)) / number(2));
+    if (!(count < 1e12))
+      return node.fail("expects a step other than 0");
+    return Size(count > 0 ? static_cast<int64_t>(count) : 0);
+  }
+  Shape begin, end, step;
+  for (auto [i, into] : llvm::enumerate(std::array{&begin, &end, &step})) {
+    FailureOr<Shape> numbers = node.numbers(i);
+    if (failed(numbers) || numbers->size() != 1)
+      return failure();
+    *into = *numbers;
+  }
+  Size length = end[0] - begin[0];
+  std::optional<int64_t> by = step[0].constant(), known = length.constant();
+  if (by == 1 && !known)
+    return length; // sizes are not negative
+  if (!by || !known || *by == 0)
+    return node.fail("expects a step of 1 where limits depend on sizes");
+  int64_t count =
+      *known / *by + (*known % *by != 0 && (*known > 0) == (*by > 0));
+  return Size(std::max<int64_t>(count, 0));
+}
+
+/// begin, begin + step, ..
+static LogicalResult importRange(Node &node) {
+  TensorBuilder &t = node.build();
+  for (unsigned i = 0; i < 3; ++i)
+    if (!product(node.input(i).shape).is(1) ||
+        node.input(i).element != node.input(0).element)
+      return node.fail("expects limits and a step of one number and one type");
+  FailureOr<Size> count = countOf(node);
+  if (failed(count))
+    return failure();
+  Type element = node.input(0).element;
+  auto scalar = [&](unsigned i) -> Value {
+    Tensor &x = node.input(i);
+    if (auto dense = dyn_cast_or_null<DenseElementsAttr>(x.constant))
+      return arith::ConstantOp::create(
+          t.b, t.loc, cast<TypedAttr>(dense.getSplatValue<Attribute>()));
+    return arith::IndexCastOp::create(t.b, t.loc, element,
+                                      t.index(x.numbers->front()));
+  };
+  Value begin = scalar(0), step = scalar(2);
+  return node.give(
+      t.generate(*count, element, [&](OpBuilder &b, ValueRange at) -> Value {
+        Value place =
+            arith::IndexCastOp::create(b, t.loc, b.getI64Type(), at[0]);
+        if (isa<FloatType>(element)) {
+          Value number = arith::SIToFPOp::create(b, t.loc, element, place);
+          return arith::AddFOp::create(
+              b, t.loc, begin, arith::MulFOp::create(b, t.loc, number, step));
+        }
+        Value number = place;
+        if (!element.isInteger(64))
+          number = arith::TruncIOp::create(b, t.loc, element, place);
+        return arith::AddIOp::create(
+            b, t.loc, begin, arith::MulIOp::create(b, t.loc, number, step));
+      }));
+}
+
+ArrayRef<Operator> attn::onnx::constantOperators() {
+  static const Operator all[] = {
+      {"", "Constant", importConstant, 0, 0},
+      {"", "ConstantOfShape", importConstantOfShape, 1, 1},
+      {"", "Range", importRange, 3, 3},
+  };
+  return all;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Operators that ask for sizes, or give the same elements other ones.
+#include "OperatorTable.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace attn::onnx;
+
+/// `t` as `shape`, as the node's output.
+static LogicalResult giveReshaped(Node &node, Tensor &t, ArrayRef<Size> shape) {
+  std::optional<Tensor> result = node.build().reshaped(t, shape);
+  if (result)
+    return node.give(*result);
+  return node.fail("expects a shape of as many elements as the input has, for "
+                   "all sizes, but got " +
+                   describe(t) + " and " +
+                   describe({t.element, Shape(shape), {}, {}, {}}));
+}
+
+static LogicalResult importShape(Node &node) {
+  Tensor &x = node.input(0);
+  int64_t rank = x.rank();
+  auto place = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  int64_t begin = place(node.getInt("start", 0)),
+          end = place(node.getInt("end", rank));
+  Shape sizes;
+  for (int64_t i = begin; i < end; ++i)
+    sizes.push_back(x.shape[i]);
+  return node.give(
+      node.build().numbers(Size(static_cast<int64_t>(sizes.size())), sizes,
+                           node.build().b.getI64Type()));
+}
+
+static LogicalResult importSize(Node &node) {
+  return node.give(node.build().numbers({}, product(node.input(0).shape),
+                                        node.build().b.getI64Type()));
+}
+
+/// The size that makes the number of elements that of the input.
+static FailureOr<Size> inferred(Node &node, const Size &all,
+                                const Size &others) {
+  if (others.is(0))
+    return node.fail("expects no -1 in a shape with a size of 0");
+  if (std::optional<Size> exact = all.dividedBy(others))
+    return *exact;
+  return node.fail("expects a shape whose -1 follows from the sizes of the "
+                   "inputs, but got " +
+                   describe(node.input(0)) +
+                   " for a number of elements that "
+                   "is no multiple");
+}
+
+static LogicalResult importReshape(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<Shape> wanted = node.numbers(1);
+  if (failed(wanted))
+    return failure();
+  bool zeroCopies = node.getInt("allowzero", 0) == 0;
+  Size others = 1;
+  std::optional<size_t> unknown;
+  for (auto [i, size] : llvm::enumerate(*wanted)) {
+    if (size.is(0) && zeroCopies) {
+      if (static_cast<int64_t>(i) >= x.rank())
+        return node.fail("expects a 0 in a shape only where the input has a "
+                         "dimension");
+      size = x.shape[i];
+    }
+    if (size.is(-1)) {
+      if (unknown)
+        return node.fail("expects at most one -1 in a shape");
+      unknown = i;
+      continue;
+    }
+    others = others * size;
+  }
+  if (unknown) {
+    FailureOr<Size> size = inferred(node, product(x.shape), others);
+    if (failed(size))
+      return failure();
+    (*wanted)[*unknown] = *size;
+  }
+  return giveReshaped(node, x, *wanted);
+}
+
+/// Axes by an input since version 13, and by an attribute before. None: a
+/// failure was reported, or there are none and `all` is returned.
+static FailureOr<SmallVector<int64_t>> axesOf(Node &node, int64_t rank) {
+  SmallVector<int64_t> axes;
+  if (node.hasInput(1)) {
+    auto given = node.integers(1);
+    if (failed(given))
+      return failure();
+    axes = *given;
+  } else if (auto given = node.getInts("axes")) {
+    axes = *given;
+  }
+  for (int64_t &one : axes) {
+    FailureOr<int64_t> valid = node.axis(one, rank);
+    if (failed(valid))
+      return failure();
+    one = *valid;
+  }
+  llvm::sort(axes);
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+    return node.fail("expects axes that differ");
+  return axes;
+}
+
+static LogicalResult importSqueeze(Node &node) {
+  Tensor &x = node.input(0);
+  auto axes = axesOf(node, x.rank());
+  if (failed(axes))
+    return failure();
+  bool all = !node.hasInput(1) && !node.find("axes");
+  Shape shape;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    bool drop = all ? x.shape[i].is(1) : llvm::is_contained(*axes, i);
+    if (drop && x.shape[i].constant().value_or(1) != 1)
+      return node.fail("expects sizes of 1 at its axes, but got " +
+                       describe(x));
+    if (!drop)
+      shape.push_back(x.shape[i]);
+  }
+  return giveReshaped(node, x, shape);
+}
+
+static LogicalResult importUnsqueeze(Node &node) {
+  Tensor &x = node.input(0);
+  size_t count =
+      node.hasInput(1)
+          ? node.input(1).numbers ? node.input(1).numbers->size() : 0
+          : node.getInts("axes").value_or(SmallVector<int64_t>()).size();
+  auto axes = axesOf(node, x.rank() + static_cast<int64_t>(count));
+  if (failed(axes))
+    return failure();
+  Shape shape;
+  auto next = x.shape.begin();
+  for (int64_t i = 0; i < x.rank() + static_cast<int64_t>(count); ++i)
+    shape.push_back(llvm::is_contained(*axes, i) ? Size(1) : *next++);
+  return giveReshaped(node, x, shape);
+}
+
+static LogicalResult importFlatten(Node &node) {
+  Tensor &x = node.input(0);
+  int64_t axis = node.getInt("axis", 1);
+  if (axis < -x.rank() || axis > x.rank())
+    return node.fail("expects an axis of the input");
+  axis = axis < 0 ? axis + x.rank() : axis;
+  ArrayRef<Size> shape = x.shape;
+  return giveReshaped(
+      node, x,
+      {product(shape.take_front(axis)), product(shape.drop_front(axis))});
+}
+
+static LogicalResult importExpand(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<Shape> wanted = node.numbers(1);
+  if (failed(wanted))
+    return failure();
+  std::optional<Shape> shape = broadcastShape(x.shape, *wanted);
+  if (!shape)
+    return node.fail("expects an input that broadcasts to the shape, but got " +
+                     describe(x) + " and " +
+                     describe({x.element, *wanted, {}, {}, {}}));
+  if (ArrayRef(x.shape).equals(*shape))
+    return node.give(x);
+  if (x.numbers && x.numbers->size() == 1 && product(*shape).constant() &&
+      *product(*shape).constant() <= mostNumbers) {
+    Shape repeated(*product(*shape).constant(), x.numbers->front());
+    return node.give(node.build().numbers(*shape, repeated, x.element));
+  }
+  Value all = node.build().broadcast(x, *shape);
+  return node.give(node.build().made(all, *shape));
+}
+
+static LogicalResult importTranspose(Node &node) {
+  Tensor &x = node.input(0);
+  SmallVector<int64_t> order =
+      llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, x.rank())));
+  if (auto given = node.getInts("perm"))
+    order = *given;
+  SmallVector<int64_t> sorted(order);
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, x.rank())))
+    return node.fail("expects a permutation of the input's dimensions, but got "
+                     "another for " +
+                     describe(x));
+  return node.give(node.build().transpose(x, order));
+}
+
+/// What lies on one side of a diagonal; 0 on the other.
+static LogicalResult importTrilu(Node &node) {
+  Tensor &x = node.input(0);
+  if (x.rank() < 2)
+    return node.fail("expects matrices, but got " + describe(x));
+  Size diagonal = 0;
+  if (node.hasInput(1)) {
+    FailureOr<Shape> given = node.numbers(1);
+    if (failed(given) || given->size() != 1)
+      return failure();
+    diagonal = given->front();
+  }
+  TensorBuilder &t = node.build();
+  bool upper = node.getInt("upper", 1) != 0;
+  Value shift = t.index(diagonal);
+  Value zero = arith::ConstantOp::create(t.b, t.loc, t.number(x.element, 0));
+  return node.give(
+      t.map(x, [&](OpBuilder &b, Value element, ValueRange at) -> Value {
+        Value row = at[at.size() - 2], column = at.back();
+        Value edge = arith::AddIOp::create(b, t.loc, row, shift);
+        Value stays = arith::CmpIOp::create(b, t.loc,
+                                            upper ? arith::CmpIPredicate::sge
+                                                  : arith::CmpIPredicate::sle,
+                                            column, edge);
+        return arith::SelectOp::create(b, t.loc, stays, element, zero);
+      }));
+}
+
+ArrayRef<Operator> attn::onnx::shapeOperators() {
+  static const Operator all[] = {
+      {"", "Shape", importShape, 1, 1},
+      {"", "Size", importSize, 1, 1},
+      {"", "Reshape", importReshape, 2, 2},
+      {"", "Squeeze", importSqueeze, 1, 2},
+      {"", "Unsqueeze", importUnsqueeze, 1, 2},
+      {"", "Flatten", importFlatten, 1, 1},
+      {"", "Expand", importExpand, 2, 2},
+      {"", "Transpose", importTranspose, 1, 1},
+      {"", "Trilu", importTrilu, 1, 2},
+  };
+  return all;
+}

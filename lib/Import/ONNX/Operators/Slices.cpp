@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Operators that take tensors apart and put them together.
+//
+// Of shape arithmetic they make shape arithmetic: integers that follow from
+// sizes stay known.
+#include "OperatorTable.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace attn::onnx;
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Cut {
+  Size begin = 0, size;
+  int64_t step = 1;
+};
+} // namespace
+
+/// A place that counts from the end where it is negative, within 0 and `size`.
+static Size clamp(TensorBuilder &t, const Size &place, const Size &size) {
+  constexpr int64_t far = int64_t(1) << 31;
+  std::optional<int64_t> at = place.constant(), all = size.constant();
+  if (place.is(0) || place == size)
+    return place;
+  if (at && (*at >= far || *at <= -far))
+    return *at > 0 ? size : Size(0);
+  if (at && all)
+    return Size(std::clamp<int64_t>(*at < 0 ? *at + *all : *at, 0, *all));
+  Value value = t.index(place), end = t.index(size), zero = t.index(0);
+  Value fromEnd = arith::AddIOp::create(t.b, t.loc, value, end);
+  Value isNegative =
+      arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::slt, value, zero);
+  Value moved =
+      at ? (*at < 0 ? fromEnd : value)
+         : arith::SelectOp::create(t.b, t.loc, isNegative, fromEnd, value)
+               .getResult();
+  Value low = arith::MaxSIOp::create(t.b, t.loc, moved, zero);
+  return t.unknown(arith::MinSIOp::create(t.b, t.loc, low, end));
+}
+
+/// Elements of `size` from `begin` to `end` by a step above 0.
+static Cut forwards(TensorBuilder &t, const Size &begin, const Size &end,
+                    int64_t step, const Size &size) {
+  Cut cut{clamp(t, begin, size), {}, step};
+  Size length = clamp(t, end, size) - cut.begin;
+  std::optional<int64_t> known = length.constant();
+  if (known) {
+    cut.size = Size(std::max<int64_t>((*known + step - 1) / step, 0));
+    return cut;
+  }
+  if (step == 1 && cut.begin.is(0)) {
+    cut.size = length;
+    return cut;
+  }
+  Value rounded = t.index(length + Size(step - 1));
+  Value most = arith::MaxSIOp::create(t.b, t.loc, rounded, t.index(0));
+  cut.size = t.unknown(arith::DivSIOp::create(t.b, t.loc, most, t.index(step)));
+  return cut;
+}
+
+/// Backwards, of known sizes only.
+static FailureOr<Cut> backwards(Node &node, const Size &begin, const Size &end,
+                                int64_t step, const Size &size) {
+  std::optional<int64_t> from = begin.constant(), to = end.constant(),
+                         all = size.constant();
+  if (!from || !to || !all)
+    return node.fail("expects known sizes where a step is negative");
+  int64_t first =
+      std::clamp<int64_t>(*from < 0 ? *from + *all : *from, -1, *all - 1);
+  int64_t last = *to < -*all ? -1
+                             : std::clamp<int64_t>(*to < 0 ? *to + *all : *to,
+                                                   -1, *all - 1);
+  int64_t count = first > last ? (first - last - step - 1) / -step : 0;
+  return Cut{Size(first), Size(count), step};
+}
+
+/// The cut of each dimension.
+static FailureOr<SmallVector<Cut>> cutsOf(Node &node) {
+  Tensor &x = node.input(0);
+  SmallVector<Cut> cuts;
+  for (const Size &size : x.shape)
+    cuts.push_back({0, size, 1});
+  FailureOr<Shape> begins = node.numbers(1), ends = node.numbers(2);
+  if (failed(begins) || failed(ends))
+    return failure();
+  SmallVector<int64_t> axes, steps(begins->size(), 1);
+  for (size_t i = 0; i < begins->size(); ++i)
+    axes.push_back(i);
+  for (auto [i, list] : {std::pair(3u, &axes), std::pair(4u, &steps)})
+    if (node.hasInput(i)) {
+      auto given = node.integers(i);
+      if (failed(given))
+        return failure();
+      *list = *given;
+    }
+  if (ends->size() != begins->size() || axes.size() != begins->size() ||
+      steps.size() != begins->size())
+    return node.fail("expects starts, ends, axes and steps of one length");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    FailureOr<int64_t> axis = node.axis(axes[i], x.rank());
+    if (failed(axis))
+      return failure();
+    if (steps[i] == 0 || std::abs(steps[i]) > INT32_MAX)
+      return node.fail("expects steps other than 0 of at most 2^31");
+    FailureOr<Cut> cut = steps[i] > 0
+                             ? forwards(node.build(), (*begins)[i], (*ends)[i],
+                                        steps[i], x.shape[*axis])
+                             : backwards(node, (*begins)[i], (*ends)[i],
+                                         steps[i], x.shape[*axis]);
+    if (failed(cut))
+      return failure();
+    cuts[*axis] = *cut;
+  }
+  return cuts;
+}
+
+/// The place in `x` of element `place` of a tensor of `shape`, by `from` per
+/// dimension.
+static size_t linearPlace(const Tensor &x, ArrayRef<int64_t> indices) {
+  size_t at = 0;
+  for (auto [size, index] : llvm::zip(x.shape, indices))
+    at = at * *size.constant() + index;
+  return at;
+}
+
+/// Numbers of a cut, row by row.
+static Shape cutNumbers(const Tensor &x, ArrayRef<Cut> cuts) {
+  Shape result;
+  Size count = 1;
+  for (const Cut &cut : cuts)
+    count = count * cut.size;
+  for (int64_t i = 0; i < *count.constant(); ++i) {
+    SmallVector<int64_t> indices(cuts.size());
+    int64_t rest = i;
+    for (size_t dim = cuts.size(); dim-- > 0;) {
+      int64_t size = *cuts[dim].size.constant();
+      indices[dim] = *cuts[dim].begin.constant() + rest % size * cuts[dim].step;
+      rest /= size;
+    }
+    result.push_back((*x.numbers)[linearPlace(x, indices)]);
+  }
+  return result;
+}
+
+/// With a negative step, element by element.
+static Tensor gatherCut(TensorBuilder &t, Tensor &x, ArrayRef<Cut> cuts,
+                        ArrayRef<Size> shape) {
+  Value source = t.value(x);
+  SmallVector<Value> begins;
+  for (const Cut &cut : cuts)
+    begins.push_back(t.index(cut.begin));
+  return t.generate(shape, x.element, [&](OpBuilder &b, ValueRange at) {
+    SmallVector<Value> place;
+    for (auto [i, cut] : llvm::enumerate(cuts)) {
+      Value step = arith::ConstantIndexOp::create(b, t.loc, cut.step);
+      Value moved = arith::MulIOp::create(b, t.loc, at[i], step);
+      place.push_back(arith::AddIOp::create(b, t.loc, begins[i], moved));
+    }
+    return tensor::ExtractOp::create(b, t.loc, source, place).getResult();
+  });
+}
+
+static LogicalResult importSlice(Node &node) {
+  Tensor &x = node.input(0);
+  TensorBuilder &t = node.build();
+  auto cuts = cutsOf(node);
+  if (failed(cuts))
+    return failure();
+  Shape shape;
+  bool isBackwards = false;
+  for (const Cut &cut : *cuts) {
+    shape.push_back(cut.size);
+    isBackwards |= cut.step < 0;
+  }
+  if (x.numbers && product(shape).constant())
+    return node.give(t.numbers(shape, cutNumbers(x, *cuts), x.element));
+  if (isBackwards)
+    return node.give(gatherCut(t, x, *cuts, shape));
+  SmallVector<OpFoldResult> offsets, strides;
+  for (const Cut &cut : *cuts) {
+    offsets.push_back(t.folded(cut.begin));
+    strides.push_back(t.b.getIndexAttr(cut.step));
+  }
+  Value part = tensor::ExtractSliceOp::create(
+      t.b, t.loc, t.type(shape, x.element), t.value(x), offsets,
+      t.folded(shape), strides);
+  return node.give({x.element, shape, part, {}, {}});
+}
+
+//===----------------------------------------------------------------------===//
+// Split, Concat
+//===----------------------------------------------------------------------===//
+
+static FailureOr<Shape> splitSizes(Node &node, const Size &all) {
+  if (node.hasInput(1))
+    return node.numbers(1);
+  if (auto given = node.getInts("split"))
+    return Shape(given->begin(), given->end());
+  int64_t parts = node.getInt("num_outputs", node.outputs());
+  std::optional<int64_t> known = all.constant();
+  if (parts < 1 || parts != static_cast<int64_t>(node.outputs()))
+    return node.fail("expects as many outputs as num_outputs says");
+  if (std::optional<Size> each = all.dividedBy(parts))
+    return Shape(parts, *each);
+  if (!known)
+    return node.fail("expects an axis whose size is a multiple of the number "
+                     "of outputs for all sizes");
+  // The last part is smaller.
+  int64_t each = (*known + parts - 1) / parts;
+  Shape sizes(parts, Size(each));
+  sizes.back() = Size(*known - each * (parts - 1));
+  return sizes;
+}
+
+static LogicalResult importSplit(Node &node) {
+  Tensor &x = node.input(0);
+  FailureOr<int64_t> axis = node.axis(node.getInt("axis", 0), x.rank());
+  if (failed(axis))
+    return failure();
+  FailureOr<Shape> sizes = splitSizes(node, x.shape[*axis]);
+  if (failed(sizes))
+    return failure();
+  Size sum = 0;
+  for (const Size &size : *sizes) {
+    if (size.constant().value_or(0) < 0)
+      return node.fail("expects parts of at least 0");
+    sum = sum + size;
+  }
+  if (sizes->size() != node.outputs() || sum != x.shape[*axis])
+    return node.fail("expects one part per output, which together are the "
+                     "axis, of " +
+                     describe(x));
+  TensorBuilder &t = node.build();
+  Size begin = 0;
+  for (auto [i, size] : llvm::enumerate(*sizes)) {
+    if (x.numbers && x.rank() == 1) {
+      ArrayRef<Size> all = *x.numbers;
+      node.setOutput(
+          i, t.numbers(size, all.slice(*begin.constant(), *size.constant()),
+                       x.element));
+    } else {
+      node.setOutput(i, t.slice(x, *axis, begin, size));
+    }
+    begin = begin + size;
+  }
+  return success();
+}
+
+static LogicalResult importConcat(Node &node) {
+  std::vector<Tensor> parts;
+  Shape numbers;
+  bool known = true;
+  int64_t rank = node.input(0).rank();
+  FailureOr<int64_t> axis = node.axis(node.getInt("axis", 0), rank);
+  if (failed(axis))
+    return failure();
+  for (unsigned i = 0; i < node.inputs(); ++i) {
+    if (!node.hasInput(i))
+      return node.fail("expects inputs that are there");
+    Tensor &x = node.input(i);
+    bool fits = x.rank() == rank && x.element == node.input(0).element;
+    for (int64_t dim = 0; fits && dim < rank; ++dim) {
+      const Size &own = x.shape[dim], &first = node.input(0).shape[dim];
+      fits =
+          dim == *axis || !own.constant() || !first.constant() || own == first;
+    }
+    if (!fits)
+      return node.fail(
+          "expects inputs that differ in their axis only, but got " +
+          describe(node.input(0)) + " and " + describe(x));
+    known &= x.numbers && rank == 1;
+    if (known)
+      llvm::append_range(numbers, *x.numbers);
+    parts.push_back(x);
+  }
+  TensorBuilder &t = node.build();
+  if (known && static_cast<int64_t>(numbers.size()) <= mostNumbers)
+    return node.give(t.numbers(Size(static_cast<int64_t>(numbers.size())),
+                               numbers, parts.front().element));
+  return node.give(t.concat(parts, *axis));
+}
+
+//===----------------------------------------------------------------------===//
+// Gather
+//===----------------------------------------------------------------------===//
+
+/// Known integers of known places.
+static std::optional<Tensor> gatherNumbers(Node &node) {
+  Tensor &x = node.input(0), &indices = node.input(1);
+  if (!x.numbers || x.rank() != 1 || !indices.numbers)
+    return std::nullopt;
+  Shape result;
+  auto count = static_cast<int64_t>(x.numbers->size());
+  for (const Size &index : *indices.numbers) {
+    std::optional<int64_t> at = index.constant();
+    if (!at || *at < -count || *at >= count)
+      return std::nullopt;
+    result.push_back((*x.numbers)[*at < 0 ? *at + count : *at]);
+  }
+  return node.build().numbers(indices.shape, result, x.element);
+}
+
+/// One place of an axis: a slice.
+static std::optional<Tensor> gatherOne(Node &node, int64_t axis) {
+  Tensor &x = node.input(0), &indices = node.input(1);
+  if (!indices.numbers || indices.numbers->size() != 1)
+    return std::nullopt;
+  std::optional<int64_t> at = indices.numbers->front().constant(),
+                         all = x.shape[axis].constant();
+  if (!at || !all || *at < -*all || *at >= *all)
+    return std::nullopt;
+  TensorBuilder &t = node.build();
+  Tensor one = t.slice(x, axis, *at < 0 ? *at + *all : *at, 1);
+  Shape shape(x.shape.begin(), x.shape.begin() + axis);
+  llvm::append_range(shape, indices.shape);
+  shape.append(x.shape.begin() + axis + 1, x.shape.end());
+  return t.reshaped(one, shape);
+}
+
+/// Rows by index. Indices outside take the nearest row: ONNX gives them no
+/// meaning, and a kernel reads nothing that is not its own.
+static LogicalResult importGather(Node &node) {
+  Tensor &x = node.input(0), &indices = node.input(1);
+  FailureOr<int64_t> axis = node.axis(node.getInt("axis", 0), x.rank());
+  if (failed(axis))
+    return failure();
+  if (!indices.element.isInteger(32) && !indices.element.isInteger(64))
+    return node.fail("expects indices of INT32 or INT64, but got " +
+                     describe(indices));
+  if (std::optional<Tensor> known = gatherNumbers(node))
+    return node.give(*known);
+  if (std::optional<Tensor> one = gatherOne(node, *axis))
+    return node.give(*one);
+  if (x.shape[*axis].is(0))
+    return node.fail("expects an axis with elements, but got " + describe(x));
+  TensorBuilder &t = node.build();
+  Shape shape(x.shape.begin(), x.shape.begin() + *axis);
+  llvm::append_range(shape, indices.shape);
+  shape.append(x.shape.begin() + *axis + 1, x.shape.end());
+  Value source = t.value(x), places = t.value(indices),
+        size = t.index(x.shape[*axis]), last = t.index(x.shape[*axis] - 1);
+  unsigned width = indices.shape.size();
+  return node.give(
+      t.generate(shape, x.element, [&](OpBuilder &b, ValueRange at) -> Value {
+        Value zero = arith::ConstantIndexOp::create(b, t.loc, 0);
+        Value given =
+            tensor::ExtractOp::create(b, t.loc, places, at.slice(*axis, width));
+        Value index =
+            arith::IndexCastOp::create(b, t.loc, b.getIndexType(), given);
+        Value isNegative = arith::CmpIOp::create(
+            b, t.loc, arith::CmpIPredicate::slt, index, zero);
+        Value moved = arith::SelectOp::create(
+            b, t.loc, isNegative, arith::AddIOp::create(b, t.loc, index, size),
+            index);
+        Value inside = arith::MaxSIOp::create(
+            b, t.loc, arith::MinSIOp::create(b, t.loc, moved, last), zero);
+        SmallVector<Value> place(at.take_front(*axis));
+        place.push_back(inside);
+        llvm::append_range(place, at.drop_front(*axis + width));
+        return tensor::ExtractOp::create(b, t.loc, source, place);
+      }));
+}
+
+//===----------------------------------------------------------------------===//
+// Pad
+//===----------------------------------------------------------------------===//
+
+static LogicalResult importPad(Node &node) {
+  Tensor &x = node.input(0);
+  TensorBuilder &t = node.build();
+  if (node.getString("mode", "constant") != "constant")
+    return node.fail("expects mode 'constant'");
+  FailureOr<Shape> pads = node.numbers(1);
+  if (failed(pads))
+    return failure();
+  SmallVector<int64_t> axes;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    axes.push_back(i);
+  if (node.hasInput(3)) {
+    auto given = node.integers(3);
+    if (failed(given))
+      return failure();
+    axes = *given;
+  }
+  if (pads->size() != 2 * axes.size())
+    return node.fail("expects two pads per axis");
+  Shape before(x.rank(), 0), after = before, shape = x.shape;
+  for (auto [i, one] : llvm::enumerate(axes)) {
+    FailureOr<int64_t> axis = node.axis(one, x.rank());
+    if (failed(axis))
+      return failure();
+    before[*axis] = (*pads)[i];
+    after[*axis] = (*pads)[i + axes.size()];
+    for (const Size &pad : {before[*axis], after[*axis]})
+      if (!pad.constant() || *pad.constant() < 0)
+        return node.fail("expects known pads of at least 0");
+    shape[*axis] = shape[*axis] + before[*axis] + after[*axis];
+  }
+  TypedAttr number = t.number(x.element, 0);
+  if (Tensor *value = node.optionalInput(2)) {
+    auto dense = dyn_cast_or_null<DenseElementsAttr>(value->constant);
+    if (!dense || dense.getNumElements() != 1 || value->element != x.element)
+      return node.fail("expects a constant of the input's type to pad with");
+    number = cast<TypedAttr>(dense.getSplatValue<Attribute>());
+  }
+  if (ArrayRef(shape).equals(x.shape))
+    return node.give(x);
+  Value pad = arith::ConstantOp::create(t.b, t.loc, number);
+  Value padded =
+      tensor::PadOp::create(t.b, t.loc, t.type(shape, x.element), t.value(x),
+                            t.folded(before), t.folded(after), pad);
+  return node.give({x.element, shape, padded, {}, {}});
+}
+
+ArrayRef<Operator> attn::onnx::sliceOperators() {
+  static const Operator all[] = {
+      {"", "Slice", importSlice, 3, 5},
+      {"", "Split", importSplit, 1, 2},
+      {"", "Concat", importConcat, 1, anyNumber},
+      {"", "Gather", importGather, 2, 2},
+      {"", "Pad", importPad, 2, 4},
+  };
+  return all;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Sizes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace attn::onnx;
+
+std::optional<int64_t> Size::constant() const {
+  if (!valid)
+    return std::nullopt;
+  if (terms.empty())
+    return 0;
+  if (terms.size() == 1 && terms.begin()->first.empty())
+    return terms.begin()->second;
+  return std::nullopt;
+}
+
+void Size::add(const Monomial &monomial, int64_t coefficient) {
+  auto [term, isNew] = terms.try_emplace(monomial, 0);
+  if (llvm::AddOverflow(term->second, coefficient, term->second))
+    valid = false;
+  if (term->second == 0)
+    terms.erase(term);
+}
+
+Size Size::operator+(const Size &other) const {
+  Size sum = *this;
+  sum.valid &= other.valid;
+  for (const auto &[monomial, coefficient] : other.terms)
+    sum.add(monomial, coefficient);
+  return sum;
+}
+
+Size Size::operator-(const Size &other) const {
+  return *this + other * Size(-1);
+}
+
+Size Size::operator*(const Size &other) const {
+  Size result;
+  result.valid = valid && other.valid;
+  for (const auto &[left, a] : terms)
+    for (const auto &[right, b] : other.terms) {
+      Monomial both;
+      std::merge(left.begin(), left.end(), right.begin(), right.end(),
+                 std::back_inserter(both));
+      int64_t coefficient;
+      if (llvm::MulOverflow(a, b, coefficient))
+        result.valid = false;
+      else
+        result.add(both, coefficient);
+    }
+  return result;
+}
+
+std::optional<Size> Size::dividedBy(const Size &divisor) const {
+  if (!valid || !divisor.valid || divisor.terms.size() != 1)
+    return std::nullopt;
+  const auto &[symbols, number] = *divisor.terms.begin();
+  Size quotient;
+  for (const auto &[monomial, coefficient] : terms) {
+    if (!std::includes(monomial.begin(), monomial.end(), symbols.begin(),
+                       symbols.end()) ||
+        (number == -1 && coefficient == INT64_MIN) || coefficient % number)
+      return std::nullopt;
+    Monomial rest;
+    std::set_difference(monomial.begin(), monomial.end(), symbols.begin(),
+                        symbols.end(), std::back_inserter(rest));
+    quotient.add(rest, coefficient / number);
+  }
+  return quotient;
+}
+
+Size attn::onnx::product(ArrayRef<Size> sizes) {
+  Size all = 1;
+  for (const Size &size : sizes)
+    all = all * size;
+  return all;
+}
+
+Value Sizes::emit(OpBuilder &b, Location loc, const Size &size) {
+  if (std::optional<int64_t> constant = size.constant())
+    return arith::ConstantIndexOp::create(b, loc, *constant);
+  Value sum;
+  for (const auto &[monomial, coefficient] : size.terms) {
+    Value term;
+    for (unsigned symbol : monomial)
+      term = term ? arith::MulIOp::create(b, loc, term, symbols[symbol])
+                  : symbols[symbol];
+    if (!term || coefficient != 1) {
+      Value factor = arith::ConstantIndexOp::create(b, loc, coefficient);
+      term = term ? arith::MulIOp::create(b, loc, term, factor) : factor;
+    }
+    sum = sum ? arith::AddIOp::create(b, loc, sum, term) : term;
+  }
+  return sum;
+}
+
+OpFoldResult Sizes::emitFolded(OpBuilder &b, Location loc, const Size &size) {
+  if (std::optional<int64_t> constant = size.constant())
+    return b.getIndexAttr(*constant);
+  return emit(b, loc, size);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Integers that follow from the sizes of the inputs.
+//
+// Exporters write shapes as arithmetic: Shape, Slice, Mul, Concat, Reshape. To
+// know that (batch * seq) * 64 elements are batch, seq and 64 of them, sizes
+// are polynomials with whole coefficients in unknown sizes, kept in one normal
+// form so that equal ones are equal by comparison.
+#ifndef ATTN_LIB_IMPORT_ONNX_SIZES_H
+#define ATTN_LIB_IMPORT_ONNX_SIZES_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace attn::onnx {
+
+/// A polynomial, such as 4*batch*seq + 1.
+class Size {
+public:
+  Size() = default;
+  Size(int64_t constant) {
+    if (constant)
+      terms[{}] = constant;
+  }
+  static Size symbol(unsigned number) {
+    Size size;
+    size.terms[{number}] = 1;
+    return size;
+  }
+
+  std::optional<int64_t> constant() const;
+  bool is(int64_t value) const { return constant() == value; }
+  /// False where a coefficient had more than 63 bits.
+  bool isValid() const { return valid; }
+
+  Size operator+(const Size &other) const;
+  Size operator-(const Size &other) const;
+  Size operator*(const Size &other) const;
+  /// The quotient where it has no remainder for any sizes and `divisor` has one
+  /// term.
+  std::optional<Size> dividedBy(const Size &divisor) const;
+  bool operator==(const Size &other) const {
+    return valid && other.valid && terms == other.terms;
+  }
+  bool operator!=(const Size &other) const { return !(*this == other); }
+
+private:
+  friend class Sizes;
+  using Monomial = std::vector<unsigned>; ///< Symbols, sorted, with repetition.
+  void add(const Monomial &monomial, int64_t coefficient);
+  std::map<Monomial, int64_t> terms;
+  bool valid = true;
+};
+
+/// The unknown sizes of a function, and code that computes with them.
+class Sizes {
+public:
+  /// A new symbol for `value`, of type index.
+  Size symbolFor(mlir::Value value) {
+    symbols.push_back(value);
+    return Size::symbol(symbols.size() - 1);
+  }
+  /// The size as a value of type index.
+  mlir::Value emit(mlir::OpBuilder &b, mlir::Location loc, const Size &size);
+  /// A constant where it is known.
+  mlir::OpFoldResult emitFolded(mlir::OpBuilder &b, mlir::Location loc,
+                                const Size &size);
+
+private:
+  std::vector<mlir::Value> symbols;
+};
+
+/// The product of all.
+Size product(llvm::ArrayRef<Size> sizes);
+
+} // namespace attn::onnx
+
+#endif
