@@ -184,31 +184,6 @@ static LogicalResult evaluateOp(Frame &frame, ContextOp op) {
   return frame.setTensor(op->getResult(0), std::move(*out));
 }
 
-static LogicalResult evaluateOp(Frame &frame, ProjectOp op) {
-  const Tensor &input = frame.tensor(op.getInput());
-  const Tensor &weight = frame.tensor(op.getWeight());
-  const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
-  int64_t inner = weight.shape[0], columns = weight.shape[1];
-  if (failed(require(op, input.shape.back() == inner,
-                     "input and weight of the same inner size")) ||
-      failed(require(op, !bias || bias->size() == columns,
-                     "a bias per column of the weight")))
-    return failure();
-  SmallVector<int64_t> shape(input.shape);
-  shape.back() = columns;
-  FailureOr<Tensor> result = makeTensor(op, shape);
-  if (failed(result))
-    return failure();
-  for (int64_t position = 0; position < result->size(); ++position) {
-    int64_t row = position / columns, n = position % columns;
-    double sum = 0;
-    for (int64_t k = 0; k < inner; ++k)
-      sum += input.elements[row * inner + k].real * weight.at({k, n}).real;
-    result->elements[position].real = bias ? sum + bias->elements[n].real : sum;
-  }
-  return frame.setTensor(op->getResult(0), std::move(*result));
-}
-
 /// Moves elements between joined (.., S, H*D) and split (.., H, S, D), whose
 /// sequence-major view is the joined tensor.
 static LogicalResult moveHeads(Frame &frame, Operation *op, int64_t heads,
@@ -253,8 +228,7 @@ static LogicalResult evaluateOp(Frame &frame, MergeHeadsOp op) {
 Outcome attn::reference::evaluateGraphOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<ScoresOp, ScaleOp, BiasOp, MaskOp, MaskFnOp, SoftmaxOp, SigmoidOp,
-            SubtractWeightsOp, ContextOp, ProjectOp, SplitHeadsOp,
-            MergeHeadsOp>(
+            SubtractWeightsOp, ContextOp, SplitHeadsOp, MergeHeadsOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

@@ -91,6 +91,7 @@ Outcome evaluateScoreOp(Frame &frame, mlir::Operation *op);
 Outcome evaluateSdpa(Frame &frame, mlir::Operation *op);
 Outcome evaluateStateOp(Frame &frame, mlir::Operation *op);
 Outcome evaluateTileOp(Frame &frame, mlir::Operation *op);
+Outcome evaluateProductOp(Frame &frame, mlir::Operation *op);
 Outcome evaluateArithmetic(Frame &frame, mlir::Operation *op);
 Outcome evaluateControl(Frame &frame, mlir::Operation *op);
 Outcome evaluateTensorOp(Frame &frame, mlir::Operation *op);

@@ -396,42 +396,10 @@ static LogicalResult evaluateOp(Frame &frame, WeighOp op) {
   return setResults(frame, op, results);
 }
 
-static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
-  const Tensor &input = frame.tensor(op.getInput());
-  const Tensor &weight = frame.tensor(op.getWeight());
-  const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
-  Tensor out = frame.tensor(op.getOut());
-  bool panels = weight.shape.size() == 3;
-  int64_t depth = weight.shape[panels], width = weight.shape.back();
-  int64_t columns = panels ? out.shape[1] : width;
-  SmallVector<int64_t> shape{input.shape[0], columns};
-  if (failed(require(op, input.shape[1] == depth,
-                     "input and weight of the same inner size")) ||
-      failed(require(op, !panels || columns <= weight.shape[0] * width,
-                     "panels for all columns of out")) ||
-      failed(require(op, out.shape == shape,
-                     "out to have a row per input row and a column per weight "
-                     "column")) ||
-      failed(require(op, !bias || bias->size() == columns,
-                     "a bias per column of the weight")))
-    return failure();
-  for (int64_t m = 0; m < shape[0]; ++m)
-    for (int64_t n = 0; n < columns; ++n) {
-      double sum = 0;
-      for (int64_t k = 0; k < depth; ++k)
-        sum +=
-            input.at({m, k}).real *
-            (panels ? weight.at({n / width, k, n % width}) : weight.at({k, n}))
-                .real;
-      out.at({m, n}).real = bias ? sum + bias->elements[n].real : sum;
-    }
-  return setResults(frame, op, out);
-}
-
 Outcome attn::reference::evaluateTileOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<InitStateOp, OnlineOp, AddSinkOp, MergeOp, FinalizeOp,
-            FinalizeDifferenceOp, SaveStateOp, CombineOp, WeighOp,
+            FinalizeDifferenceOp, SaveStateOp, CombineOp, WeighOp, PackPanelsOp,
             ProjectTileOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });

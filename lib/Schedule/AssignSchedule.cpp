@@ -6,7 +6,8 @@
 //            {schedule = #attn.cpu_schedule<lanes = 8, rows = 6, vectors = 2,
 //            ...>}
 //
-// Register tiles come from the tables of PrefillRules.cpp and DecodeRules.cpp.
+// Register tiles come from the tables of PrefillRules.cpp, DecodeRules.cpp and
+// ProjectRules.cpp.
 // Lanes are queries, or features in kind decode; f64 has half as many as f32. A
 // query tile holds as many query blocks as give about 128 queries, with
 // registers of 512 bits and without a mask 192 where keys or values are
@@ -232,6 +233,14 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                    dim, element.isF64());
   }
 
+  CPUScheduleAttr project(Type element) {
+    const ProjectSizes &sizes = projectSizes(target);
+    int64_t wide = element.isF64() ? 2 : 1, unit = sizes.rows;
+    return prefillSchedule({sizes.rows, sizes.vectors, sizes.unroll, 0},
+                           target.getLanes() / wide, sizes.tileRows,
+                           sizes.depth / wide / unit * unit, Products::Fma);
+  }
+
   void runOnOperation() override {
     target = TargetAttr::of(getOperation());
     getOperation()->walk([&](SdpaOp op) {
@@ -240,9 +249,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     });
     getOperation()->walk([&](ProjectOp op) {
       if (!op.getScheduleAttr())
-        op.setScheduleAttr(rowsSchedule(ShapedType::kDynamic,
-                                        op.getWeight().getType().getDimSize(1),
-                                        op.getType().getElementType()));
+        op.setScheduleAttr(project(op.getType().getElementType()));
     });
     getOperation()->walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op).Case<MergeStatesOp, FinalizeStateOp>(

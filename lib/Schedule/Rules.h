@@ -31,6 +31,13 @@ struct PrefillSizes {
 const PrefillSizes &prefillSizes(TargetAttr target,
                                  const PrefillKernel &kernel);
 
+/// Sizes of the register tile of a projection, turns of its inner loop, rows of
+/// a tile, and products that are added before the next tile of the weight.
+struct ProjectSizes {
+  int64_t rows, vectors, unroll, tileRows, depth;
+};
+const ProjectSizes &projectSizes(TargetAttr target);
+
 /// What a kernel of kind decode computes.
 struct DecodeKernel {
   /// Queries of a group of heads that share keys: the most that a state can

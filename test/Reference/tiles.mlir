@@ -144,3 +144,33 @@ func.func @project_tile_panels() -> tensor<1x3xf32> {
       : tensor<1x2xf32>, tensor<2x2x2xf32> -> tensor<1x3xf32>
   return %y : tensor<1x3xf32>
 }
+
+// Columns 0 and 1, then 2 and none.
+// CHECK-LABEL: @pack_panels
+// CHECK-NEXT{LITERAL}: [[[1, 2], [4, 5]], [[3, 0], [6, 0]]]
+func.func @pack_panels() -> tensor<2x2x2xf32> {
+  %w = arith.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %e = tensor.empty() : tensor<2x2x2xf32>
+  %p = attn.pack_panels %w outs(%e : tensor<2x2x2xf32>) {schedule = #panels} : tensor<2x3xf32> -> tensor<2x2x2xf32>
+  return %p : tensor<2x2x2xf32>
+}
+
+// CHECK-LABEL: @pack_panels_transposed
+// CHECK-NEXT{LITERAL}: [[[1, 2], [4, 5]], [[3, 0], [6, 0]]]
+func.func @pack_panels_transposed() -> tensor<2x2x2xf32> {
+  %w = arith.constant dense<[[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]> : tensor<3x2xf32>
+  %e = tensor.empty() : tensor<2x2x2xf32>
+  %p = attn.pack_panels %w transposed outs(%e : tensor<2x2x2xf32>) {schedule = #panels} : tensor<3x2xf32> -> tensor<2x2x2xf32>
+  return %p : tensor<2x2x2xf32>
+}
+
+// CHECK-LABEL: @project_tile_transposed
+// CHECK-NEXT{LITERAL}: [[7, 19]]
+func.func @project_tile_transposed() -> tensor<1x2xf32> {
+  %x = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
+  %w = arith.constant dense<[[3.0, 2.0], [5.0, 7.0]]> : tensor<2x2xf32>
+  %e = tensor.empty() : tensor<1x2xf32>
+  %y = attn.project_tile %x, %w transposed outs(%e : tensor<1x2xf32>) {schedule = #schedule}
+      : tensor<1x2xf32>, tensor<2x2xf32> -> tensor<1x2xf32>
+  return %y : tensor<1x2xf32>
+}

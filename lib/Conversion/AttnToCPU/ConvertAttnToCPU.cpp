@@ -19,6 +19,7 @@
 #include "Decode/DecodeKernels.h"
 #include "KernelLibrary.h"
 #include "Prefill/Kernels.h"
+#include "Project/PackPanels.h"
 #include "Project/ProjectTile.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
@@ -277,24 +278,46 @@ struct ConvertWeigh : ConvertTileOp<WeighOp> {
   }
 };
 
+/// What projections and states of this type are computed in.
+Type computedIn(Type element) {
+  return element.isF64() ? element : Float32Type::get(element.getContext());
+}
+
+struct ConvertPackPanels : ConvertTileOp<PackPanelsOp> {
+  using ConvertTileOp::ConvertTileOp;
+  LogicalResult
+  matchAndRewrite(PackPanelsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Type element = cast<ShapedType>(op.getPanels().getType()).getElementType();
+    return replaceByCall(
+        op, rewriter, "pack_panels", adaptor.getOperands(),
+        [&](KernelBuilder &k, ValueRange a) {
+          emitPackPanels(k, a[0], op.getTransposed(), a[1]);
+        },
+        computedIn(element));
+  }
+};
+
 struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
   using ConvertTileOp::ConvertTileOp;
   LogicalResult
   matchAndRewrite(ProjectTileOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Type out = cast<ShapedType>(op.getOut().getType()).getElementType();
-    Type element = out.isF64() ? out : rewriter.getF32Type();
-    auto scratch = MemRefType::get({projectScratchRows(CPUScheduleAttr::of(op)),
-                                    CPUScheduleAttr::of(op).getQueryBlock()},
-                                   element);
+    Type element =
+        computedIn(cast<ShapedType>(op.getOut().getType()).getElementType());
+    ProjectSizes sizes(CPUScheduleAttr::of(op), adaptor.getInput(),
+                       adaptor.getWeight(), element);
     SmallVector<Value> operands(adaptor.getOperands());
-    operands.push_back(memref::AllocOp::create(rewriter, op.getLoc(), scratch,
-                                               rewriter.getI64IntegerAttr(64)));
+    size_t own = operands.size();
+    for (MemRefType type : sizes.scratch())
+      operands.push_back(memref::AllocOp::create(
+          rewriter, op.getLoc(), type, rewriter.getI64IntegerAttr(64)));
     return replaceByCall(
         op, rewriter, "project", operands,
         [&](KernelBuilder &k, ValueRange a) {
-          emitProjectTile(k, a[0], a[1], op.getBias() ? a[2] : Value(),
-                          a[a.size() - 2], a.back());
+          emitProjectTile(k, {a[0], a[1], op.getTransposed(),
+                              op.getBias() ? a[2] : Value(), a[own - 1],
+                              a.drop_front(own)});
         },
         element);
   }
@@ -355,8 +378,8 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
     RewritePatternSet patterns(context);
     patterns.add<ConvertInitState, ConvertOnline, ConvertAddSink, ConvertMerge,
                  ConvertFinalize, ConvertFinalizeDifference, ConvertSaveState,
-                 ConvertCombine, ConvertWeigh, ConvertProjectTile>(
-        types, context, library);
+                 ConvertCombine, ConvertWeigh, ConvertPackPanels,
+                 ConvertProjectTile>(types, context, library);
     populateStateRowsPatterns(patterns, types, library);
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnDialect>();

@@ -6,7 +6,7 @@
 // CHECK: func.func private @f.project(%{{.*}}: memref<?x4xf32>
 // CHECK: func.func private @f.project_1(%{{.*}}: memref<5x4xf32>
 // CHECK: call @f.project(
-// CHECK-NEXT: memref.alloc()
+// CHECK-COUNT-3: memref.alloc()
 // CHECK-NEXT: call @f.project_1(
 func.func private @f.kernel(%x: memref<?x4xf32>, %y: memref<5x4xf32>, %w: memref<4x3xf32>, %o: memref<?x3xf32>, %p: memref<5x3xf32>) {
   attn.project_tile %x, %w outs(%o : memref<?x3xf32>) {schedule = #s} : memref<?x4xf32>, memref<4x3xf32>

@@ -146,10 +146,12 @@ public:
   void storeRow(Value vector, Value memref, Value row, Value column,
                 Value mask);
 
-private:
-  /// Values of memory as `element`, and back.
-  Value widen(Value value);
+  /// A vector as the elements of a memref.
   Value narrow(Value value, Value memref);
+
+private:
+  /// Values of memory as `element`.
+  Value widen(Value value);
   mlir::VectorType storedVector(Value memref);
 
   RegisterTile multiplySteps(Value lo, Value hi, int64_t unroll,

@@ -1,216 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One tile of a projection: lanes are columns, the input's scalars are
-// broadcast. A block of `rows` x panel sums stays in registers while it takes
-// up to `depth` products; between two such steps it waits in the scratch.
+// broadcast. The loops, from outside in, are those of BLIS (F. G. Van Zee and
+// R. A. van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS
+// Functionality", 2015):
+//   step     Up to `depth` rows of the weight. The input's rows for it are
+//            copied, so that they take half of a level-2 cache, whatever their
+//            distance in memory, and are f32.
+//   panel    `depth` rows of a panel of columns, which lie one behind the
+//   other.
+//            The next panel is prefetched.
+//   block    A few rows of the input. Their sums stay in registers. Between two
+//            steps they wait in the scratch.
+// The last rows are blocks of half as many rows, a quarter, and so on, and the
+// last panel has only as many vectors as it needs, so nothing is computed that
+// is not asked for.
 //
-// The weight is read in one of three ways:
-//   packed here   More rows than a block has: a part of the weight, `depth`
-//   rows x `panels`
-//                 panels, is copied to the scratch, panel by panel. All rows of
-//                 the tile then read it from the caches, whatever the distance
-//                 of the weight's rows.
-//   in place      Few rows: a copy would cost as much as it saves. A few whole
-//                 rows of the weight at a time are what the processor
-//                 prefetches best; the sums of all columns wait in the scratch.
-//   panels        A constant weight comes packed (attn-tile-projections). Then
-//                 a single row reads several panels side by side, because one
-//                 has too few sums to hide the latency of an FMA.
+// The weight comes in panels (attn.pack_panels, or a constant that was packed
+// at compile time) or as it is. Then
+//   more rows than a block has   each step packs a few panels in the scratch.
+//   few rows                     a copy would cost as much as it saves. A few
+//                                whole rows of the weight at a time are what
+//                                the processor prefetches best; the sums of all
+//                                columns wait in the scratch.
 #include "ProjectTile.h"
+#include "PackPanels.h"
+#include "ProjectBlock.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-namespace {
-/// How a tile is cut.
-struct Blocking {
-  int64_t depth;  // rows of the weight per step: half of a level-1 cache
-  int64_t panels; // packed at a time: with the depth, 64 KiB of f32
-  int64_t rows;   // of the input that share what was packed
-  int64_t panel;
-
-  explicit Blocking(CPUScheduleAttr schedule)
-      : panel(schedule.getQueryBlock()) {
-    depth = std::max<int64_t>(128, 4096 / panel);
-    panels = std::max<int64_t>(1, 16384 / (depth * panel));
-    rows = llvm::alignTo(2 * schedule.getQueryTile(), schedule.getRows());
-  }
-  int64_t packedRows() const { return panels * depth; }
-  int64_t scratchRows() const { return packedRows() + panels * rows; }
-};
-
 /// Rows of the weight that few rows of the input take per step, in place.
-constexpr int64_t streamedRows = 8;
+static constexpr int64_t streamedRows = 8;
 
-/// Columns of a matrix from (row, column) on.
-struct Source {
-  Value matrix, row, column;
-};
+namespace {
+class Projection {
+public:
+  Projection(KernelBuilder &k, const ProjectOperands &operands,
+             const ProjectSizes &sizes);
 
-/// One block of sums.
-struct Block {
-  int64_t rows;                // at most the schedule's
-  Value row, column;           // of out
-  Value begin, steps;          // rows of the weight
-  Value sums;                  // row of the scratch where the sums wait
-  SmallVector<Source> sources; // one per panel
-};
+  void emit();
 
-struct Projection {
-  KernelBuilder &k;
-  Value input, weight, bias, out, scratch;
-  Value rows, width, depth;
-  Blocking blocking;
-
-  bool packed() { return cast<MemRefType>(weight.getType()).getRank() == 3; }
-
-  /// Where row `r` of a block lies: past the end, the last row again.
-  Value rowOf(const Block &block, int64_t r) {
-    if (block.rows == 1)
-      return block.row;
-    return k.min(k.add(block.row, r), k.add(rows, -1));
-  }
-
-  /// The columns of vector `v` that exist.
-  Value maskOf(Value column, int64_t v) {
-    Value count = k.sub(width, k.add(column, v * k.lanes));
-    return vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType,
-                                        ValueRange{count});
-  }
-  /// An address inside the row where the mask of vector `v` is empty.
-  Value inside(Value column, int64_t v) {
-    return k.min(k.add(column, v * k.lanes), k.add(width, -1));
-  }
-
-  static int64_t vectorsOf(const KernelBuilder &k, const Block &block) {
-    return block.sources.size() * k.vectors;
-  }
-  /// Whether all columns of a block exist.
-  Value isWhole(const Block &block) {
-    return k.less(k.add(block.column, vectorsOf(k, block) * k.lanes - 1),
-                  width);
-  }
-
-  Values results(Value condition, size_t count, function_ref<Values()> then,
-                 function_ref<Values()> otherwise);
-  Values biases(const Block &block);
-  RegisterTile start(const Block &block);
-  void finish(const Block &block, const RegisterTile &acc);
-  void multiply(const Block &block);
+private:
+  bool inPanels() const { return sizes.packed == 0; }
   void steps(int64_t size, function_ref<void(Value begin, Value count)> body);
 
-  void pack(Value firstColumn, Value begin, Value count);
+  // Many rows.
+  void copyInputs(Value begin, Value count);
   Source panelAt(Value number, Value row);
-  void tall(Value firstColumn, Value firstRow);
-  void stream(int64_t count, Value firstColumn);
-  int64_t streamedColumns() const;
-  void sideBySide(int64_t count);
+  void blocks(SumBlock part);
+  void panels(Value begin, Value count);
+  void panelsOf(Value begin, Value count, Value first, Value end,
+                function_ref<Source(Value number)> source);
+  void packAndMultiply(Value begin, Value count);
+  void tall();
+
+  // Few rows.
+  void stream(int64_t count);
+
+  KernelBuilder &k;
+  Value input, weight;
+  bool transposed;
+  const ProjectSizes &sizes;
+  Value inputs, packed;
+  BlockBuilder block;
+  Value rows, width, depth;
 };
 } // namespace
 
-/// Both branches give `count` vectors.
-Values Projection::results(Value condition, size_t count,
-                           function_ref<Values()> then,
-                           function_ref<Values()> otherwise) {
-  SmallVector<Type> types(count, k.vectorType);
-  auto op = scf::IfOp::create(k.builder, k.loc, types, condition,
-                              /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(k.builder);
-  k.builder.setInsertionPointToStart(op.thenBlock());
-  scf::YieldOp::create(k.builder, k.loc, then());
-  k.builder.setInsertionPointToStart(op.elseBlock());
-  scf::YieldOp::create(k.builder, k.loc, otherwise());
-  return Values(op.getResults());
-}
-
-/// The bias of a block's columns, or zeros.
-Values Projection::biases(const Block &block) {
-  int64_t count = vectorsOf(k, block);
-  if (!bias)
-    return Values(count, k.splat(0.0));
-  auto whole = [&] {
-    Values row;
-    for (int64_t v = 0; v < count; ++v)
-      row.push_back(k.load(bias, k.index(0), k.add(block.column, v * k.lanes)));
-    return row;
-  };
-  auto masked = [&] {
-    Values row;
-    for (int64_t v = 0; v < count; ++v)
-      row.push_back(k.loadRow(bias, k.index(0), inside(block.column, v),
-                              maskOf(block.column, v)));
-    return row;
-  };
-  return results(isWhole(block), count, whole, masked);
-}
-
-/// The sums so far: the bias, or what waits in the scratch.
-RegisterTile Projection::start(const Block &block) {
-  int64_t count = vectorsOf(k, block);
-  auto first = [&] {
-    Values row = biases(block), all;
-    for (int64_t r = 0; r < block.rows; ++r)
-      llvm::append_range(all, row);
-    return all;
-  };
-  auto later = [&] {
-    Values all;
-    for (int64_t r = 0; r < block.rows; ++r)
-      for (int64_t v = 0; v < count; ++v)
-        all.push_back(
-            k.load(scratch, k.add(block.sums, r), k.index(v * k.lanes)));
-    return all;
-  };
-  Values flat = block.sums ? results(k.less(block.begin, k.index(1)),
-                                     block.rows * count, first, later)
-                           : first();
-  RegisterTile acc;
-  for (int64_t r = 0; r < block.rows; ++r)
-    acc.emplace_back(ArrayRef<Value>(flat).slice(r * count, count));
-  return acc;
-}
-
-/// Sums that have all their products go to out, others to the scratch.
-void Projection::finish(const Block &block, const RegisterTile &acc) {
-  auto store = [&](bool masked) {
-    for (size_t v = 0; v < acc.front().size(); ++v) {
-      Value mask = masked ? maskOf(block.column, v) : Value();
-      Value column =
-          masked ? inside(block.column, v) : k.add(block.column, v * k.lanes);
-      for (int64_t r = 0; r < block.rows; ++r)
-        k.storeRow(acc[r][v], out, rowOf(block, r), column, mask);
-    }
-  };
-  auto last = [&] {
-    k.choose(isWhole(block), [&] { store(false); }, [&] { store(true); });
-  };
-  auto wait = [&] {
-    for (int64_t r = 0; r < block.rows; ++r)
-      for (size_t v = 0; v < acc[r].size(); ++v)
-        k.store(acc[r][v], scratch, k.add(block.sums, r), k.index(v * k.lanes));
-  };
-  if (!block.sums)
-    return last();
-  k.choose(k.less(k.add(block.begin, block.steps), depth), wait, last);
-}
-
-void Projection::multiply(const Block &block) {
-  Values inputRows;
-  for (int64_t r = 0; r < block.rows; ++r)
-    inputRows.push_back(rowOf(block, r));
-  RegisterTile acc = k.multiply(
-      k.index(0), block.steps, start(block),
-      [&](int64_t r, Value d) {
-        return k.loadBroadcast(input, inputRows[r], k.add(block.begin, d));
-      },
-      [&](Value d, int64_t v) {
-        const Source &source = block.sources[v / k.vectors];
-        return k.load(source.matrix, k.add(source.row, d),
-                      k.add(source.column, v % k.vectors * k.lanes));
-      });
-  finish(block, acc);
-}
+Projection::Projection(KernelBuilder &k, const ProjectOperands &operands,
+                       const ProjectSizes &sizes)
+    : k(k), input(operands.input), weight(operands.weight),
+      transposed(operands.transposed), sizes(sizes),
+      inputs(operands.scratch[0]),
+      packed(sizes.panelsHere ? operands.scratch.back() : Value()),
+      block(k, operands, sizes, sizes.sums ? operands.scratch[1] : Value()),
+      rows(block.rows), width(block.width), depth(block.depth) {}
 
 /// Visits the depth in steps of at most `size`, all equal if that is known to
 /// be possible; once, with no products, where the depth is 0.
@@ -220,6 +86,8 @@ void Projection::steps(int64_t size, function_ref<void(Value, Value)> body) {
     int64_t count = std::max<int64_t>(1, llvm::divideCeil(*known, size));
     size = std::max<int64_t>(1, llvm::divideCeil(*known, count));
   }
+  if (known && *known == size)
+    return body(k.index(0), depth);
   k.loop(k.index(0), k.max(depth, k.index(1)), size, [&](Value begin) {
     bool even = known && *known && *known % size == 0;
     body(begin,
@@ -229,177 +97,172 @@ void Projection::steps(int64_t size, function_ref<void(Value, Value)> body) {
 
 // --- many rows ---
 
-/// Copies `count` rows of the weight from row `begin` and of the panels from
-/// column `firstColumn`. Columns that do not exist are 0.
-void Projection::pack(Value firstColumn, Value begin, Value count) {
-  Value end =
-      k.min(width, k.add(firstColumn, blocking.panels * blocking.panel));
-  auto copy = [&](Value d, Value column, int64_t v, Value mask) {
-    Value row = k.add(begin, d);
-    Value panel = k.div(k.sub(column, firstColumn), blocking.panel);
-    Value from = mask ? inside(column, v) : k.add(column, v * k.lanes);
-    k.store(k.loadRow(weight, row, from, mask), scratch,
-            k.add(k.mul(panel, blocking.depth), d), k.index(v * k.lanes));
-  };
-  Value whole = k.sub(end, k.index(blocking.panel - 1));
-  k.loop(k.index(0), count, 1, [&](Value d) {
-    k.loop(firstColumn, whole, blocking.panel, [&](Value column) {
-      for (int64_t v = 0; v < k.vectors; ++v)
-        copy(d, column, v, {});
+/// The input's columns [begin, begin + count), in f32.
+void Projection::copyInputs(Value begin, Value count) {
+  Value whole = k.mul(k.div(count, k.lanes), k.lanes);
+  k.loop(k.index(0), rows, 1, [&](Value row) {
+    k.loop(k.index(0), whole, k.lanes, [&](Value d) {
+      k.store(k.load(input, row, k.add(begin, d)), inputs, row, d);
     });
-  });
-  Value rest = k.sub(end, firstColumn);
-  Value column =
-      k.add(firstColumn, k.mul(k.div(rest, blocking.panel), blocking.panel));
-  k.when(k.less(column, end), [&] {
-    k.loop(k.index(0), count, 1, [&](Value d) {
-      for (int64_t v = 0; v < k.vectors; ++v)
-        copy(d, column, v, maskOf(column, v));
+    k.when(k.less(whole, count), [&] {
+      Value mask = maskBehind(k, whole, count);
+      k.store(k.loadRow(input, row, k.add(begin, whole), mask), inputs, row,
+              whole);
     });
   });
 }
 
-/// Panel `number` of a packed weight from `row` on.
+/// Panel `number` of a weight in panels from `row` on.
 Source Projection::panelAt(Value number, Value row) {
   auto type = cast<MemRefType>(weight.getType());
   auto attr = [&](int64_t value) { return k.builder.getIndexAttr(value); };
   SmallVector<OpFoldResult> offsets{number, attr(0), attr(0)},
-      sizes{attr(1), attr(type.getDimSize(1)), attr(blocking.panel)},
+      sizesOf{attr(1), memref::getMixedSize(k.builder, k.loc, weight, 1),
+              attr(sizes.panel)},
       strides(3, attr(1));
   auto panel = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
-      type.getShape().drop_front(), type, offsets, sizes, strides));
+      type.getShape().drop_front(), type, offsets, sizesOf, strides));
   Value view = memref::SubViewOp::create(k.builder, k.loc, panel, weight,
-                                         offsets, sizes, strides);
+                                         offsets, sizesOf, strides);
   return {view, row, k.index(0)};
 }
 
-/// The panels from `firstColumn` and the rows from `firstRow` that share them.
-void Projection::tall(Value firstColumn, Value firstRow) {
-  Value endColumn =
-      k.min(width, k.add(firstColumn, blocking.panels * blocking.panel));
-  Value endRow = k.min(rows, k.add(firstRow, blocking.rows));
-  steps(blocking.depth, [&](Value begin, Value count) {
-    if (!packed())
-      pack(firstColumn, begin, count);
-    k.loop(firstColumn, endColumn, blocking.panel, [&](Value column) {
-      Value number = k.div(k.sub(column, firstColumn), blocking.panel);
-      Source source =
-          packed() ? panelAt(k.div(column, blocking.panel), begin)
-                   : Source{scratch, k.mul(number, blocking.depth), k.index(0)};
-      Value sums = k.add(k.mul(number, blocking.rows), blocking.packedRows());
-      k.loop(firstRow, endRow, k.rows, [&](Value row) {
-        multiply({k.rows,
-                  row,
-                  column,
-                  begin,
-                  count,
-                  k.add(sums, k.sub(row, firstRow)),
-                  {source}});
-      });
+/// All rows of one panel.
+void Projection::blocks(SumBlock part) {
+  Value firstSums = part.sums, row = k.index(0);
+  for (int64_t size = k.rows; size > 0; size /= 2) {
+    Value end = size == 1
+                    ? rows
+                    : k.add(row, k.mul(k.div(k.sub(rows, row), size), size));
+    k.loop(row, end, size, [&](Value i) {
+      part.rows = size;
+      part.number = k.div(i, k.rows);
+      part.outRows.clear();
+      if (firstSums)
+        part.sums = k.add(firstSums, i);
+      auto attr = [&](int64_t value) { return k.builder.getIndexAttr(value); };
+      Value view = memref::SubViewOp::create(
+          k.builder, k.loc, inputs, ArrayRef<OpFoldResult>{i, attr(0)},
+          ArrayRef<OpFoldResult>{attr(size), attr(sizes.inputs.getDimSize(1))},
+          ArrayRef<OpFoldResult>{attr(1), attr(1)});
+      Values rowsOf;
+      for (int64_t r = 0; r < size; ++r) {
+        rowsOf.push_back(k.index(r));
+        part.outRows.push_back(k.add(i, r));
+      }
+      block.multiply(part, view, rowsOf, k.index(0));
     });
+    row = end;
+  }
+}
+
+/// The panels of columns [first, end), of which the last may lack some.
+void Projection::panelsOf(Value begin, Value count, Value first, Value end,
+                          function_ref<Source(Value)> source) {
+  auto panel = [&](Value column, int64_t vectors, bool masked) {
+    Value number = k.div(column, sizes.panel);
+    SumBlock part{0,  vectors,        {}, {},    column, begin, count,
+                  {}, source(number), {}, masked};
+    if (inPanels()) {
+      Value last = k.div(k.add(width, -1), sizes.panel);
+      part.next = source(k.min(k.add(number, 1), last));
+    }
+    if (sizes.sums)
+      part.sums = k.mul(number, sizes.rows);
+    blocks(part);
+  };
+  Value whole =
+      k.add(first, k.mul(k.div(k.sub(end, first), sizes.panel), sizes.panel));
+  k.loop(first, whole, sizes.panel,
+         [&](Value column) { panel(column, k.vectors, /*masked=*/false); });
+  if (std::optional<int64_t> known = getConstantIntValue(width)) {
+    if (int64_t left = *known % sizes.panel)
+      k.when(k.less(whole, end), [&] {
+        panel(whole, llvm::divideCeil(left, k.lanes), /*masked=*/true);
+      });
+    return;
+  }
+  Value left = k.sub(end, whole);
+  for (int64_t v = 1; v <= k.vectors; ++v) {
+    Value enough = k.less(left, k.index(v * k.lanes + 1)),
+          more = k.less(k.index((v - 1) * k.lanes), left);
+    k.when(arith::AndIOp::create(k.builder, k.loc, enough, more),
+           [&] { panel(whole, v, /*masked=*/true); });
+  }
+}
+
+/// Packs a few panels at a time, and multiplies with them.
+void Projection::packAndMultiply(Value begin, Value count) {
+  k.loop(k.index(0), width, sizes.packed * sizes.panel, [&](Value column) {
+    Value end = k.min(width, k.add(column, sizes.packed * sizes.panel));
+    auto rowOf = [&](Value number) { return k.mul(number, sizes.depth); };
+    packPanels(k, {weight, transposed, begin, count, column, end},
+               [&](Value vector, Value panel, Value d, int64_t v) {
+                 k.store(vector, packed, k.add(rowOf(panel), d),
+                         k.index(v * k.lanes));
+               });
+    Value first = k.div(column, sizes.panel);
+    panelsOf(begin, count, column, end, [&](Value number) {
+      return Source{packed, rowOf(k.sub(number, first)), k.index(0)};
+    });
+  });
+}
+
+void Projection::tall() {
+  steps(sizes.depth, [&](Value begin, Value count) {
+    copyInputs(begin, count);
+    if (!inPanels())
+      return packAndMultiply(begin, count);
+    panelsOf(begin, count, k.index(0), width,
+             [&](Value number) { return panelAt(number, begin); });
   });
 }
 
 // --- few rows ---
 
-/// Columns whose sums for few rows fit the scratch.
-int64_t Projection::streamedColumns() const {
-  return blocking.scratchRows() / k.rows * blocking.panel;
-}
-
 /// All rows, at most `count`; the last panel moves back.
-void Projection::stream(int64_t count, Value firstColumn) {
-  Value end = k.min(width, k.add(firstColumn, streamedColumns()));
-  Value last = k.sub(end, k.index(blocking.panel));
+void Projection::stream(int64_t count) {
+  Value last = k.sub(width, k.index(sizes.panel));
+  Values rowsOf;
+  for (int64_t r = 0; r < count; ++r)
+    rowsOf.push_back(k.min(k.index(r), k.add(rows, -1)));
   steps(streamedRows, [&](Value begin, Value steps) {
-    k.loop(firstColumn, end, blocking.panel, [&](Value next) {
-      Value number = k.div(k.sub(next, firstColumn), blocking.panel);
+    k.loop(k.index(0), width, sizes.panel, [&](Value next) {
       Value column = k.min(next, last);
-      multiply({count,
-                k.index(0),
-                column,
-                begin,
-                steps,
-                k.mul(number, k.rows),
-                {{weight, begin, column}}});
+      SumBlock part{count,
+                    k.vectors,
+                    rowsOf,
+                    {},
+                    column,
+                    begin,
+                    steps,
+                    k.mul(k.div(next, sizes.panel), sizes.rows),
+                    {weight, begin, column},
+                    {},
+                    /*masked=*/false};
+      block.multiply(part, input, rowsOf, begin);
     });
   });
 }
 
-/// One row and `count` panels at a time; the last ones move back.
-void Projection::sideBySide(int64_t count) {
-  Value panels = k.div(k.add(width, blocking.panel - 1), blocking.panel);
-  Value last = k.sub(panels, k.index(count));
-  k.loop(k.index(0), panels, count, [&](Value next) {
-    Value first = k.min(next, last);
-    Block block{1,  k.index(0), k.mul(first, blocking.panel), k.index(0), depth,
-                {}, {}};
-    for (int64_t p = 0; p < count; ++p)
-      block.sources.push_back(panelAt(k.add(first, p), k.index(0)));
-    multiply(block);
-  });
-}
-
-// --- all ---
-
-int64_t cpu::projectScratchRows(CPUScheduleAttr schedule) {
-  return Blocking(schedule).scratchRows();
-}
-
-/// A vector as a matrix of one row.
-static Value asRow(KernelBuilder &k, Value vector) {
-  auto type = cast<MemRefType>(vector.getType());
-  SmallVector<ReassociationIndices> all{{0, 1}};
-  OpFoldResult size = memref::getMixedSize(k.builder, k.loc, vector, 0);
-  return memref::ExpandShapeOp::create(
-      k.builder, k.loc, ArrayRef<int64_t>{1, type.getDimSize(0)}, vector, all,
-      ArrayRef<OpFoldResult>{k.builder.getIndexAttr(1), size});
-}
-
-void cpu::emitProjectTile(KernelBuilder &k, Value input, Value weight,
-                          Value bias, Value out, Value scratch) {
-  auto dim = [&](Value matrix, int64_t i) -> Value {
-    int64_t size = cast<MemRefType>(matrix.getType()).getDimSize(i);
-    return ShapedType::isDynamic(size)
-               ? memref::DimOp::create(k.builder, k.loc, matrix, i).getResult()
-               : k.index(size);
-  };
-  Projection p{k,
-               input,
-               weight,
-               bias ? asRow(k, bias) : Value(),
-               out,
-               scratch,
-               dim(out, 0),
-               dim(out, 1),
-               dim(input, 1),
-               Blocking(k.schedule)};
-  Value single = k.less(p.rows, k.index(2));
-  auto tall = [&] {
-    k.loop(k.index(0), p.rows, p.blocking.rows, [&](Value row) {
-      k.loop(k.index(0), p.width, p.blocking.panels * p.blocking.panel,
-             [&](Value column) { p.tall(column, row); });
-    });
-  };
-  Value some = k.less(k.index(0), p.rows);
-  auto stream = [&] {
-    k.loop(k.index(0), p.width, p.streamedColumns(), [&](Value column) {
-      k.choose(
-          single, [&] { p.stream(1, column); },
-          [&] { p.stream(k.rows, column); });
-    });
-  };
+void Projection::emit() {
+  if (inPanels() || transposed)
+    return tall();
   auto both = [&](Value a, Value b) {
     return arith::AndIOp::create(k.builder, k.loc, a, b).getResult();
   };
-  if (!p.packed()) {
-    Value few = k.less(p.rows, k.index(k.rows + 1));
-    Value wide = k.less(k.index(p.blocking.panel - 1), p.width);
-    return k.choose(both(few, wide), [&] { k.when(some, stream); }, tall);
-  }
-  int64_t count = std::max<int64_t>(1, 8 / k.vectors);
-  Value wide = k.less(k.index((count - 1) * p.blocking.panel), p.width);
+  Value few = k.less(rows, k.index(k.rows + 1));
+  Value wide = k.less(k.index(sizes.panel - 1), width);
+  auto streams = [&] {
+    k.choose(
+        k.less(rows, k.index(2)), [&] { stream(1); }, [&] { stream(k.rows); });
+  };
   k.choose(
-      both(single, wide), [&] { k.when(some, [&] { p.sideBySide(count); }); },
-      tall);
+      both(few, wide), [&] { k.when(k.less(k.index(0), rows), streams); },
+      [&] { tall(); });
+}
+
+void cpu::emitProjectTile(KernelBuilder &k, const ProjectOperands &operands) {
+  ProjectSizes sizes(k.schedule, operands.input, operands.weight, k.element);
+  Projection(k, operands, sizes).emit();
 }

@@ -3,15 +3,11 @@
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_PROJECT_PROJECTTILE_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_PROJECT_PROJECTTILE_H
 
-#include "Build/KernelBuilder.h"
+#include "ProjectSizes.h"
 
 namespace attn::cpu {
 
-/// out = input * weight + bias (may be null). The weight is a matrix or panels;
-/// the scratch has projectScratchRows x panel elements of the builder's type.
-void emitProjectTile(KernelBuilder &k, Value input, Value weight, Value bias,
-                     Value out, Value scratch);
-int64_t projectScratchRows(CPUScheduleAttr schedule);
+void emitProjectTile(KernelBuilder &k, const ProjectOperands &operands);
 
 } // namespace attn::cpu
 

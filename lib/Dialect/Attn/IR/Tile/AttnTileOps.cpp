@@ -287,34 +287,75 @@ void WeighOp::getEffects(Effects &effects) {
   tileEffects(*this, getDpsInitsMutable(), effects);
 }
 
-/// A weight in panels has the columns of out, which fill all panels but a part
-/// of the last one.
-static LogicalResult verifyPanels(ProjectTileOp op, ShapedType weight) {
-  int64_t columns = cast<ShapedType>(op.getOut().getType()).getDimSize(1),
-          panels = weight.getDimSize(0), panel = weight.getDimSize(2);
-  if (panel != static_cast<int64_t>(op.getSchedule().getQueryBlock())) // C5
-    return op.emitOpError() << "expects panels of the schedule's "
-                            << op.getSchedule().getQueryBlock()
-                            << " columns, but got " << weight;
+/// Panels (P x K x W) hold `columns` columns, of which only the last panel may
+/// lack some.
+static LogicalResult verifyPanels(Operation *op, CPUScheduleAttr schedule,
+                                  ShapedType type, int64_t columns) {
+  int64_t panels = type.getDimSize(0), panel = type.getDimSize(2);
+  if (panel != schedule.getQueryBlock())
+    return op->emitOpError()
+           << "expects panels of the schedule's " << schedule.getQueryBlock()
+           << " columns, but got " << type;
   if (!ShapedType::isDynamic(columns) && !ShapedType::isDynamic(panels) &&
-      panels != static_cast<int64_t>(llvm::divideCeil(columns, panel))) // C5
-    return op.emitOpError() << "expects as many panels as hold the " << columns
-                            << " columns of out, but got " << weight;
+      panels != static_cast<int64_t>(llvm::divideCeil(columns, panel)))
+    return op->emitOpError() << "expects as many panels as hold " << columns
+                             << " columns, but got " << type;
   return success();
 }
 
-LogicalResult ProjectTileOp::verify() {
-  auto weight = cast<ShapedType>(getWeight().getType());
-  auto out = cast<ShapedType>(getOut().getType());
-  bool panels = weight.getRank() == 3;
+LogicalResult PackPanelsOp::verify() {
+  if (failed(expectMatrix(*this, "the weight", getWeight(),
+                          ShapedType::kDynamic))) // C1
+    return failure();
+  auto weight = cast<ShapedType>(getWeight().getType()),
+       panels = cast<ShapedType>(getPanels().getType());
+  int64_t depth = weight.getDimSize(getTransposed()),
+          columns = weight.getDimSize(!getTransposed());
+  if (panels.getRank() != 3 ||
+      (panels.getDimSize(1) != depth && !panels.isDynamicDim(1) &&
+       !ShapedType::isDynamic(depth))) // C1
+    return emitOpError() << "expects panels of as many rows as the weight has, "
+                            "but got "
+                         << panels << " for " << weight;
+  if (panels.getElementType() != weight.getElementType()) // C2
+    return emitOpError() << "expects panels of the weight's elements, but got "
+                         << panels << " for " << weight;
+  return verifyPanels(*this, getSchedule(), panels, columns); // C3
+  // C4 is the destination-style interface.
+}
+MutableOperandRange PackPanelsOp::getDpsInitsMutable() {
+  return getPanelsMutable();
+}
+void PackPanelsOp::getEffects(Effects &effects) {
+  tileEffects(*this, getDpsInitsMutable(), effects);
+}
+
+/// A weight and out have the same columns.
+static LogicalResult verifyWeight(ProjectTileOp op) {
+  auto weight = cast<ShapedType>(op.getWeight().getType());
   int64_t unknown = ShapedType::kDynamic;
-  if ((!panels && failed(expectMatrix(*this, "the weight", getWeight(),
-                                      unknown))) || // C1
-      failed(expectMatrix(*this, "the input", getInput(),
-                          weight.getDimSize(panels))) || // C1
-      failed(expectMatrix(*this, "out", getOut(),
-                          panels ? unknown : weight.getDimSize(1))) || // C1
-      (panels && failed(verifyPanels(*this, weight))))
+  if (weight.getRank() == 3 && op.getTransposed()) // C7
+    return op.emitOpError("expects panels that are not transposed");
+  if (weight.getRank() == 3) {
+    int64_t columns = cast<ShapedType>(op.getOut().getType()).getDimSize(1);
+    return failure(
+        failed(expectMatrix(op, "the input", op.getInput(),
+                            weight.getDimSize(1))) ||                 // C1
+        failed(expectMatrix(op, "out", op.getOut(), unknown)) ||      // C1
+        failed(verifyPanels(op, op.getSchedule(), weight, columns))); // C5
+  }
+  if (failed(expectMatrix(op, "the weight", op.getWeight(), unknown))) // C1
+    return failure();
+  return failure(
+      failed(expectMatrix(op, "the input", op.getInput(),
+                          weight.getDimSize(op.getTransposed()))) || // C1
+      failed(expectMatrix(op, "out", op.getOut(),
+                          weight.getDimSize(!op.getTransposed())))); // C1
+}
+
+LogicalResult ProjectTileOp::verify() {
+  auto out = cast<ShapedType>(getOut().getType());
+  if (failed(verifyWeight(*this)))
     return failure();
   int64_t rows = cast<ShapedType>(getInput().getType()).getDimSize(0),
           outRows = out.getDimSize(0);
@@ -323,13 +364,18 @@ LogicalResult ProjectTileOp::verify() {
     return emitOpError()
            << "expects a row of out per row of the input, but got " << outRows
            << " and " << rows;
-  if (getSchedule().usesDot()) // C6
+  CPUScheduleAttr schedule = getSchedule();
+  int64_t most = schedule.getQueryTile(), wide = schedule.getColumnTile();
+  if (out.getDimSize(0) > most || out.getDimSize(1) > wide) // C8
+    return emitOpError() << "expects at most " << most << " rows and " << wide
+                         << " columns, but got " << out;
+  if (schedule.usesDot()) // C6
     return emitOpError("expects a schedule without products = ")
-           << stringifyProducts(getSchedule().getProducts());
+           << stringifyProducts(schedule.getProducts());
   if (!getBias())
     return success();
   auto bias = cast<ShapedType>(getBias().getType());
-  int64_t columns = panels ? out.getDimSize(1) : weight.getDimSize(1);
+  int64_t columns = out.getDimSize(1);
   if (bias.getRank() != 1 ||
       (bias.getDimSize(0) != columns && !bias.isDynamicDim(0) &&
        !ShapedType::isDynamic(columns))) // C3

@@ -134,6 +134,7 @@ void attn::registerBufferizableOpInterfaces(DialectRegistry &registry) {
     ReturnStateOp::attachInterface<WritesDestinations<ReturnStateOp>>(*context);
     CombineStateOp::attachInterface<WritesDestinations<CombineStateOp>>(
         *context);
+    PackPanelsOp::attachInterface<WritesDestinations<PackPanelsOp>>(*context);
     ProjectTileOp::attachInterface<WritesDestinations<ProjectTileOp>>(*context);
   });
 }

@@ -9,15 +9,22 @@
 //            scf.forall.in_parallel { tensor.parallel_insert_slice %t .. }
 //          }
 //
-// Many rows make tiles of some 256 rows and 64 columns, as many as the kernel
-// packs of the weight at a time. Few rows read the weight once, from memory, so
-// their tiles are as wide as a page of it. Both follow from the number of rows
-// at run time.
+// A tile has at most the rows of the schedule, and as many columns as sums that
+// wait for more products keep in a level-2 cache; all tiles are of the same
+// size, as far as that is possible.
 //
-// A weight that is a constant of at least one panel of columns becomes
-//          %w = arith.constant dense<..> : tensor<panels x K x panel>
-// where panel p holds the columns from p * panel on, so that nothing is packed
-// at run time. The rest of the last panel is 0. Other users keep the matrix.
+// More rows than a tile has share panels of the weight, which a loop in front
+// writes to memory:
+//          %p = scf.forall (%i) .. shared_outs(%o = %empty : P x K x panel) {
+//            attn.pack_panels %w_columns outs(%o_panels ..)
+//          }
+// where panel p holds the columns from p * panel on. Fewer rows read the weight
+// as it is. Where the number of rows is known at run time only, both loops are
+// there, and one of them has no items.
+//
+// A weight that is a constant of at least one panel of columns becomes a
+// constant of panels, so that nothing is packed at run time. The rest of the
+// last panel is 0. Other users keep the matrix.
 //
 // Before: every project has a schedule. After: no project is left.
 #include "ConstantMatrix.h"
@@ -38,6 +45,9 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+
+/// Panels that an item packs: rows of a page of memory.
+static constexpr int64_t panelsPerItem = 4;
 
 /// The constant `matrix` in panels of columns; null if it is no constant, or
 /// narrower than a panel.
@@ -99,99 +109,173 @@ static Value extract(OpBuilder &b, Location loc, Value tensor,
       offsets, sizes, strides);
 }
 
-namespace {
-/// The sizes of a projection and of its tiles.
-struct Tiling {
-  Value rows, columns, rowStep, columnStep;
-
-  Tiling(OpBuilder &b, ProjectOp op, OpFoldResult numRows) {
-    Location loc = op.getLoc();
-    auto schedule = CPUScheduleAttr::of(op);
-    auto index = [&](int64_t value) -> Value {
-      return arith::ConstantIndexOp::create(b, loc, value);
-    };
-    int64_t panel = schedule.getQueryBlock();
-    rows = getValueOrCreateConstantIndexOp(b, loc, numRows);
-    columns = index(op.getWeight().getType().getDimSize(1));
-    rowStep =
-        index(llvm::alignTo(2 * schedule.getQueryTile(), schedule.getRows()));
-    Value few = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, rows,
-                                      index(schedule.getRows()));
-    columnStep =
-        arith::SelectOp::create(b, loc, few, index(llvm::alignTo(1024, panel)),
-                                index(llvm::alignTo(64, panel)));
-  }
-};
-} // namespace
-
-/// The part of the weight with the columns of `range`.
-static Value weightTile(OpBuilder &b, ProjectOp op, Value weight,
-                        Extent range) {
-  auto type = cast<RankedTensorType>(weight.getType());
-  auto whole = [&](int64_t i) {
-    return Extent{b.getIndexAttr(0), b.getIndexAttr(type.getDimSize(i))};
-  };
-  Location loc = op.getLoc();
-  if (type.getRank() == 2)
-    return extract(b, loc, weight, {whole(0), range}, 2);
-  Extent panels = panelRange(b, loc, range, type.getDimSize(2));
-  return extract(b, loc, weight, {panels, whole(1), whole(2)}, 3);
-}
-
-static void tileProjection(ProjectOp op, IRRewriter &rewriter) {
-  Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  ReifiedRankedShapedTypeDims shapes;
-  (void)op.reifyResultShapes(rewriter, shapes); // never fails
-  auto type = op.getType();
-  bool batched = type.getRank() == 3;
-  Tiling tiling(rewriter, op, shapes[0][batched ? 1 : 0]);
-  auto schedule = CPUScheduleAttr::of(op);
-  Value packed = op.getWeight();
-  if (ElementsAttr panels = packConstant(packed, schedule.getQueryBlock()))
-    packed = arith::ConstantOp::create(rewriter, loc, panels);
-  Value empty = emptyResults(rewriter, op)[0];
-  auto tiles = [&](Value total, Value step) {
-    return arith::CeilDivUIOp::create(rewriter, loc, total, step).getResult();
-  };
-  SmallVector<OpFoldResult> bounds{
-      batched ? shapes[0][0] : OpFoldResult(rewriter.getIndexAttr(1)),
-      tiles(tiling.rows, tiling.rowStep),
-      tiles(tiling.columns, tiling.columnStep)};
-  auto forall = scf::ForallOp::create(rewriter, loc, bounds, ValueRange(empty),
-                                      /*mapping=*/std::nullopt);
-  rewriter.setInsertionPointToStart(forall.getBody());
-  SmallVector<Value> ivs = forall.getInductionVars();
-  Extent row = tileRange(rewriter, loc, ivs[1], tiling.rowStep, tiling.rows);
-  Extent column =
-      tileRange(rewriter, loc, ivs[2], tiling.columnStep, tiling.columns);
-  Extent all{rewriter.getIndexAttr(0),
-             rewriter.getIndexAttr(op.getWeight().getType().getDimSize(0))};
-  SmallVector<Extent> inputRanges{row, all}, outRanges{row, column};
-  if (batched) {
-    Extent entry{ivs[0], rewriter.getIndexAttr(1)};
-    inputRanges.insert(inputRanges.begin(), entry);
-    outRanges.insert(outRanges.begin(), entry);
-  }
-  Value input = extract(rewriter, loc, op.getInput(), inputRanges, 2);
-  Value weight = weightTile(rewriter, op, packed, column);
-  Value bias = op.getBias() ? extract(rewriter, loc, op.getBias(), {column}, 1)
-                            : Value();
-  Value out =
-      extract(rewriter, loc, forall.getRegionIterArgs().front(), outRanges, 2);
-  auto tile = ProjectTileOp::create(rewriter, loc, TypeRange(out.getType()),
-                                    input, weight, bias, out, schedule);
-  rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
+/// Puts `tile` where `ranges` of the only result of `forall` are.
+static void insertInParallel(OpBuilder &b, scf::ForallOp forall, Value tile,
+                             ArrayRef<Extent> ranges) {
+  b.setInsertionPointToEnd(forall.getTerminator().getBody());
   SmallVector<OpFoldResult> offsets, sizes;
-  for (const Extent &range : outRanges) {
+  for (const Extent &range : ranges) {
     offsets.push_back(range.begin);
     sizes.push_back(range.count);
   }
-  SmallVector<OpFoldResult> strides(offsets.size(), rewriter.getIndexAttr(1));
-  tensor::ParallelInsertSliceOp::create(rewriter, loc, tile.getResult(0),
+  SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
+  tensor::ParallelInsertSliceOp::create(b, tile.getLoc(), tile,
                                         forall.getRegionIterArgs().front(),
                                         offsets, sizes, strides);
-  rewriter.replaceOp(op, forall.getResults());
+}
+
+namespace {
+/// Emits the loops of one projection.
+class ProjectionTiler {
+public:
+  ProjectionTiler(ProjectOp op, IRRewriter &rewriter);
+
+  void tile();
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  Value ceilDiv(Value a, Value divisor) {
+    return b.createOrFold<arith::CeilDivUIOp>(loc, a, divisor);
+  }
+  /// The largest size of equal parts of at most `most`, a multiple of `unit`.
+  Value evenParts(Value total, int64_t most, int64_t unit);
+  Value select(Value condition, Value then, Value otherwise) {
+    return b.createOrFold<arith::SelectOp>(loc, condition, then, otherwise);
+  }
+  Extent whole(Value tensor, int64_t dim);
+
+  Value packedWeight(Value isMany);
+  Value multiply(Value weight, Value batches, Value destination);
+
+  ProjectOp op;
+  IRRewriter &b;
+  Location loc;
+  CPUScheduleAttr schedule;
+  bool batched;
+  int64_t panel;
+  Value batches, rows, columns, panels;
+};
+} // namespace
+
+ProjectionTiler::ProjectionTiler(ProjectOp op, IRRewriter &rewriter)
+    : op(op), b(rewriter), loc(op.getLoc()), schedule(CPUScheduleAttr::of(op)),
+      batched(op.getType().getRank() == 3), panel(schedule.getQueryBlock()) {
+  b.setInsertionPoint(op);
+  ReifiedRankedShapedTypeDims shapes;
+  (void)op.reifyResultShapes(b, shapes); // never fails
+  auto sizeOf = [&](int64_t dim) {
+    return getValueOrCreateConstantIndexOp(b, loc, shapes[0][dim]);
+  };
+  batches = batched ? sizeOf(0) : index(1);
+  rows = sizeOf(batched);
+  columns = sizeOf(batched + 1);
+  panels = ceilDiv(columns, index(panel));
+}
+
+Value ProjectionTiler::evenParts(Value total, int64_t most, int64_t unit) {
+  Value parts = ceilDiv(total, index(most));
+  parts = b.createOrFold<arith::MaxUIOp>(loc, parts, index(1));
+  Value units = ceilDiv(ceilDiv(total, parts), index(unit));
+  units = b.createOrFold<arith::MaxUIOp>(loc, units, index(1));
+  return b.createOrFold<arith::MulIOp>(loc, units, index(unit));
+}
+
+Extent ProjectionTiler::whole(Value tensor, int64_t dim) {
+  return {b.getIndexAttr(0), tensor::getMixedSize(b, loc, tensor, dim)};
+}
+
+/// The weight in panels, of which there are none unless `isMany`.
+Value ProjectionTiler::packedWeight(Value isMany) {
+  Value weight = op.getWeight();
+  Value count = select(isMany, panels, index(0));
+  SmallVector<OpFoldResult> sizes{getAsOpFoldResult(count),
+                                  tensor::getMixedSize(b, loc, weight, 0),
+                                  b.getIndexAttr(panel)};
+  Value empty = tensor::EmptyOp::create(
+      b, loc, sizes, op.getWeight().getType().getElementType());
+  Value perItem = index(panelsPerItem);
+  auto forall = scf::ForallOp::create(
+      b, loc,
+      ArrayRef<OpFoldResult>{getAsOpFoldResult(ceilDiv(count, perItem))},
+      ValueRange(empty), /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(forall.getBody());
+  Value item = forall.getInductionVars()[0];
+  Extent column =
+      tileRange(b, loc, item, index(panelsPerItem * panel), columns);
+  Value part = extract(b, loc, weight, {whole(weight, 0), column}, 2);
+  SmallVector<Extent> ranges{panelRange(b, loc, column, panel),
+                             whole(weight, 0),
+                             {b.getIndexAttr(0), b.getIndexAttr(panel)}};
+  Value result = forall.getRegionIterArgs().front();
+  Value out = extract(b, loc, result, ranges, 3);
+  auto pack = PackPanelsOp::create(b, loc, TypeRange(out.getType()), part,
+                                   /*transposed=*/false, out, schedule);
+  insertInParallel(b, forall, pack.getResult(0), ranges);
+  return forall.getResult(0);
+}
+
+/// The loop over all tiles, whose weight is a matrix or panels.
+Value ProjectionTiler::multiply(Value weight, Value batchCount,
+                                Value destination) {
+  Value rowStep = evenParts(rows, schedule.getQueryTile(), schedule.getRows());
+  Value columnStep = evenParts(columns, schedule.getColumnTile(), panel);
+  SmallVector<OpFoldResult> bounds{
+      getAsOpFoldResult(batchCount), getAsOpFoldResult(ceilDiv(rows, rowStep)),
+      getAsOpFoldResult(ceilDiv(columns, columnStep))};
+  auto forall = scf::ForallOp::create(b, loc, bounds, ValueRange(destination),
+                                      /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(forall.getBody());
+  SmallVector<Value> ivs = forall.getInductionVars();
+  Extent row = tileRange(b, loc, ivs[1], rowStep, rows);
+  Extent column = tileRange(b, loc, ivs[2], columnStep, columns);
+  Value x = op.getInput();
+  SmallVector<Extent> inputRanges{row, whole(x, batched + 1)},
+      outRanges{row, column};
+  if (batched) {
+    Extent entry{ivs[0], b.getIndexAttr(1)};
+    inputRanges.insert(inputRanges.begin(), entry);
+    outRanges.insert(outRanges.begin(), entry);
+  }
+  Value input = extract(b, loc, x, inputRanges, 2);
+  bool inPanels = cast<RankedTensorType>(weight.getType()).getRank() == 3;
+  Value part = inPanels
+                   ? extract(b, loc, weight,
+                             {panelRange(b, loc, column, panel),
+                              whole(weight, 1), whole(weight, 2)},
+                             3)
+                   : extract(b, loc, weight, {whole(weight, 0), column}, 2);
+  Value bias =
+      op.getBias() ? extract(b, loc, op.getBias(), {column}, 1) : Value();
+  Value out = extract(b, loc, forall.getRegionIterArgs().front(), outRanges, 2);
+  auto tile =
+      ProjectTileOp::create(b, loc, TypeRange(out.getType()), input, part,
+                            /*transposed=*/false, bias, out, schedule);
+  insertInParallel(b, forall, tile.getResult(0), outRanges);
+  return forall.getResult(0);
+}
+
+void ProjectionTiler::tile() {
+  Value result = emptyResults(b, op)[0];
+  if (ElementsAttr constant = packConstant(op.getWeight(), panel)) {
+    Value weight = arith::ConstantOp::create(b, loc, constant);
+    b.replaceOp(op, multiply(weight, batches, result));
+    return;
+  }
+  Value total = b.createOrFold<arith::MulIOp>(loc, batches, rows);
+  Value isMany = b.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::ugt, total, index(schedule.getQueryTile()));
+  std::optional<int64_t> known = getConstantIntValue(isMany);
+  Value none = index(0);
+  if (!known || !*known)
+    result = multiply(op.getWeight(), select(isMany, none, batches), result);
+  if (!known || *known)
+    result =
+        multiply(packedWeight(isMany), select(isMany, batches, none), result);
+  b.replaceOp(op, result);
 }
 
 namespace {
@@ -207,7 +291,7 @@ struct TileProjections : attn::impl::TileProjectionsBase<TileProjections> {
       }
     IRRewriter rewriter(&getContext());
     for (ProjectOp op : ops)
-      tileProjection(op, rewriter);
+      ProjectionTiler(op, rewriter).tile();
   }
 };
 } // namespace

@@ -103,7 +103,7 @@ func.func @project_tile_c5_other_panel(%x: memref<5x6xf32>, %w: memref<1x6x8xf32
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 func.func @project_tile_c5_panel_missing(%x: memref<5x6xf32>, %w: memref<1x6x4xf32>, %o: memref<5x5xf32>) {
-  // expected-error@+1 {{expects as many panels as hold the 5 columns of out, but got 'memref<1x6x4xf32>'}}
+  // expected-error@+1 {{expects as many panels as hold 5 columns, but got 'memref<1x6x4xf32>'}}
   attn.project_tile %x, %w outs(%o : memref<5x5xf32>) {schedule = #s}
       : memref<5x6xf32>, memref<1x6x4xf32>
   return
@@ -124,5 +124,49 @@ func.func @project_tile_c6_tiles(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o:
   // expected-error@+1 {{expects a schedule without products = amx}}
   attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
       : memref<5x6xbf16>, memref<6x4xbf16>
+  return
+}
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c1_transposed(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %o: memref<5x6xf32>) {
+  // expected-error@+1 {{expects the input to be a matrix of 4 columns, but got 'memref<5x6xf32>'}}
+  attn.project_tile %x, %w transposed outs(%o : memref<5x6xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c7_transposed_panels(%x: memref<5x6xf32>, %w: memref<1x6x4xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects panels that are not transposed}}
+  attn.project_tile %x, %w transposed outs(%o : memref<5x4xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<1x6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c8_rows(%x: memref<17x6xf32>, %w: memref<6x4xf32>, %o: memref<17x4xf32>) {
+  // expected-error@+1 {{expects at most 16 rows and 768 columns, but got 'memref<17x4xf32>'}}
+  attn.project_tile %x, %w outs(%o : memref<17x4xf32>) {schedule = #s}
+      : memref<17x6xf32>, memref<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c8_columns(%x: memref<5x6xf32>, %w: memref<6x769xf32>, %o: memref<5x769xf32>) {
+  // expected-error@+1 {{expects at most 16 rows and 768 columns, but got 'memref<5x769xf32>'}}
+  attn.project_tile %x, %w outs(%o : memref<5x769xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<6x769xf32>
   return
 }

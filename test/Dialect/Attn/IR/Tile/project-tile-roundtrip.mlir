@@ -24,3 +24,10 @@ func.func @panels(%x: memref<?x4xf32>, %w: memref<2x4x4xf32>, %o: memref<?x7xf32
   attn.project_tile %x, %w outs(%o : memref<?x7xf32>) {schedule = #s} : memref<?x4xf32>, memref<2x4x4xf32>
   return
 }
+
+// CHECK-LABEL: func @transposed
+// CHECK: attn.project_tile %{{.*}}, %{{.*}} transposed bias %{{.*}} : memref<7xf32> outs(
+func.func @transposed(%x: memref<?x4xf32>, %w: memref<7x4xf32>, %b: memref<7xf32>, %o: memref<?x7xf32>) {
+  attn.project_tile %x, %w transposed bias %b : memref<7xf32> outs(%o : memref<?x7xf32>) {schedule = #s} : memref<?x4xf32>, memref<7x4xf32>
+  return
+}

@@ -44,3 +44,15 @@ func.func @project_tile_c6_single(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o
       : memref<5x6xbf16>, memref<6x4xbf16>
   return
 }
+
+func.func @project_tile_c7_transposed(%x: memref<5x6xf32>, %w: memref<4x6xf32>, %o: memref<5x4xf32>) {
+  attn.project_tile %x, %w transposed outs(%o : memref<5x4xf32>) {schedule = #s}
+      : memref<5x6xf32>, memref<4x6xf32>
+  return
+}
+
+func.func @project_tile_c8_largest(%x: memref<16x6xf32>, %w: memref<6x768xf32>, %o: memref<16x768xf32>) {
+  attn.project_tile %x, %w outs(%o : memref<16x768xf32>) {schedule = #s}
+      : memref<16x6xf32>, memref<6x768xf32>
+  return
+}

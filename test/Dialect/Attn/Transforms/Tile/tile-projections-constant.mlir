@@ -7,16 +7,24 @@
 // CHECK-LABEL: @dense
 // CHECK: %[[W:.*]] = arith.constant dense<{{\[\[}}[0.000000e+00, 1.000000e+00, 2.000000e+00, 3.000000e+00], [5.000000e+00, 6.000000e+00, 7.000000e+00, 8.000000e+00]],
 // CHECK-SAME: {{\[}}[4.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00], [9.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00]]]> : tensor<2x2x4xf32>
-// CHECK: arith.minui
-// CHECK: %[[COLUMNS:.*]] = arith.minui
-// CHECK: %[[PANEL:.*]] = arith.divui %{{.*}}, %c4
-// CHECK: %[[PANELS:.*]] = arith.ceildivui %[[COLUMNS]], %c4
-// CHECK: %[[TILE:.*]] = tensor.extract_slice %[[W]][%[[PANEL]], 0, 0] [%[[PANELS]], 2, 4] [1, 1, 1] : tensor<2x2x4xf32> to tensor<?x2x4xf32>
-// CHECK: attn.project_tile %{{.*}}, %[[TILE]] outs(
+// CHECK: attn.project_tile %{{.*}}, %[[W]] outs(
 func.func @dense(%x: tensor<?x2xf32>) -> tensor<?x5xf32> {
   %w = arith.constant dense<[[0.0, 1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0, 9.0]]> : tensor<2x5xf32>
   %y = attn.project %x, %w {schedule = #s} : (tensor<?x2xf32>, tensor<2x5xf32>) -> tensor<?x5xf32>
   return %y : tensor<?x5xf32>
+}
+
+// CHECK-LABEL: @wide
+// CHECK: scf.forall (%{{.*}}, %[[J:.*]]) in (%{{.*}}, 2)
+// CHECK: %[[COLUMN:.*]] = arith.muli %[[J]], %c500
+// CHECK: %[[COLUMNS:.*]] = arith.minui
+// CHECK: %[[PANEL:.*]] = arith.divui %[[COLUMN]], %c4
+// CHECK: %[[PANELS:.*]] = arith.ceildivui %[[COLUMNS]], %c4
+// CHECK: tensor.extract_slice %{{.*}}[%[[PANEL]], 0, 0] [%[[PANELS]], 2, 4] [1, 1, 1] : tensor<250x2x4xf32> to tensor<?x2x4xf32>
+func.func @wide(%x: tensor<?x2xf32>) -> tensor<?x1000xf32> {
+  %w = arith.constant dense<3.0> : tensor<2x1000xf32>
+  %y = attn.project %x, %w {schedule = #s} : (tensor<?x2xf32>, tensor<2x1000xf32>) -> tensor<?x1000xf32>
+  return %y : tensor<?x1000xf32>
 }
 
 // CHECK-LABEL: @splat

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A constant that is narrower than a panel is left as it is. Other users of a
+// A constant that is narrower than a panel is like an argument. Other users of a
 // packed constant keep the matrix.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @narrow
-// CHECK: attn.project_tile {{.*}} : tensor<?x2xf32>, tensor<2x?xf32> -> tensor<?x?xf32>
+// CHECK: attn.project_tile {{.*}} : tensor<?x2xf32>, tensor<2x3xf32> -> tensor<?x3xf32>
+// CHECK: attn.pack_panels
 func.func @narrow(%x: tensor<?x2xf32>) -> tensor<?x3xf32> {
   %w = arith.constant dense<[[0.0, 1.0, 2.0], [5.0, 6.0, 7.0]]> : tensor<2x3xf32>
   %y = attn.project %x, %w {schedule = #s} : (tensor<?x2xf32>, tensor<2x3xf32>) -> tensor<?x3xf32>
@@ -15,7 +16,7 @@ func.func @narrow(%x: tensor<?x2xf32>) -> tensor<?x3xf32> {
 // CHECK-LABEL: @second_user
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<{{.*}}> : tensor<1x4xf32>
 // CHECK-DAG: %[[PANELS:.*]] = arith.constant dense<{{.*}}> : tensor<1x1x4xf32>
-// CHECK: tensor.extract_slice %[[PANELS]]
+// CHECK: attn.project_tile %{{.*}}, %[[PANELS]]
 // CHECK: return %{{.*}}, %[[W]]
 func.func @second_user(%x: tensor<?x1xf32>) -> (tensor<?x4xf32>, tensor<1x4xf32>) {
   %w = arith.constant dense<[[0.0, 1.0, 2.0, 3.0]]> : tensor<1x4xf32>

@@ -1,23 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A tile has two query tiles of rows and 64 columns; where the rows fit one
-// block of registers, it is a page of columns wide.
+// Up to 16 rows, those of a tile, read the weight as it is. More share its
+// panels, which a loop of its own packs, 4 in an item. The number of rows decides
+// which of the loops have items; tiles are of equal sizes.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @f
-// CHECK: %[[S:.*]] = tensor.dim %arg0, %c0
-// CHECK: %[[FEW:.*]] = arith.cmpi ule, %[[S]], %c2
-// CHECK: %[[STEP:.*]] = arith.select %[[FEW]], %c1024, %c64
-// CHECK-DAG: %[[TILES:.*]] = arith.ceildivui %[[S]], %c32
-// CHECK-DAG: %[[WIDE:.*]] = arith.ceildivui %c600, %[[STEP]]
-// CHECK: scf.forall (%[[I:.*]], %[[J:.*]]) in (%[[TILES]], %[[WIDE]]) shared_outs(%[[O:.*]] = %{{.*}})
-// CHECK: %[[ROW:.*]] = arith.muli %[[I]], %c32
-// CHECK: %[[COLUMN:.*]] = arith.muli %[[J]], %[[STEP]]
+// CHECK-DAG: %[[M:.*]] = tensor.dim %arg0, %c0
+// CHECK-DAG: %[[MANY:.*]] = arith.cmpi ugt, %[[M]], %c16
+// CHECK-DAG: %[[FEW:.*]] = arith.select %[[MANY]], %c0, %c1
+// CHECK-DAG: %[[PARTS:.*]] = arith.ceildivui %[[M]], %c16
+// CHECK-DAG: %[[SOME:.*]] = arith.maxui %[[PARTS]], %c1
+// CHECK-DAG: %[[EACH:.*]] = arith.ceildivui %[[M]], %[[SOME]]
+// CHECK-DAG: %[[BLOCKS:.*]] = arith.ceildivui %[[EACH]], %c2
+// CHECK-DAG: %[[STEP:.*]] = arith.muli %{{.*}}, %c2
+// CHECK-DAG: %[[TILES:.*]] = arith.ceildivui %[[M]], %[[STEP]]
+// CHECK: %[[FIRST:.*]] = scf.forall (%{{.*}}, %[[I:.*]], %[[J:.*]]) in (%[[FEW]], %[[TILES]], 2) shared_outs(%[[O:.*]] = %{{.*}})
+// CHECK: %[[ROW:.*]] = arith.muli %[[I]], %[[STEP]]
+// CHECK: %[[COLUMN:.*]] = arith.muli %[[J]], %c500
 // CHECK: %[[X:.*]] = tensor.extract_slice %arg0[%[[ROW]], 0] [%[[ROWS:.*]], 128] [1, 1]
 // CHECK: %[[W:.*]] = tensor.extract_slice %arg1[0, %[[COLUMN]]] [128, %[[COLUMNS:.*]]] [1, 1]
 // CHECK: %[[T:.*]] = attn.project_tile %[[X]], %[[W]] outs(
 // CHECK: tensor.parallel_insert_slice %[[T]] into %[[O]][%[[ROW]], %[[COLUMN]]] [%[[ROWS]], %[[COLUMNS]]]
-func.func @f(%x: tensor<?x128xf32>, %w: tensor<128x600xf32>) -> tensor<?x600xf32> {
-  %y = attn.project %x, %w {schedule = #s} : (tensor<?x128xf32>, tensor<128x600xf32>) -> tensor<?x600xf32>
-  return %y : tensor<?x600xf32>
+
+// CHECK: %[[COUNT:.*]] = arith.select %[[MANY]], %c250, %c0
+// CHECK: %[[EMPTY:.*]] = tensor.empty(%[[COUNT]]) : tensor<?x128x4xf32>
+// CHECK: %[[ITEMS:.*]] = arith.ceildivui %[[COUNT]], %c4
+// CHECK: %[[PANELS:.*]] = scf.forall (%{{.*}}) in (%[[ITEMS]]) shared_outs(%{{.*}} = %[[EMPTY]])
+// CHECK: attn.pack_panels %{{.*}} outs(
+
+// CHECK: scf.forall ({{.*}}) in (%{{.*}}, %[[TILES]], 2) shared_outs(%{{.*}} = %[[FIRST]])
+// CHECK: tensor.extract_slice %[[PANELS]]
+// CHECK: attn.project_tile %{{.*}} : tensor<?x128xf32>, tensor<?x128x4xf32>
+func.func @f(%x: tensor<?x128xf32>, %w: tensor<128x1000xf32>) -> tensor<?x1000xf32> {
+  %y = attn.project %x, %w {schedule = #s} : (tensor<?x128xf32>, tensor<128x1000xf32>) -> tensor<?x1000xf32>
+  return %y : tensor<?x1000xf32>
 }

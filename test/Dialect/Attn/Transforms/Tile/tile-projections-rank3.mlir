@@ -5,10 +5,10 @@
 
 // CHECK-LABEL: @f
 // CHECK-NOT: attn.project %
-// CHECK: scf.forall (%[[N:.*]], %{{.*}}, %{{.*}}) in (%{{.*}}, %{{.*}}, %{{.*}}) shared_outs(%[[O:.*]] = %{{.*}})
+// CHECK: scf.forall (%[[N:.*]], %{{.*}}) in (%{{.*}}, %{{.*}}) shared_outs(%[[O:.*]] = %{{.*}})
 // CHECK: tensor.extract_slice %arg0[%[[N]], %[[ROW:.*]], 0] [1, %[[ROWS:.*]], 4] [1, 1, 1] : tensor<?x?x4xf32> to tensor<?x4xf32>
 // CHECK: attn.project_tile
-// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[O]][%[[N]], %[[ROW]], %{{.*}}] [1, %[[ROWS]], %{{.*}}]
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[O]][%[[N]], %[[ROW]], 0] [1, %[[ROWS]], 6]
 func.func @f(%x: tensor<?x?x4xf32>, %w: tensor<4x6xf32>) -> tensor<?x?x6xf32> {
   %y = attn.project %x, %w {schedule = #s} : (tensor<?x?x4xf32>, tensor<4x6xf32>) -> tensor<?x?x6xf32>
   return %y : tensor<?x?x6xf32>

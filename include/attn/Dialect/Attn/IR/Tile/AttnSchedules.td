@@ -34,6 +34,10 @@ def Attn_CPUScheduleAttr : Attn_Attr<"CPUSchedule", "cpu_schedule",
     both products add up dot products of two numbers; or `amx`: they multiply
     matrices of 16 x 32 with 32 x 16 numbers, and a register of a register tile
     holds 16 x 16 sums, of which it has `rows / 16` times `vectors`.
+    In a projection, lanes are columns: a panel has `lanes * vectors` of them, a
+    block `rows` rows of the input, a tile `query_tile` rows and some panels, and
+    `key_tile` products are added before the next tile of the weight.
+
     `assign-schedule` derives it from the target; written by hand it pins.
   }];
   let parameters = (ins "int64_t":$lanes, "int64_t":$rows, "int64_t":$vectors,
@@ -49,6 +53,11 @@ def Attn_CPUScheduleAttr : Attn_Attr<"CPUSchedule", "cpu_schedule",
   let extraClassDeclaration = [{
     /// Queries in one query block.
     int64_t getQueryBlock() const { return getLanes() * getVectors(); }
+    /// Columns of a tile of a projection: as many panels as keep sums that wait
+    /// in a level-2 cache.
+    int64_t getColumnTile() const {
+      return std::max<int64_t>(1, 768 / getQueryBlock()) * getQueryBlock();
+    }
     int64_t getFeatureMultiple() const {
       return usesDot() && getKind() == Kind::Decode ? 2 * getLanes() : 1;
     }

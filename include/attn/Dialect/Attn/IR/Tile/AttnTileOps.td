@@ -229,20 +229,43 @@ def Attn_WeighOp : Attn_Op<"weigh", [AttrSizedOperandSegments, IsolatedFromAbove
   let hasVerifier = 1;
 }
 
+def Attn_PackPanelsOp : Attn_Op<"pack_panels", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "panels of columns of a weight";
+  let description = [{
+    Writes columns of a weight (K x N) as panels (P x K x W), as `attn.project_tile`
+    reads them: panel p holds the columns from p * W on, W is the schedule's
+    `lanes * vectors`, and what lies behind the last column is 0. A `transposed`
+    weight is N x K.
+  }];
+  let arguments = (ins Attn_Shaped:$weight, UnitAttr:$transposed, Attn_Shaped:$panels,
+    Attn_CPUScheduleAttr:$schedule);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $weight (`transposed` $transposed^)? `outs` `(` $panels `:` type($panels) `)`
+    attr-dict `:` type($weight) (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
 def Attn_ProjectTileOp : Attn_Op<"project_tile", [
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "one tile of a linear projection";
   let description = [{
     `out = input * weight (+ bias)` for matrices: (M x K) times (K x N), bias N.
-    The weight may be packed: P x K x W, where panel p holds the columns from
-    p * W on, W is the schedule's `lanes * vectors`, and columns behind N are ignored.
+    The weight may be packed, as `attn.pack_panels` does (P x K x W); columns behind
+    N are ignored. A matrix may be `transposed`, N x K.
   }];
-  let arguments = (ins Attn_Shaped:$input, Attn_Shaped:$weight,
+  let arguments = (ins Attn_Shaped:$input, Attn_Shaped:$weight, UnitAttr:$transposed,
     Optional<Attn_Shaped>:$bias, Attn_Shaped:$out, Attn_CPUScheduleAttr:$schedule);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $input `,` $weight (`bias` $bias^ `:` type($bias))? `outs` `(` $out `:` type($out) `)`
+    $input `,` $weight (`transposed` $transposed^)? (`bias` $bias^ `:` type($bias))? `outs` `(` $out `:` type($out) `)`
     attr-dict `:` type($input) `,` type($weight) (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ProjectBlock.h"
+#include "PackPanels.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+/// A vector as a matrix of one row.
+static Value asRow(KernelBuilder &k, Value vector) {
+  auto type = cast<MemRefType>(vector.getType());
+  SmallVector<ReassociationIndices> all{{0, 1}};
+  OpFoldResult size = memref::getMixedSize(k.builder, k.loc, vector, 0);
+  return memref::ExpandShapeOp::create(
+      k.builder, k.loc, ArrayRef<int64_t>{1, type.getDimSize(0)}, vector, all,
+      ArrayRef<OpFoldResult>{k.builder.getIndexAttr(1), size});
+}
+
+BlockBuilder::BlockBuilder(KernelBuilder &k, const ProjectOperands &operands,
+                           const ProjectSizes &sizes, Value waiting)
+    : k(k), panel(sizes.panel),
+      bias(operands.bias ? asRow(k, operands.bias) : Value()),
+      out(operands.out), waiting(waiting), rows(sizeOf(k, out, 0)),
+      width(sizeOf(k, out, 1)), depth(sizeOf(k, operands.input, 1)) {}
+
+/// The columns of vector `v` that exist; null: all.
+Value BlockBuilder::maskOf(const SumBlock &block, int64_t v) {
+  std::optional<int64_t> known = getConstantIntValue(width);
+  bool isWhole = v + 1 < block.vectors || (known && *known % k.lanes == 0);
+  if (!block.masked || isWhole)
+    return {};
+  return maskBehind(k, k.add(block.column, v * k.lanes), width);
+}
+
+Value BlockBuilder::columnOf(const SumBlock &block, int64_t v) {
+  return k.add(block.column, v * k.lanes);
+}
+
+/// Both branches give `count` vectors.
+Values BlockBuilder::results(Value condition, size_t count,
+                             function_ref<Values()> then,
+                             function_ref<Values()> otherwise) {
+  SmallVector<Type> types(count, k.vectorType);
+  auto op = scf::IfOp::create(k.builder, k.loc, types, condition,
+                              /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(k.builder);
+  k.builder.setInsertionPointToStart(op.thenBlock());
+  scf::YieldOp::create(k.builder, k.loc, then());
+  k.builder.setInsertionPointToStart(op.elseBlock());
+  scf::YieldOp::create(k.builder, k.loc, otherwise());
+  return Values(op.getResults());
+}
+
+/// The bias of a block's columns, or zeros.
+Values BlockBuilder::biases(const SumBlock &block) {
+  Values row;
+  for (int64_t v = 0; v < block.vectors; ++v)
+    row.push_back(
+        bias ? k.loadRow(bias, k.index(0), columnOf(block, v), maskOf(block, v))
+             : k.splat(0.0));
+  return row;
+}
+
+/// The sums so far: the bias, or what waits in the scratch.
+RegisterTile BlockBuilder::start(const SumBlock &block) {
+  auto first = [&] {
+    Values row = biases(block), all;
+    for (int64_t r = 0; r < block.rows; ++r)
+      llvm::append_range(all, row);
+    return all;
+  };
+  auto later = [&] {
+    Values all;
+    for (int64_t r = 0; r < block.rows; ++r)
+      for (int64_t v = 0; v < block.vectors; ++v)
+        all.push_back(
+            k.load(waiting, k.add(block.sums, r), k.index(v * k.lanes)));
+    return all;
+  };
+  return unflatten(waiting ? results(k.less(block.begin, k.index(1)),
+                                     block.rows * block.vectors, first, later)
+                           : first(),
+                   block.vectors);
+}
+
+/// Sums that have all their products go to out, others to the scratch.
+void BlockBuilder::finish(const SumBlock &block, const RegisterTile &acc) {
+  auto last = [&] {
+    for (int64_t v = 0; v < block.vectors; ++v) {
+      Value mask = maskOf(block, v), column = columnOf(block, v);
+      for (int64_t r = 0; r < block.rows; ++r)
+        k.storeRow(acc[r][v], out, block.outRows[r], column, mask);
+    }
+  };
+  auto wait = [&] {
+    for (int64_t r = 0; r < block.rows; ++r)
+      for (int64_t v = 0; v < block.vectors; ++v)
+        k.store(acc[r][v], waiting, k.add(block.sums, r), k.index(v * k.lanes));
+  };
+  if (!waiting)
+    return last();
+  k.choose(k.less(k.add(block.begin, block.steps), depth), wait, last);
+}
+
+/// In turn `d` of a block, a line of the next panel. The first blocks of a
+/// panel fetch all of it.
+void BlockBuilder::prefetch(const SumBlock &block, Value d) {
+  auto type = cast<MemRefType>(block.next.matrix.getType());
+  int64_t line = 64 * 8 / type.getElementTypeBitWidth();
+  int64_t lines = llvm::divideCeil(panel, line);
+  Value number = k.min(block.number, k.index(lines - 1));
+  Value turn =
+      k.add(arith::MulIOp::create(k.builder, k.loc, number, block.steps), d);
+  memref::PrefetchOp::create(k.builder, k.loc, block.next.matrix,
+                             ValueRange{block.next.row, k.mul(turn, line)},
+                             /*isWrite=*/false,
+                             /*localityHint=*/2, /*isDataCache=*/true);
+}
+
+void BlockBuilder::multiply(const SumBlock &block, Value matrix,
+                            ArrayRef<Value> rowsOf, Value first) {
+  RegisterTile acc = k.multiply(
+      k.index(0), block.steps, start(block),
+      [&](int64_t r, Value d) {
+        return k.loadBroadcast(matrix, rowsOf[r], k.add(first, d));
+      },
+      [&](Value d, int64_t v) {
+        if (v == 0 && block.next.matrix)
+          prefetch(block, d);
+        return k.load(block.source.matrix, k.add(block.source.row, d),
+                      k.add(block.source.column, v * k.lanes));
+      });
+  finish(block, acc);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums of a few rows of the input and a few vectors of columns, which stay in
+// registers.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_PROJECT_PROJECTBLOCK_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_PROJECT_PROJECTBLOCK_H
+
+#include "ProjectSizes.h"
+
+namespace attn::cpu {
+
+/// Columns of a panel, from a row on.
+struct Source {
+  Value matrix, row;
+  Value column; // of the matrix
+};
+
+/// One block of sums.
+struct SumBlock {
+  int64_t rows, vectors;
+  Values outRows;
+  Value number;       // of the block among those of its panel
+  Value column;       // of out
+  Value begin, steps; // rows of the weight
+  Value sums;         // row of the scratch where the sums wait
+  Source source;
+  Source next; // the next panel, which is prefetched; null: none
+  bool masked; // the last columns do not exist
+};
+
+class BlockBuilder {
+public:
+  /// `waiting` is null where a step has all products.
+  BlockBuilder(KernelBuilder &k, const ProjectOperands &operands,
+               const ProjectSizes &sizes, Value waiting);
+
+  /// Row `first` of `matrix` is row 0 of the block; its columns [first,
+  /// first + steps) are those to multiply.
+  void multiply(const SumBlock &block, Value matrix,
+                llvm::ArrayRef<Value> rowsOf, Value first);
+
+  KernelBuilder &k;
+  int64_t panel;
+  Value bias, out, waiting;
+  Value rows, width, depth;
+
+private:
+  Value maskOf(const SumBlock &block, int64_t v);
+  Value columnOf(const SumBlock &block, int64_t v);
+  Values results(Value condition, size_t count,
+                 llvm::function_ref<Values()> then,
+                 llvm::function_ref<Values()> otherwise);
+  Values biases(const SumBlock &block);
+  RegisterTile start(const SumBlock &block);
+  void finish(const SumBlock &block, const RegisterTile &acc);
+  void prefetch(const SumBlock &block, Value d);
+};
+
+} // namespace attn::cpu
+
+#endif

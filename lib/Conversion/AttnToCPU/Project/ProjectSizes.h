@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The operands of attn.project_tile, and how it is cut.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_PROJECT_PROJECTSIZES_H
+#define ATTN_LIB_CONVERSION_ATTNTOCPU_PROJECT_PROJECTSIZES_H
+
+#include "Build/KernelBuilder.h"
+
+namespace attn::cpu {
+
+/// How a tile is cut, and the memory that takes.
+struct ProjectSizes {
+  ProjectSizes(CPUScheduleAttr schedule, mlir::Value input, mlir::Value weight,
+               mlir::Type element);
+
+  /// Rows of a tile at most, and panels of one.
+  int64_t rows, panels;
+  /// Columns of a panel, rows of the weight per step, and panels that a step
+  /// packs (0: the weight comes in panels).
+  int64_t panel, depth, packed;
+  /// Rows of the input for one step, with a distance that keeps them out of
+  /// each other's sets of the cache.
+  mlir::MemRefType inputs;
+  /// Sums that lack products, a panel of each row: null where none do.
+  mlir::MemRefType sums;
+  /// What a step packs: null for panels.
+  mlir::MemRefType panelsHere;
+
+  mlir::SmallVector<mlir::MemRefType> scratch() const;
+};
+
+/// out = input * weight + bias (may be null), where the weight is a matrix or
+/// panels.
+struct ProjectOperands {
+  Value input, weight;
+  bool transposed;
+  Value bias, out;
+  mlir::ValueRange scratch; // as ProjectSizes has it
+};
+
+} // namespace attn::cpu
+
+#endif
