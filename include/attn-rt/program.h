@@ -49,6 +49,8 @@ typedef struct {
   const char *(*info)(void);
   /* Floating-point operations the result needs: visible pairs only. */
   double (*flops)(const void *args);
+  /* For --lab; null where the program was made without. */
+  const struct attn_rt_picture *picture;
 } attn_rt_program;
 
 /* The command line of docs/Executable.md. Returns the process' exit status. */

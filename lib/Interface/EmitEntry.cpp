@@ -395,27 +395,38 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
       infoText = entry.e.bytes(entry.name + ".info",
                                infoOfFunctions(getOperation(), info) + '\0');
     entry.emitInfo(infoText);
+    // Of a program's own kernel, which no C program calls, nothing is told.
+    if (PictureAttr::of(kernel))
+      return success();
     auto run = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(entry.name);
     SmallVector<StringRef> references(texts.begin(), texts.end());
     run->setAttr("attn.statuses", entry.e.b.getStrArrayAttr(references));
     run->setAttr(PortAttr::functionAttr,
                  kernel->getAttr(PortAttr::functionAttr));
-    if (emitMain)
-      entry::emitMain(entry.e, entry.name, ports);
+    return success();
+  }
+
+  /// Kernels of a program: its own, and perhaps the one of steps.
+  LogicalResult emitProgram(ArrayRef<KernelSignature> kernels) {
+    const KernelSignature *main = nullptr, *steps = nullptr;
+    for (const KernelSignature &kernel : kernels)
+      (PictureAttr::of(kernel.getFunction()) ? steps : main) = &kernel;
+    if (!main || kernels.size() != (steps ? 2 : 1))
+      return getOperation().emitError()
+             << "expects one kernel in a program, but got " << kernels.size();
+    Emitter e(main->getFunction().getLoc(), getOperation());
+    entry::emitMain(e, *main, steps, specificationIn(info));
     return success();
   }
 
   void runOnOperation() override {
     infoText = {};
     std::vector<KernelSignature> kernels = KernelSignature::all(getOperation());
-    if (emitMain && kernels.size() != 1) {
-      getOperation().emitError()
-          << "expects one kernel in a program, but got " << kernels.size();
-      return signalPassFailure();
-    }
     for (const KernelSignature &kernel : kernels)
       if (failed(emitOne(kernel)))
         return signalPassFailure();
+    if (emitMain && failed(emitProgram(kernels)))
+      return signalPassFailure();
     auto internal =
         LLVM::LinkageAttr::get(&getContext(), LLVM::Linkage::Internal);
     for (auto function : getOperation().getOps<func::FuncOp>())

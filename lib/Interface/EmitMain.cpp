@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The description of a kernel that the runtime's main reads (attn_rt_program in
-// include/attn-rt/program.h), and the main that passes it on.
+// include/attn-rt/program.h), and the main that passes it on. A kernel that
+// returns the steps of the program's attention (`attn.picture`) becomes the
+// program's attn_rt_picture (include/attn-rt/picture.h), which --lab needs.
 #include "Entry.h"
 #include "attn/Interface/CNames.h"
 #include "attn/Interface/ElementTypes.h"
@@ -70,15 +72,18 @@ static LLVM::GlobalOp makePorts(Emitter &e, StringRef name,
   });
 }
 
-void entry::emitMain(Emitter &e, StringRef name, ArrayRef<Port> ports) {
+/// The attn_rt_program of a kernel whose functions are there.
+static LLVM::GlobalOp makeProgram(Emitter &e, StringRef name,
+                                  ArrayRef<Port> ports,
+                                  LLVM::GlobalOp picture) {
   LLVM::GlobalOp portTable = makePorts(e, name, ports);
   auto type = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(),
-      {e.ptr, e.i32, e.i32, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr});
+      {e.ptr, e.i32, e.i32, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr, e.ptr});
   LLVM::GlobalOp nameText = e.bytes((name + ".name").str(), name.str() + '\0');
   int64_t inputs =
       llvm::count_if(ports, [](const Port &p) { return p.attr.getInput(); });
-  auto program = makeGlobal(e, name + ".program", type, [&] {
+  return makeGlobal(e, name + ".program", type, [&] {
     Aggregate p(e, type);
     p.set(0, e.address(nameText))
         .set(1, e.constant(e.i32, inputs))
@@ -90,8 +95,53 @@ void entry::emitMain(Emitter &e, StringRef name, ArrayRef<Port> ports) {
       p.set(field++, LLVM::AddressOfOp::create(
                          e.b, e.module.lookupSymbol<LLVM::LLVMFuncOp>(
                                   cName(name, which))));
+    if (picture)
+      p.set(field, e.address(picture));
     return p.value;
   });
+}
+
+/// The attn_rt_picture of the kernel of steps.
+static LLVM::GlobalOp makePicture(Emitter &e, const KernelSignature &steps,
+                                  StringRef specification) {
+  func::FuncOp kernel = steps.getFunction();
+  PictureAttr picture = PictureAttr::of(kernel);
+  std::string name = steps.getName().str();
+  LLVM::GlobalOp program = makeProgram(e, name, portsOf(kernel), {});
+  auto render = e.declare("attn_rt_render_page", e.ptr, {e.ptr, e.ptr, e.ptr});
+  std::string texts[] = {
+      stringifyNormalization(picture.getNormalization().getValue()).str(),
+      specification.str(), picture.getBounds().str()};
+  SmallVector<LLVM::GlobalOp> globals;
+  for (auto [i, text] : llvm::enumerate(texts))
+    globals.push_back(
+        e.bytes(name + ".picture_text" + std::to_string(i), text + '\0'));
+  Type f64 = e.b.getF64Type();
+  auto type = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(),
+      {e.ptr, LLVM::LLVMArrayType::get(e.i32, picture.getPorts().size()), e.i32,
+       e.i32, f64, e.ptr, e.ptr, e.ptr, e.ptr});
+  return makeGlobal(e, name + ".picture", type, [&] {
+    Aggregate p(e, type);
+    p.set(0, e.address(program))
+        .set(2, e.constant(e.i32, picture.getQueryTile()))
+        .set(3, e.constant(e.i32, picture.getKeyTile()))
+        .set(4, LLVM::ConstantOp::create(e.b, f64, picture.getScale()));
+    for (auto [i, port] : llvm::enumerate(picture.getPorts().asArrayRef()))
+      p.set({1, static_cast<int64_t>(i)}, e.constant(e.i32, port));
+    for (auto [i, text] : llvm::enumerate(globals))
+      p.set(5 + static_cast<int64_t>(i), e.address(text));
+    p.set(8, LLVM::AddressOfOp::create(e.b, render));
+    return p.value;
+  });
+}
+
+void entry::emitMain(Emitter &e, const KernelSignature &kernel,
+                     const KernelSignature *steps, StringRef specification) {
+  LLVM::GlobalOp picture =
+      steps ? makePicture(e, *steps, specification) : LLVM::GlobalOp();
+  LLVM::GlobalOp program =
+      makeProgram(e, kernel.getName(), portsOf(kernel.getFunction()), picture);
   auto run = e.declare("attn_rt_main", e.i32, {e.ptr, e.i32, e.ptr});
   auto function = e.declare("main", e.i32, {e.i32, e.ptr});
   Value argc = e.begin(function);

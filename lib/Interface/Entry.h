@@ -5,6 +5,7 @@
 
 #include "attn-rt/program.h"
 #include "attn/Dialect/Attn/IR/AttnAttributes.h"
+#include "attn/Interface/KernelSignature.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -114,9 +115,13 @@ Check tilesCheck();
 mlir::Value firstBroken(Emitter &emitter, llvm::ArrayRef<Check> checks,
                         int32_t first, mlir::Value args);
 
-/// The attn_rt_program of the kernel, and a main that runs it.
-void emitMain(Emitter &emitter, llvm::StringRef name,
-              llvm::ArrayRef<Port> ports);
+/// The text of the specification in `info`; empty if there is none.
+std::string specificationIn(llvm::StringRef info);
+/// The attn_rt_program of a kernel whose C functions are there, and a main that
+/// runs it. `steps` is null, or the kernel that returns the steps of its
+/// attention.
+void emitMain(Emitter &emitter, const KernelSignature &kernel,
+              const KernelSignature *steps, llvm::StringRef specification);
 
 } // namespace attn::entry
 

@@ -25,15 +25,25 @@ static llvm::json::Value portAsJson(PortAttr port) {
       {"shape", std::move(shape)}};
 }
 
-std::string entry::infoOfFunctions(ModuleOp module, StringRef info) {
-  llvm::json::Object all;
-  if (llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(info);
-      !parsed)
+static llvm::json::Object parseInfo(StringRef info) {
+  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(info);
+  if (!parsed)
     llvm::consumeError(parsed.takeError()); // The pass alone has none.
   else if (llvm::json::Object *object = parsed->getAsObject())
-    all = std::move(*object);
+    return std::move(*object);
+  return {};
+}
+
+std::string entry::specificationIn(StringRef info) {
+  return parseInfo(info).getString("specification").value_or("").str();
+}
+
+std::string entry::infoOfFunctions(ModuleOp module, StringRef info) {
+  llvm::json::Object all = parseInfo(info);
   llvm::json::Object functions;
   for (const KernelSignature &kernel : KernelSignature::all(module)) {
+    if (PictureAttr::of(kernel.getFunction()))
+      continue;
     llvm::json::Array arguments, results;
     for (PortAttr port : PortAttr::of(kernel.getFunction()))
       (port.getInput() ? arguments : results).push_back(portAsJson(port));

@@ -208,7 +208,7 @@ std::string attn::explainKernels(ModuleOp module, const SymbolSizes &sizes) {
   // Asking for a size leaves ops behind.
   OwningOpRef<ModuleOp> copy = module.clone();
   for (auto function : copy->getOps<func::FuncOp>())
-    if (function->hasAttr(PortAttr::functionAttr))
+    if (function->hasAttr(PortAttr::functionAttr) && !PictureAttr::of(function))
       KernelExplainer(function, sizes, os).explain();
   return text;
 }
@@ -300,7 +300,7 @@ std::string attn::explainWorkspace(ModuleOp module) {
   llvm::raw_string_ostream os(text);
   for (const KernelSignature &kernel : KernelSignature::all(module)) {
     func::FuncOp workspace = kernel.lookup(Part::Workspace);
-    if (!workspace)
+    if (!workspace || PictureAttr::of(kernel.getFunction()))
       continue;
     std::vector<PortAttr> ports = PortAttr::of(kernel.getFunction());
     SmallVector<Value> terms;

@@ -174,7 +174,7 @@ json::Value attn::kernelsAsJson(ModuleOp module, const SymbolSizes &sizes) {
   // Asking for a size leaves ops behind.
   OwningOpRef<ModuleOp> copy = module.clone();
   for (auto function : copy->getOps<func::FuncOp>())
-    if (function->hasAttr(PortAttr::functionAttr))
+    if (function->hasAttr(PortAttr::functionAttr) && !PictureAttr::of(function))
       functions.push_back(toJson(function, sizes));
   return functions;
 }

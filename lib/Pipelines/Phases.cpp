@@ -2,6 +2,7 @@
 #include "attn/Pipelines/Phases.h"
 #include "CheckPhase.h"
 #include "CheckSizes.h"
+#include "DescribePicture.h"
 #include "FuseElementwise.h"
 #include "LowerCopies.h"
 #include "OnFunctions.h"
@@ -50,8 +51,10 @@ static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createCSEPass());
 }
 
-static void addFused(OpPassManager &pm, const PipelineOptions &) {
+static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createFuseAttention());
+  if (options.picture)
+    pm.addPass(createReturnSteps());
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addPass(createDescribePorts());
   pm.addPass(createCountFlops());
@@ -72,6 +75,8 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
   AssignScheduleOptions schedule;
   schedule.prefillSplitKeys = options.splitKeys;
   pm.addNestedPass<func::FuncOp>(createAssignSchedule(schedule));
+  if (options.picture)
+    pm.addPass(createDescribePicture());
 }
 
 static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {

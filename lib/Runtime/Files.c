@@ -133,3 +133,50 @@ int32_t attn_rt_replace_all(attn_rt_npy_file *files, int32_t count) {
   errno = why;
   return failed;
 }
+
+bool attn_rt_write_all(int file, const void *data, size_t size) {
+  const char *at = data;
+  while (size) {
+    ssize_t written = write(file, at, size);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return false;
+    at += written;
+    size -= (size_t)written;
+  }
+  return true;
+}
+
+int attn_rt_cannot_write(char *error, size_t error_size) {
+  return attn_rt_error(error, error_size, "cannot write: %s", strerror(errno));
+}
+
+static int write_and_close(int fd, attn_rt_content *content, const void *what,
+                           char *error, size_t error_size) {
+  bool ok = content(fd, what);
+  ok = close(fd) == 0 && ok;
+  return ok ? 0 : attn_rt_cannot_write(error, error_size);
+}
+
+int attn_rt_stage(const char *path, attn_rt_content *content, const void *what,
+                  attn_rt_npy_file *file, char *error, size_t error_size) {
+  struct stat info;
+  memset(file, 0, sizeof *file);
+  bool exists = stat(path, &info) == 0;
+  // Pipes and devices cannot be replaced by a rename.
+  if (exists && !S_ISREG(info.st_mode)) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    return fd < 0 ? attn_rt_cannot_write(error, error_size)
+                  : write_and_close(fd, content, what, error, error_size);
+  }
+  // A link stays, and the file behind it is replaced.
+  file->target = exists ? realpath(path, NULL) : strdup(path);
+  int fd =
+      file->target ? attn_rt_create_beside(file->target, &file->temporary) : -1;
+  int result = fd < 0 ? attn_rt_cannot_write(error, error_size)
+                      : write_and_close(fd, content, what, error, error_size);
+  if (result)
+    attn_rt_npy_discard(file);
+  return result;
+}

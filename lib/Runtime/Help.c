@@ -64,6 +64,11 @@ void attn_rt_print_help(FILE *file, const attn_rt_program *program,
         "  --repeat N       run once to warm up and N times to measure\n"
         "  --threads N      how many threads to use; default: all this process "
         "may use\n"
+        "  --lab FILE.html  explain the run's attention in a page for a "
+        "browser\n"
+        "  --tokens TEXT    the page's words, one per query, and per key where "
+        "there are as many\n"
+        "  --key-tokens TEXT  others for the keys\n"
         "  --help           print this text\n",
         file);
 }

@@ -102,5 +102,6 @@ int attn_rt_load_inputs(const attn_rt_program *program,
   for (int32_t i = 0; i < program->num_inputs; ++i)
     if (options->files[i] && load_file(&l, i))
       return ATTN_RT_FAILED;
+  attn_rt_bind_tokens(program, options, bindings);
   return options->random ? make_random(&l) : ATTN_RT_OK;
 }

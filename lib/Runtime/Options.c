@@ -113,7 +113,54 @@ static int set_help(parser *p, const char *value) {
   return ATTN_RT_OK;
 }
 
-enum { NoValue, OptionalValue, NeedsValue, NotBuilt };
+static int set_lab(parser *p, const char *value) {
+  if (!p->program->picture)
+    return usage(p, "--lab: this program was made without a picture; make it "
+                    "with attn-opt --emit=exe --with-lab");
+  if (!*value)
+    return usage(p, "--lab needs a file");
+  p->options->lab = value;
+  p->options->any_output = true;
+  return ATTN_RT_OK;
+}
+
+// The bytes of the first character, or 0 where it is not UTF-8.
+static int utf8_length(const char *text) {
+  unsigned char first = (unsigned char)*text;
+  int length = first < 0x80   ? 1
+               : first < 0xc2 ? 0
+               : first < 0xe0 ? 2
+               : first < 0xf0 ? 3
+               : first < 0xf5 ? 4
+                              : 0;
+  unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
+  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+    return 0;
+  for (int i = 1; i < length; ++i)
+    if (((unsigned char)text[i] & 0xc0) != 0x80)
+      return 0;
+  return length;
+}
+
+static int check_text(const parser *p, const char *option, const char *text) {
+  for (int length; *text; text += length)
+    if (!(length = utf8_length(text)))
+      return usage(p, "--%s expects UTF-8", option);
+  return ATTN_RT_OK;
+}
+
+static int set_tokens(parser *p, const char *value) {
+  p->options->tokens = value;
+  return check_text(p, "tokens", value);
+}
+
+static int set_key_tokens(parser *p, const char *value) {
+  p->options->key_tokens = value;
+  return check_text(p, "key-tokens", value);
+}
+
+enum { NoValue, OptionalValue, NeedsValue };
 
 static const struct {
   const char *name;
@@ -125,8 +172,9 @@ static const struct {
     {"dim", NeedsValue, set_dim},
     {"repeat", NeedsValue, set_repeat},
     {"threads", NeedsValue, set_threads},
-    {"tokens", NotBuilt, NULL},
-    {"lab", NotBuilt, NULL},
+    {"lab", NeedsValue, set_lab},
+    {"tokens", NeedsValue, set_tokens},
+    {"key-tokens", NeedsValue, set_key_tokens},
 };
 
 static int set_file(parser *p, int32_t port, const char *file) {
@@ -154,8 +202,6 @@ static int parse_long_option(parser *p, const char *name) {
         strncmp(known_options[i].name, name, length) != 0)
       continue;
     int kind = known_options[i].kind;
-    if (kind == NotBuilt)
-      return usage(p, "option --%s is not built yet", known_options[i].name);
     if (kind == NoValue && value)
       return usage(p, "option --%s takes no value", known_options[i].name);
     if (kind == NeedsValue && !(value = take_value(p, value)))
@@ -249,6 +295,12 @@ static int check_options(const parser *p) {
     for (int32_t j = inputs; j < i; ++j)
       if (files[i] && files[j] && attn_rt_same_file(files[i], files[j]))
         return usage(p, "'%s' is the file of two results", files[i]);
+  const char *lab = p->options->lab;
+  if ((p->options->tokens || p->options->key_tokens) && !lab)
+    return usage(p, "--tokens and --key-tokens are for --lab");
+  for (int32_t i = inputs; i < ports && lab; ++i)
+    if (files[i] && attn_rt_same_file(files[i], lab))
+      return usage(p, "'%s' is the file of a result and of the page", lab);
   return ATTN_RT_OK;
 }
 

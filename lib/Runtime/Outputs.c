@@ -26,48 +26,75 @@ static int print_outputs(const attn_rt_program *program,
   return ATTN_RT_OK;
 }
 
-static int cannot_write(const attn_rt_options *options, const char *path,
-                        const char *name, const char *error) {
-  fprintf(stderr, "%s: %s: result '%s': %s\n", options->argv0, path, name,
-          error);
+static bool write_page(int file, const void *what) {
+  const attn_rt_text *page = what;
+  return attn_rt_write_all(file, page->data, page->size);
+}
+
+// The files of a run: a result each, then the page.
+typedef struct {
+  const attn_rt_program *program;
+  const attn_rt_options *options;
+  const attn_rt_array *outputs;
+  const attn_rt_text *page;
+} results;
+
+static const char *path_of(const results *r, int32_t i) {
+  return i < r->program->num_outputs
+             ? r->options->files[r->program->num_inputs + i]
+             : r->options->lab;
+}
+
+static int cannot_write(const results *r, int32_t i, const char *error) {
+  const attn_rt_port *port = &r->program->ports[r->program->num_inputs + i];
+  if (i < r->program->num_outputs)
+    fprintf(stderr, "%s: %s: result '%s': %s\n", r->options->argv0,
+            path_of(r, i), port->name, error);
+  else
+    fprintf(stderr, "%s: %s: the picture: %s\n", r->options->argv0,
+            path_of(r, i), error);
   return ATTN_RT_FAILED;
 }
 
-// All results are staged before the first one is renamed: most failures (no
+// All files are staged before the first one is renamed: most failures (no
 // space, no permission) happen while nothing of this run is visible yet.
-static int write_files(const attn_rt_program *program,
-                       const attn_rt_options *options,
-                       const attn_rt_array *outputs, attn_rt_npy_file *files) {
-  const attn_rt_port *ports = program->ports + program->num_inputs;
-  const char **paths = options->files + program->num_inputs;
-  int32_t count = program->num_outputs;
+static int write_files(const results *r, attn_rt_npy_file *files) {
+  int32_t num_outputs = r->program->num_outputs;
   char error[ATTN_RT_LINE];
-  for (int32_t i = 0; i < count; ++i) {
-    if (!paths[i] || attn_rt_npy_stage(paths[i], &outputs[i], &files[i], error,
-                                       sizeof error) == 0)
+  for (int32_t i = 0; i <= num_outputs; ++i) {
+    const char *path = path_of(r, i);
+    int failed = 0;
+    if (path && i < num_outputs)
+      failed = attn_rt_npy_stage(path, &r->outputs[i], &files[i], error,
+                                 sizeof error);
+    else if (path)
+      failed = attn_rt_stage(path, write_page, r->page, &files[i], error,
+                             sizeof error);
+    if (!failed)
       continue;
-    for (int32_t j = 0; j < count; ++j)
+    for (int32_t j = 0; j < i; ++j)
       attn_rt_npy_discard(&files[j]);
-    return cannot_write(options, paths[i], ports[i].name, error);
+    return cannot_write(r, i, error);
   }
-  int32_t failed = attn_rt_npy_commit_all(files, count, error, sizeof error);
-  return failed < 0
-             ? ATTN_RT_OK
-             : cannot_write(options, paths[failed], ports[failed].name, error);
+  int32_t failed =
+      attn_rt_npy_commit_all(files, num_outputs + 1, error, sizeof error);
+  return failed < 0 ? ATTN_RT_OK : cannot_write(r, failed, error);
 }
 
 int attn_rt_write_outputs(const attn_rt_program *program,
                           const attn_rt_options *options,
-                          const attn_rt_array *outputs) {
+                          const attn_rt_array *outputs,
+                          const attn_rt_text *page) {
   if (!options->any_output)
     return print_outputs(program, options, outputs);
+  results r = {program, options, outputs, page};
   attn_rt_npy_file *files =
       calloc((size_t)program->num_outputs + 1, sizeof *files);
   if (!files) {
     fprintf(stderr, "%s: out of memory\n", options->argv0);
     return ATTN_RT_FAILED;
   }
-  int status = write_files(program, options, outputs, files);
+  int status = write_files(&r, files);
   free(files);
   return status;
 }

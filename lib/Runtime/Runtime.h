@@ -50,7 +50,15 @@ int attn_rt_npy_parse_header(const char *text, attn_rt_npy_header *header,
                              char *error, size_t error_size);
 const char *attn_rt_npy_descr(attn_rt_dtype dtype);
 
-/* Files.c. A new file in the folder of `target`, under a name of its own, which
+/* Files.c. What writes the content of a file. */
+typedef bool attn_rt_content(int file, const void *what);
+bool attn_rt_write_all(int file, const void *data, size_t size);
+/* As attn_rt_npy_stage, for any content. */
+int attn_rt_stage(const char *path, attn_rt_content *content, const void *what,
+                  attn_rt_npy_file *file, char *error, size_t error_size);
+/* "cannot write: " and the reason, which is errno; returns -1. */
+int attn_rt_cannot_write(char *error, size_t error_size);
+/* A new file in the folder of `target`, under a name of its own, which
  * is to be freed; -1 and errno if there can be none. */
 int attn_rt_create_beside(const char *target, char **path);
 /* Whether both are one regular file, or would be once it is made. */
@@ -87,9 +95,11 @@ typedef struct {
 typedef struct {
   const char *argv0;
   const char **files; /* per input, then per output; null: not given */
+  const char *lab, *tokens, *key_tokens; /* null: not given */
   attn_rt_dim_option *dims;
   int32_t num_dims;
-  bool help, random, any_output;
+  bool help, random;
+  bool any_output; /* results are printed where no file is named */
   uint64_t seed;
   int64_t repeat;  /* 0: not given */
   int32_t threads; /* 0: not given */
@@ -138,12 +148,48 @@ int attn_rt_load_inputs(const attn_rt_program *program,
                         const attn_rt_options *options,
                         attn_rt_bindings *bindings, attn_rt_array *inputs);
 
+/* Call.c: one call of a kernel. */
+typedef struct {
+  const attn_rt_program *program;
+  const char *argv0;
+  attn_rt_array *arrays; /* inputs, then outputs */
+  void *args, *workspace;
+  int32_t threads;
+  bool borrows_inputs; /* another call frees them */
+} attn_rt_call_state;
+
+/* The inputs are there. Allocates the results and what the kernel takes. */
+int attn_rt_prepare_call(attn_rt_call_state *call,
+                         const attn_rt_bindings *bindings);
+int attn_rt_run_call(const attn_rt_call_state *call, double *seconds);
+void attn_rt_end_call(attn_rt_call_state *call);
+
+/* Picture.c. */
+typedef struct {
+  char *data; /* null: there is none */
+  size_t size;
+} attn_rt_text;
+
+/* With --random, the number of tokens is that of queries and keys. */
+void attn_rt_bind_tokens(const attn_rt_program *program,
+                         const attn_rt_options *options,
+                         attn_rt_bindings *bindings);
+/* Where --lab is given: whether a page can show a call of these sizes. */
+int attn_rt_check_picture(const attn_rt_program *program,
+                          const attn_rt_options *options,
+                          const attn_rt_bindings *bindings);
+/* Runs the kernel of steps on the inputs of `call`. */
+int attn_rt_make_page(const attn_rt_call_state *call,
+                      const attn_rt_options *options,
+                      const attn_rt_bindings *bindings, attn_rt_text *page);
+
 /* Main.c: says that the standard output takes no more, by errno. */
 void attn_rt_cannot_print(const char *argv0);
 
-/* Outputs.c: all files are written, or none. */
+/* Outputs.c: all files are written, the page among them, or none. */
 int attn_rt_write_outputs(const attn_rt_program *program,
                           const attn_rt_options *options,
-                          const attn_rt_array *outputs);
+                          const attn_rt_array *outputs,
+                          const attn_rt_text *page);
 
 #endif

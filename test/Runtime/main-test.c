@@ -69,8 +69,8 @@ static double add_flops(const void *data) {
 
 #define MATRIX(name) {name, ATTN_F32, 2, {-1, -1}, {"a0", "a1"}}
 #define ADD_PROGRAM(ports)                                                     \
-  {"add",        2,       2,        ports, add_run, add_workspace_size,        \
-   add_strerror, no_info, add_flops}
+  {"add",        2,       2,         ports, add_run, add_workspace_size,       \
+   add_strerror, no_info, add_flops, NULL}
 static const attn_rt_port add_ports[] = {MATRIX("a"), MATRIX("b"),
                                          MATRIX("sum"), MATRIX("difference")};
 static const attn_rt_program add_program = ADD_PROGRAM(add_ports);
@@ -109,8 +109,8 @@ static const attn_rt_port mixed_ports[] = {{"x", ATTN_BF16, 1, {4}, {NULL}},
                                            {"m", ATTN_BOOL, 1, {-1}, {"i0"}},
                                            {"copy", ATTN_F32, 1, {16}, {NULL}}};
 static const attn_rt_program mixed_program = {
-    "mixed",      4,       1,        mixed_ports, mixed_run, no_workspace,
-    add_strerror, no_info, add_flops};
+    "mixed",      4,       1,         mixed_ports, mixed_run, no_workspace,
+    add_strerror, no_info, add_flops, NULL};
 
 static char *out, *err;
 
@@ -450,8 +450,11 @@ static void test_usage(void) {
       {"--random --dim a0=1 --dim a0=1", "--dim a0 is given twice"},
       {"--random --dim a0=1", "argument 'a' needs --dim a1=N"},
       {"a.npy b.npy --dim a0=2", "--dim is for --random"},
-      {"a.npy b.npy --tokens x", "option --tokens is not built yet"},
-      {"a.npy b.npy --lab=x.html", "option --lab is not built yet"},
+      {"a.npy b.npy --tokens x", "--tokens and --key-tokens are for --lab"},
+      {"a.npy b.npy --tokens=\xc0\x80", "--tokens expects UTF-8"},
+      {"a.npy b.npy --lab=x.html",
+       "--lab: this program was made without a picture; make it with attn-opt "
+       "--emit=exe --with-lab"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     char line[512];

@@ -3,6 +3,7 @@
 #include "Compile.h"
 #include "Bug.h"
 #include "Diagnostics.h"
+#include "Lab.h"
 #include "Nesting.h"
 #include "Output.h"
 #include "Registration.h"
@@ -91,11 +92,13 @@ private:
   ExitStatus selectEntries();
   ExitStatus runPhases();
   ExitStatus verifyKernels();
+  ExitStatus writeOutput();
   std::string dumpPath(size_t index) const;
   ExitStatus dump(size_t index);
   void explain(const Phase &phase);
   PhaseId lastPhase() const;
   void timed(StringRef name, std::chrono::steady_clock::time_point begin);
+  std::string specificationText();
   std::string info();
 
   const Options &options;
@@ -105,7 +108,8 @@ private:
   LineDiagnostics diagnostics;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
-  OwningOpRef<ModuleOp> specification; ///< As it was read, to verify.
+  /// As it was read, to verify or to show.
+  OwningOpRef<ModuleOp> specification;
   target::Processor processor;
   TargetAttr description;
   PipelineOptions pipeline;
@@ -240,8 +244,9 @@ ExitStatus Compiler::selectEntries() {
     }
   if (functions.empty())
     return failInInput("the module has no public function to compile");
-  if (options.emit == Emit::Executable && options.entry.empty() &&
-      functions.size() > 1)
+  bool isProgram =
+      options.emit == Emit::Executable || options.emit == Emit::Lab;
+  if (isProgram && options.entry.empty() && functions.size() > 1)
     return failInInput("a program runs one function; choose with --entry=" +
                        llvm::join(names, "|"));
   if (options.entry.empty() && functions.size() > maxEntries)
@@ -323,6 +328,16 @@ void Compiler::explain(const Phase &phase) {
   }
 }
 
+/// What was read, as text; of a model for a picture, the module that it is.
+std::string Compiler::specificationText() {
+  std::string text = llvm::json::fixUTF8(sourceText());
+  if (!text.empty() || !specification)
+    return text;
+  llvm::raw_string_ostream stream(text);
+  specification->print(stream, OpPrintingFlags().elideLargeElementsAttrs(16));
+  return text;
+}
+
 /// What NAME_info returns.
 std::string Compiler::info() {
   std::string text;
@@ -339,15 +354,17 @@ std::string Compiler::info() {
           json.value(llvm::formatv("{0}: {1}", op->getName(), schedule).str());
       });
     });
-    json.attribute("specification", llvm::json::fixUTF8(sourceText()));
+    json.attribute("specification", specificationText());
   });
   return text;
 }
 
 ExitStatus Compiler::runPhases() {
-  if (options.verify)
+  if (options.verify || (options.withLab && sourceText().empty()))
     specification = module->clone();
-  pipeline.program = options.emit == Emit::Executable;
+  pipeline.program =
+      options.emit == Emit::Executable || options.emit == Emit::Lab;
+  pipeline.picture = options.withLab;
   pipeline.info = info();
   bool started = options.compileFrom.empty();
   for (auto [index, phase] : llvm::enumerate(phases())) {
@@ -386,7 +403,8 @@ ExitStatus Compiler::verifyKernels() {
   auto begin = std::chrono::steady_clock::now();
   llvm::SmallString<128> library;
   llvm::FileRemover remove;
-  llvm::Error error = output().makeLibrary(*module, library, remove);
+  llvm::Error error = output().makeTemporary(
+      *module, target::Linked::SharedLibrary, library, remove);
   if (!error)
     error = tool::verifyKernels(*specification, *module, library, options);
   timed("verify", begin);
@@ -398,6 +416,28 @@ ExitStatus Compiler::verifyKernels() {
     return OurBug;
   }
   return failInInput(message);
+}
+
+ExitStatus Compiler::writeOutput() {
+  if (!options.emit && options.compileTo.empty())
+    return Success;
+  auto begin = std::chrono::steady_clock::now();
+  llvm::outs().flush(); // the output may go there as well
+  ExitStatus status = Success;
+  llvm::Error error = options.emit == Emit::Lab
+                          ? writePage(output(), *module, status)
+                          : output().write(*module);
+  if (error) {
+    std::string message = llvm::toString(std::move(error));
+    // A translation that fails has said why, and is our bug.
+    if (message.empty()) {
+      reportBug();
+      return OurBug;
+    }
+    return fail(message);
+  }
+  timed("output", begin);
+  return status;
 }
 
 ExitStatus Compiler::run() {
@@ -429,21 +469,7 @@ ExitStatus Compiler::run() {
         &Compiler::runPhases, &Compiler::verifyKernels})
     if (ExitStatus status = (this->*step)(); status != Success)
       return status;
-  if (!options.emit && options.compileTo.empty())
-    return Success;
-  auto begin = std::chrono::steady_clock::now();
-  llvm::outs().flush(); // the output may go there as well
-  if (llvm::Error error = output().write(*module)) {
-    std::string message = llvm::toString(std::move(error));
-    // A translation that fails has said why, and is our bug.
-    if (message.empty()) {
-      reportBug();
-      return OurBug;
-    }
-    return fail(message);
-  }
-  timed("output", begin);
-  return Success;
+  return writeOutput();
 }
 
 ExitStatus attn::tool::compile(const Options &options, int argc, char **argv) {

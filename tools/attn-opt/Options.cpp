@@ -17,6 +17,7 @@ static constexpr StringRef compilerFlags[] = {
     "verify",     "time",           "list-phases",  "help",
     "h",          "version",        "tiles-of",     "generic-ops",
     "split-keys", "target-facts",   "print-target", "strict-import",
+    "with-lab",
 };
 
 bool attn::tool::asksForCompiler(int argc, char **argv) {
@@ -35,16 +36,16 @@ bool attn::tool::asksForCompiler(int argc, char **argv) {
 
 namespace {
 /// Kinds of output that the interface has and this version has not.
-constexpr StringRef laterKinds[] = {"ptx", "cubin", "lab"};
+constexpr StringRef laterKinds[] = {"ptx", "cubin"};
 
 struct OutputKind {
   StringRef name;
   Emit emit;
 };
 constexpr OutputKind kinds[] = {
-    {"exe", Emit::Executable}, {"obj", Emit::Object},    {"lib", Emit::Library},
-    {"python", Emit::Python},  {"asm", Emit::Assembly},  {"llvm", Emit::LLVM},
-    {"mlir", Emit::MLIR},      {"header", Emit::Header},
+    {"exe", Emit::Executable}, {"obj", Emit::Object}, {"lib", Emit::Library},
+    {"python", Emit::Python},  {"lab", Emit::Lab},    {"asm", Emit::Assembly},
+    {"llvm", Emit::LLVM},      {"mlir", Emit::MLIR},  {"header", Emit::Header},
 };
 
 /// Made only for the compiler: as a pass driver, attn-opt has MLIR's options.
@@ -53,15 +54,32 @@ struct CommandLine {
       "Stop at a phase and print it: " + phaseNames();
   cl::OptionCategory output{"Compiling"};
   cl::OptionCategory look{"Looking inside"};
+  cl::OptionCategory picture{"A picture (--emit=lab)"};
 
   cl::opt<std::string> input{cl::Positional, cl::desc("INPUT"), cl::init("-"),
                              cl::cat(output)};
+  cl::list<std::string> arrays{cl::Positional, cl::desc("[FILE.npy]..."),
+                               cl::cat(picture)};
+  cl::list<std::string> named{
+      "i", cl::value_desc("name=file"), cl::cat(picture),
+      cl::desc("The argument NAME from FILE; without a name, the next one. "
+               "Without any file, arguments are random")};
+  cl::opt<std::string> random{"random", cl::ValueOptional,
+                              cl::value_desc("seed"), cl::cat(picture),
+                              cl::desc("Random arguments without a file")};
+  cl::opt<std::string> tokens{
+      "tokens", cl::value_desc("text"), cl::cat(picture),
+      cl::desc("Words, one per query, and per key where there are as many")};
+  cl::opt<std::string> keyTokens{"key-tokens", cl::value_desc("text"),
+                                 cl::cat(picture),
+                                 cl::desc("Others for the keys")};
   cl::opt<std::string> emit{
       "emit", cl::value_desc("kind"), cl::cat(output),
       cl::desc("exe     a program that reads and writes .npy files\n"
                "obj     an object file and its C header\n"
                "lib     a shared library and its C header\n"
                "python  a Python module and its shared library\n"
+               "lab     a page for a browser that explains a call\n"
                "header  the C header alone\n"
                "asm, llvm, mlir  text, to the standard output")};
   cl::opt<std::string> file{"o", cl::value_desc("file"), cl::cat(output),
@@ -79,6 +97,10 @@ struct CommandLine {
       cl::cat(output),
       cl::desc("How much LLVM optimizes, 0 to 3 (default): with -O0 compiling "
                "takes two thirds of the time, and kernels run slowly")};
+  cl::opt<bool> withLab{
+      "with-lab", cl::cat(output),
+      cl::desc("With --emit=exe: the program has --lab, which explains a call "
+               "in a page for a browser; it compiles longer")};
   cl::opt<std::string> tilesOf{
       "tiles-of", cl::value_desc("cpu"), cl::cat(look),
       cl::desc("Tile sizes of another processor than the target's")};
@@ -123,8 +145,8 @@ struct CommandLine {
                "f64 reference and print the largest errors")};
   cl::list<std::string> dims{
       "dim", cl::value_desc("name=size"), cl::cat(look),
-      cl::desc("With --explain: the size of an unknown dimension, such as "
-               "q2=1024")};
+      cl::desc("The size of an unknown dimension, such as q2=1024, for "
+               "--explain, --verify and --emit=lab")};
   cl::opt<bool> listPhases{
       "list-phases", cl::cat(look),
       cl::desc("Print the phases and what the module is in each")};
@@ -157,9 +179,13 @@ static bool readEmit(StringRef text, Options &options, ExitStatus &status) {
     status = UserError;
     return complain("--emit=" + text + " is not built yet");
   }
-  return complain(
-      "unknown kind '" + text +
-      "'; --emit expects exe, obj, lib, python, asm, llvm, mlir or header");
+  std::vector<std::string> names;
+  for (const OutputKind &kind : kinds)
+    names.push_back(kind.name.str());
+  std::string last = names.back();
+  names.pop_back();
+  return complain("unknown kind '" + text + "'; --emit expects " +
+                  llvm::join(names, ", ") + " or " + last);
 }
 
 static bool readDims(llvm::ArrayRef<std::string> texts, Options &options) {
@@ -189,6 +215,47 @@ static bool readVerify(const CommandLine &line, Options &options) {
   return true;
 }
 
+/// The command line of the program that makes a picture.
+static bool readLab(const CommandLine &line, Options &options) {
+  bool isLab = options.emit == Emit::Lab;
+  options.withLab = line.withLab || isLab;
+  if (line.withLab && options.emit != Emit::Executable)
+    return complain("--with-lab goes with --emit=exe");
+  std::vector<std::string> &arguments = options.labArguments;
+  auto isGiven = [](const cl::Option &option) {
+    return option.getNumOccurrences() > 0;
+  };
+  if (!isLab && !line.arrays.empty())
+    return complain("expects one INPUT, but got '" + line.arrays.front() +
+                    "' as well");
+  auto isWrong = [&](const cl::Option &option) {
+    if (isLab || !isGiven(option))
+      return false;
+    return !complain("-" + llvm::Twine(option.ArgStr.size() > 1 ? "-" : "") +
+                     option.ArgStr + " is for --emit=lab");
+  };
+  if (isWrong(line.named) || isWrong(line.random) || isWrong(line.tokens) ||
+      isWrong(line.keyTokens))
+    return false;
+  for (const std::string &file : line.named)
+    arguments.insert(arguments.end(), {"-i", file});
+  for (auto [name, text] : {std::pair("--tokens=", &line.tokens),
+                            std::pair("--key-tokens=", &line.keyTokens)})
+    if (isGiven(*text))
+      arguments.push_back(name + text->getValue());
+  bool hasFiles = !line.arrays.empty() || !line.named.empty();
+  if (isGiven(line.random) || !hasFiles) {
+    arguments.push_back("--random" +
+                        (line.random.empty() ? "" : "=" + line.random));
+    for (auto &[name, size] : options.dims)
+      arguments.insert(arguments.end(),
+                       {"--dim", name + "=" + std::to_string(size)});
+  }
+  arguments.push_back("--");
+  arguments.insert(arguments.end(), line.arrays.begin(), line.arrays.end());
+  return true;
+}
+
 static bool readOptions(const CommandLine &line, Options &options,
                         ExitStatus &status) {
   status = UsageError;
@@ -212,7 +279,7 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.listPhases = line.listPhases;
   std::vector<std::string> dims(line.dims.begin(), line.dims.end());
   if (!readEmit(line.emit, options, status) || !readDims(dims, options) ||
-      !readVerify(line, options))
+      !readVerify(line, options) || !readLab(line, options))
     return false;
   if (!line.explain.empty() && !options.explainAsJson)
     return complain("--explain expects nothing or json, but got '" +
@@ -245,12 +312,14 @@ static void printVersion(llvm::raw_ostream &os) {
 std::optional<Options> attn::tool::parseOptions(int argc, char **argv,
                                                 ExitStatus &status) {
   CommandLine line;
-  cl::HideUnrelatedOptions({&line.output, &line.look});
+  cl::HideUnrelatedOptions({&line.output, &line.look, &line.picture});
   cl::SetVersionPrinter(printVersion);
   cl::extrahelp more(
       "\nEXAMPLE:\n"
       "  attn-opt causal.mlir --emit=exe -o causal\n"
-      "  ./causal q.npy k.npy v.npy -o out.npy\n\n"
+      "  ./causal q.npy k.npy v.npy -o out.npy\n"
+      "  attn-opt i-am-happy.mlir q.npy k.npy v.npy --tokens \"I am happy\" "
+      "--emit=lab -o happy.html\n\n"
       "Without these options attn-opt is a pass driver like mlir-opt, with the "
       "attn\ndialect and passes: attn-opt --help-hidden lists them.\n");
   std::string errors;

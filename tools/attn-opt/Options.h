@@ -16,6 +16,7 @@ enum class Emit {
   Object,
   Library,
   Python,
+  Lab,
   Assembly,
   LLVM,
   MLIR,
@@ -33,6 +34,9 @@ struct Options {
   bool explain = false, explainAsJson = false, time = false, listPhases = false;
   bool printTarget = false, strictImport = false;
   unsigned verify = 0; ///< Runs beside the reference.
+  bool withLab = false;
+  /// What the program is called with that --emit=lab makes.
+  std::vector<std::string> labArguments;
   std::vector<std::pair<std::string, int64_t>> dims;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Output.h"
 #include "attn/Target/Header.h"
-#include "attn/Target/Link.h"
 #include "attn/Target/PythonModule.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -28,7 +27,8 @@ Error attn::tool::writeFile(StringRef path, StringRef text) {
 bool Output::isText() const {
   return !options.emit ||
          (options.emit != Emit::Executable && options.emit != Emit::Object &&
-          options.emit != Emit::Library && options.emit != Emit::Python);
+          options.emit != Emit::Library && options.emit != Emit::Python &&
+          options.emit != Emit::Lab);
 }
 
 /// Name of the input without folder and ending.
@@ -57,6 +57,8 @@ std::string Output::path() const {
     return "lib" + stem() + ".so";
   case Emit::Python:
     return pythonName(stem()) + ".py";
+  case Emit::Lab:
+    return stem() + ".html";
   default:
     return stem();
   }
@@ -68,7 +70,7 @@ std::string Output::secondPath() const {
   std::string output = path();
   llvm::sys::fs::file_status status;
   bool exists = !llvm::sys::fs::status(output, status);
-  if (isText() || output == "-" ||
+  if (isText() || output == "-" || options.emit == Emit::Lab ||
       (exists && !llvm::sys::fs::is_regular_file(status)))
     return "";
   StringRef name = path::filename(output);
@@ -141,7 +143,7 @@ Error Output::link(StringRef object, target::AtomicOutput &output) const {
     return runtime.takeError();
   llvm::SmallString<128> file, linked;
   llvm::FileRemover removeFile, removeLinked;
-  if (Error error = makeTemporary("o", file, removeFile))
+  if (Error error = ::makeTemporary("o", file, removeFile))
     return error;
   if (Error error = writeFile(file, object))
     return error;
@@ -150,7 +152,7 @@ Error Output::link(StringRef object, target::AtomicOutput &output) const {
   if (output.isReplaced())
     return target::link(kind, file, *runtime, output.path());
   // A linker cannot write to pipes.
-  if (Error error = makeTemporary("out", linked, removeLinked))
+  if (Error error = ::makeTemporary("out", linked, removeLinked))
     return error;
   if (Error error = target::link(kind, file, *runtime, linked))
     return error;
@@ -162,13 +164,16 @@ Error Output::link(StringRef object, target::AtomicOutput &output) const {
   return output.write((*code)->getBuffer());
 }
 
-Error Output::makeLibrary(mlir::ModuleOp module, llvm::SmallString<128> &file,
-                          llvm::FileRemover &remove) const {
+Error Output::makeTemporary(mlir::ModuleOp module, target::Linked kind,
+                            llvm::SmallString<128> &file,
+                            llvm::FileRemover &remove) const {
   llvm::SmallString<128> objectFile;
   llvm::FileRemover removeObject;
   if (!processor.isHost)
-    return llvm::createStringError("--target=" + options.target +
-                                   ": --verify runs kernels of this machine");
+    return llvm::createStringError(
+        "--target=" + options.target + ": " +
+        (options.emit == Emit::Lab ? "--emit=lab" : "--verify") +
+        " runs kernels of this machine");
   static int anchor;
   llvm::Expected<std::string> runtime = target::findRuntime(argv0, &anchor);
   if (!runtime)
@@ -178,13 +183,12 @@ Error Output::makeLibrary(mlir::ModuleOp module, llvm::SmallString<128> &file,
     return error;
   for (auto [ending, path, remover] :
        {std::tuple("o", &objectFile, &removeObject),
-        std::tuple("so", &file, &remove)})
-    if (Error error = makeTemporary(ending, *path, *remover))
+        std::tuple("out", &file, &remove)})
+    if (Error error = ::makeTemporary(ending, *path, *remover))
       return error;
   if (Error error = writeFile(objectFile, object))
     return error;
-  return target::link(target::Linked::SharedLibrary, objectFile, *runtime,
-                      file);
+  return target::link(kind, objectFile, *runtime, file);
 }
 
 Error Output::generateObject(mlir::ModuleOp module,

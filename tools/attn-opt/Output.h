@@ -6,6 +6,7 @@
 #include "Options.h"
 #include "attn/Target/AtomicOutput.h"
 #include "attn/Target/CodeGen.h"
+#include "attn/Target/Link.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileUtilities.h"
@@ -23,15 +24,18 @@ struct Output {
 
   /// The files that `write` makes, "-" for the standard output.
   std::vector<std::string> paths() const;
-  /// A shared library of the kernels for this process, gone with `remove`.
-  llvm::Error makeLibrary(mlir::ModuleOp module, llvm::SmallString<128> &file,
-                          llvm::FileRemover &remove) const;
+  /// Where the output goes, "-" for the standard output.
+  std::string path() const;
+  /// A shared library of the kernels, or a program, for this machine in a
+  /// temporary file, which goes with `remove`.
+  llvm::Error makeTemporary(mlir::ModuleOp module, target::Linked kind,
+                            llvm::SmallString<128> &file,
+                            llvm::FileRemover &remove) const;
   /// An empty message: the reason has been reported.
   llvm::Error write(mlir::ModuleOp module) const;
 
 private:
   bool isText() const;
-  std::string path() const;
   /// The header, or the library of a Python module. Empty where there is none:
   /// beside a pipe, a device and "-".
   std::string secondPath() const;

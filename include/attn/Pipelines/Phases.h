@@ -17,6 +17,9 @@ struct PipelineOptions {
   TargetAttr target;
   /// Emit a `main`.
   bool program = false;
+  /// With a second function, which returns the steps of the attention, for the
+  /// program's --lab.
+  bool picture = false;
   /// JSON text that NAME_info returns.
   std::string info;
 };

@@ -127,4 +127,33 @@ def Attn_PortAttr : Attn_Attr<"Port", "port"> {
   }];
 }
 
+// --- picture ---
+
+def Attn_PictureAttr : Attn_Attr<"Picture", "picture"> {
+  let summary = "what the results of a function of steps are";
+  let description = [{
+    A function with the attribute `attn.picture` computes the steps of another
+    one's attention, for the page of a program's --lab. `ports` are the numbers
+    of the arguments or, counted behind these, results that are query, key,
+    value, raw, scaled and masked scores, weights and out, of which several may
+    be one. The tiles, and the bounds of the loops over them, are those of the
+    other function; they are known once it has schedules.
+  }];
+  let parameters = (ins "::mlir::DenseI64ArrayAttr":$ports,
+      "::mlir::FloatAttr":$scale,
+      "::attn::NormalizationAttr":$normalization,
+      DefaultValuedParameter<"int64_t", "0">:$query_tile,
+      DefaultValuedParameter<"int64_t", "0">:$key_tile,
+      StringRefParameter<"lines", "\"\"">:$bounds);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// The function's attribute.
+    static constexpr ::llvm::StringLiteral functionAttr = "attn.picture";
+    /// That of `function`; null where it is no function of steps.
+    static PictureAttr of(::mlir::Operation *function) {
+      return function->getAttrOfType<PictureAttr>(functionAttr);
+    }
+  }];
+}
+
 #endif

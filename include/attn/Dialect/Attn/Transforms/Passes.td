@@ -57,6 +57,17 @@ def FuseAttention : Pass<"attn-fuse"> {
   let dependentDialects = ["::attn::AttnDialect"];
 }
 
+def ReturnSteps : Pass<"attn-return-steps", "::mlir::ModuleOp"> {
+  let summary = "Give a function one that returns every step of its attention";
+  let description = [{
+    A public function with one attention, an `attn.sdpa` of one map, gets another
+    beside it, which takes the same arguments and returns what a picture shows
+    and is no argument: query, key, value, the scores at every stage, weights and
+    out. The attribute `attn.picture` says which result is what.
+  }];
+  let dependentDialects = ["::attn::AttnDialect"];
+}
+
 def CountFlops : Pass<"attn-count-flops", "::mlir::ModuleOp"> {
   let summary = "Give every function one that counts its arithmetic";
   let description = [{

@@ -19,6 +19,7 @@ func::FuncOp attn::cloneBehind(func::FuncOp function) {
 void attn::answerInstead(func::FuncOp copy, Part question, Value answer) {
   copy.setName(partName(copy.getName(), question));
   copy->removeAttr(PortAttr::functionAttr);
+  copy->removeAttr(PictureAttr::functionAttr);
   copy.removeResAttrsAttr();
   copy.setPrivate();
   copy.setType(FunctionType::get(copy.getContext(), copy.getArgumentTypes(),
