@@ -331,7 +331,7 @@ void Compiler::explain(const Phase &phase) {
 /// What was read, as text; of a model for a picture, the module that it is.
 std::string Compiler::specificationText() {
   std::string text = llvm::json::fixUTF8(sourceText());
-  if (!text.empty() || !specification)
+  if (!text.empty() || !options.withLab)
     return text;
   llvm::raw_string_ostream stream(text);
   specification->print(stream, OpPrintingFlags().elideLargeElementsAttrs(16));
