@@ -46,6 +46,7 @@ static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createCheckSizes());
   pm.addPass(createInlineFunctions());
   pm.addNestedPass<func::FuncOp>(createNormalizeLoops());
+  pm.addNestedPass<func::FuncOp>(createRaiseAttention());
   pm.addNestedPass<func::FuncOp>(createNormalizeAttention());
   pm.addNestedPass<func::FuncOp>(createRaiseProjections());
   pm.addPass(createCSEPass());

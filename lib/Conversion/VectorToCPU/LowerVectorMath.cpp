@@ -211,7 +211,7 @@ bool fillsRegister(Type type) {
          llvm::is_contained({4, 8, 16}, vector.getNumElements());
 }
 
-/// Two vectors of f32 rounded to bf16, the numbers of both in turn.
+/// Two vectors of f32 rounded to bf16, interleaved.
 bool isPairPack(vector::InterleaveOp op) {
   return llvm::all_of(op->getOperands(), [](Value half) {
     auto rounded = half.getDefiningOp<arith::TruncFOp>();
@@ -276,10 +276,11 @@ struct LowerPairPack : OpConversionPattern<vector::InterleaveOp> {
     auto type = cast<VectorType>(first.getIn().getType());
     Value halves = callBF16(rewriter, op.getLoc(), "cvtne2ps2bf16", type,
                             op.getType(), {second.getIn(), first.getIn()});
-    SmallVector<int64_t> inTurn;
+    SmallVector<int64_t> interleaved;
     for (int64_t lane = 0; lane < type.getNumElements(); ++lane)
-      inTurn.append({lane, type.getNumElements() + lane});
-    rewriter.replaceOpWithNewOp<vector::ShuffleOp>(op, halves, halves, inTurn);
+      interleaved.append({lane, type.getNumElements() + lane});
+    rewriter.replaceOpWithNewOp<vector::ShuffleOp>(op, halves, halves,
+                                                   interleaved);
     return success();
   }
 };

@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// Vectors that hold their elements in turns, as one vector each.
-static Values takeApart(KernelBuilder &k, Values mixed) {
+/// The vectors whose elements the given ones hold interleaved.
+static Values deinterleave(KernelBuilder &k, Values mixed) {
   if (mixed.size() == 1)
     return mixed;
   SmallVector<int64_t> even, odd;
@@ -26,22 +26,22 @@ static Values takeApart(KernelBuilder &k, Values mixed) {
     evens.push_back(vector::ShuffleOp::create(k.builder, k.loc, a, b, even));
     odds.push_back(vector::ShuffleOp::create(k.builder, k.loc, a, b, odd));
   }
-  evens = takeApart(k, evens);
-  odds = takeApart(k, odds);
+  evens = deinterleave(k, evens);
+  odds = deinterleave(k, odds);
   for (auto [a, b] : llvm::zip(evens, odds))
     result.append({a, b});
   return result;
 }
 
 /// The inverse.
-static Values putTogether(KernelBuilder &k, Values apart) {
+static Values interleave(KernelBuilder &k, Values apart) {
   if (apart.size() == 1)
     return apart;
   Values evens, odds, result;
   for (auto [i, vector] : llvm::enumerate(apart))
     (i % 2 ? odds : evens).push_back(vector);
-  evens = putTogether(k, evens);
-  odds = putTogether(k, odds);
+  evens = interleave(k, evens);
+  odds = interleave(k, odds);
   for (auto [a, b] : llvm::zip(evens, odds))
     for (int64_t half : {int64_t(0), k.lanes / 2}) {
       SmallVector<int64_t> mask;
@@ -76,10 +76,10 @@ void cpu::emitDecodeFunction(KernelBuilder &k, const TileOperands &tile,
       for (int64_t i = 0; i < size; ++i)
         vectors.push_back(
             k.load(scores, block, k.add(k.mul(key, size), i * k.lanes)));
-      vectors = takeApart(k, vectors);
+      vectors = deinterleave(k, vectors);
       for (auto [i, vector] : llvm::enumerate(vectors))
         vector = apply(vector, k.add(k.mul(block, size), i), key);
-      for (auto [i, vector] : llvm::enumerate(putTogether(k, vectors)))
+      for (auto [i, vector] : llvm::enumerate(interleave(k, vectors)))
         k.store(vector, scores, block, k.add(k.mul(key, size), i * k.lanes));
     });
   });

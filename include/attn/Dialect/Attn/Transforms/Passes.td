@@ -24,6 +24,20 @@ def NormalizeLoops : Pass<"attn-normalize-loops"> {
     "::mlir::arith::ArithDialect"];
 }
 
+def RaiseAttention : Pass<"attn-raise-attention"> {
+  let summary = "Turn attention in linalg into the textbook steps";
+  let description = [{
+    Every `linalg.softmax` between two products, of queries and keys and of
+    weights and values, becomes `attn.scores` .. `attn.context`. What is done to
+    the scores becomes scale, bias, masks and score functions. Each reason to
+    give up is a remark at the softmax.
+  }];
+  let options = [Option<"lowestExcludes", "lowest-excludes", "bool", "false",
+    "The lowest finite number of a type excludes a pair, as -inf does">];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def NormalizeAttention : Pass<"attn-normalize"> {
   let summary = "Bring the textbook steps to one canonical form";
   let description = [{
