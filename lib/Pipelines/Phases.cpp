@@ -47,6 +47,7 @@ static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createInlineFunctions());
   pm.addNestedPass<func::FuncOp>(createNormalizeLoops());
   pm.addNestedPass<func::FuncOp>(createRaiseAttention());
+  pm.addNestedPass<func::FuncOp>(createRaiseHeads());
   pm.addNestedPass<func::FuncOp>(createNormalizeAttention());
   pm.addNestedPass<func::FuncOp>(createRaiseProjections());
   pm.addPass(createCSEPass());

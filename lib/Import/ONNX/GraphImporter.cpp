@@ -7,6 +7,7 @@
 // with it that read it, without a report of their own.
 #include "GraphImporter.h"
 #include "OperatorTable.h"
+#include "attn/Dialect/Attn/IR/AttnAttributes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -317,6 +318,8 @@ func::FuncOp GraphImporter::import() {
     return {};
   function = func::FuncOp::create(b, fileLocation, options().function,
                                   b.getFunctionType({}, {}));
+  if (!options().strict)
+    function->setAttr(AttnDialect::lowestExcludesAttr, b.getUnitAttr());
   b.setInsertionPointToStart(function.addEntryBlock());
   build.loc = fileLocation;
   if (failed(readInitializers(model.graph())) || failed(addArguments()))

@@ -151,6 +151,11 @@ std::vector<PortAttr> PortAttr::of(Operation *function) {
 
 LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
+  if (attribute.getName() == lowestExcludesAttr &&
+      !isa<UnitAttr>(attribute.getValue()))
+    return op->emitError() << "expects " << attribute.getName()
+                           << " to have no value, but got "
+                           << attribute.getValue();
   if (attribute.getName() != PortAttr::functionAttr)
     return success();
   auto ports = dyn_cast<ArrayAttr>(attribute.getValue());

@@ -26,6 +26,12 @@ def Attn_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// On a function that was read from a model: the lowest finite number of a
+    /// type excludes a pair, as its exporter means it. A unit attribute.
+    static constexpr ::llvm::StringLiteral lowestExcludesAttr =
+        "attn.lowest_excludes";
+  }];
 }
 
 class Attn_Attr<string name, string attrMnemonic, list<Trait> traits = []>

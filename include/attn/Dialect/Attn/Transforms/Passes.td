@@ -30,12 +30,22 @@ def RaiseAttention : Pass<"attn-raise-attention"> {
     Every `linalg.softmax` between two products, of queries and keys and of
     weights and values, becomes `attn.scores` .. `attn.context`. What is done to
     the scores becomes scale, bias, masks and score functions. Each reason to
-    give up is a remark at the softmax.
+    give up is a remark at the softmax. In a function with the attribute
+    `attn.lowest_excludes`, which comes from a model, the lowest finite number
+    of a type excludes a pair, as -inf does.
   }];
-  let options = [Option<"lowestExcludes", "lowest-excludes", "bool", "false",
-    "The lowest finite number of a type excludes a pair, as -inf does">];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def RaiseHeads : Pass<"attn-raise-heads"> {
+  let summary = "Turn transposes of heads into attn.split_heads and attn.merge_heads";
+  let description = [{
+    A `linalg.transpose` between (.., S, H, D) and (.., H, S, D) at a query, key,
+    value or context becomes `attn.split_heads` or `attn.merge_heads`, of which
+    `attn-absorb-heads` makes a layout.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def NormalizeAttention : Pass<"attn-normalize"> {

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "AttentionReader.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attn;
+
+static constexpr int64_t mostFeatures = 1024;
+
+//===----------------------------------------------------------------------===//
+// Downwards: weights and values
+//===----------------------------------------------------------------------===//
+
+/// `user` replaces NaN among the weights by 0.
+static Value guardOf(Value weights, Operation *user) {
+  auto isNaN = dyn_cast<arith::CmpFOp>(user);
+  if (!isNaN || isNaN.getLhs() != isNaN.getRhs() || isNaN.getLhs() != weights ||
+      !isNaN->hasOneUse() ||
+      (isNaN.getPredicate() != arith::CmpFPredicate::UNO &&
+       isNaN.getPredicate() != arith::CmpFPredicate::UNE))
+    return {};
+  auto select = dyn_cast<arith::SelectOp>(*isNaN->user_begin());
+  if (!select || select.getCondition() != isNaN.getResult() ||
+      select.getFalseValue() != weights ||
+      !matchPattern(select.getTrueValue(), m_AnyZeroFloat()))
+    return {};
+  return select.getResult();
+}
+
+bool AttentionReader::findContext(const TensorView &weights, unsigned depth) {
+  if (depth == 8)
+    return false;
+  for (Operation *user : weights.tensor.getUsers()) {
+    if (readContext(weights, user))
+      return true;
+    std::optional<TensorView> next = follow(weights, user);
+    if (isa<arith::ExtFOp, arith::TruncFOp>(user))
+      next = TensorView{user->getResult(0), weights.dims};
+    else if (Value guarded = guardOf(weights.tensor, user))
+      next = TensorView{guarded, weights.dims};
+    if (next && findContext(*next, depth + 1))
+      return true;
+  }
+  return false;
+}
+
+/// Whether `user` sums values by these weights over the keys.
+bool AttentionReader::readContext(const TensorView &weights, Operation *user) {
+  if (!isa<linalg::LinalgOp>(user) || user->getNumResults() != 1)
+    return false;
+  std::optional<Product> product = productOf(user->getResult(0));
+  if (!product)
+    return false;
+  linalg::LinalgOp op = product->op;
+  OpOperand *left = op.getDpsInputOperand(0), *right = op.getDpsInputOperand(1);
+  bool isLeft = left->get() == weights.tensor;
+  if (isLeft == (right->get() == weights.tensor))
+    return false;
+  OpOperand *value = isLeft ? right : left;
+  SmallVector<LoopIndex> loops(op.getNumLoops());
+  readLoops(weights, op.getMatchingIndexingMap(isLeft ? left : right), loops);
+  unsigned rank = raised.rank;
+  LoopIndex keys = wholeLoop(rank - 1, raised.sizes[rank - 1]);
+  ArrayRef<unsigned> features = isLeft ? product->right : product->left;
+  if (loops[product->summed] != keys || features.size() != 1)
+    return false;
+  int64_t size = op.getStaticLoopRanges()[features[0]];
+  raised.sizes[raised.valueFeature()] = size;
+  loops[features[0]] = wholeLoop(raised.valueFeature(), size);
+  raised.value = viewOf(*value, op.getMatchingIndexingMap(value), loops);
+  OpOperand *init = op.getDpsInitOperand(0);
+  raised.shape = viewOf(*init, op.getMatchingIndexingMap(init), loops);
+  raised.shape.tensor = raised.context = op->getResult(0);
+  return true;
+}
+
+/// Follows the context through what only shows it otherwise, so that merged
+/// heads are known as such.
+bool AttentionReader::readValues() {
+  Arrangement given =
+      raised.arrangement(raised.rank - 2, raised.valueFeature());
+  if (!canRestore(raised.shape, given))
+    return no("the sums of its values are in an order that it cannot read");
+  while (raised.context.hasOneUse()) {
+    std::optional<TensorView> next =
+        follow(raised.shape, *raised.context.user_begin());
+    if (!next || !canRestore(*next, given))
+      break;
+    raised.shape = *next;
+    raised.context = next->tensor;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Upwards: queries and keys
+//===----------------------------------------------------------------------===//
+
+/// The input of a product with one number, and that number.
+static Value unscaled(Value tensor, double &factor) {
+  Operation *op = tensor.getDefiningOp();
+  if (!op || !isa<arith::MulFOp, arith::DivFOp>(op))
+    return {};
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  auto constantOf = [](Value value) -> std::optional<double> {
+    Value scalar = value;
+    if (auto splat = value.getDefiningOp<tensor::SplatOp>())
+      scalar = splat.getInput();
+    else if (auto fill = value.getDefiningOp<linalg::FillOp>())
+      scalar = fill.value();
+    APFloat number(0.0);
+    if (!matchPattern(scalar, m_ConstantFloat(&number)))
+      return std::nullopt;
+    bool inexact;
+    number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                   &inexact);
+    return number.convertToDouble();
+  };
+  std::optional<double> constant = constantOf(right);
+  if (!constant && isa<arith::MulFOp>(op)) {
+    constant = constantOf(left);
+    std::swap(left, right);
+  }
+  if (!constant || !std::isfinite(*constant) || *constant == 0)
+    return {};
+  factor *= isa<arith::DivFOp>(op) ? 1 / *constant : *constant;
+  return left;
+}
+
+/// The view furthest up that can be put in order; factors on the way are taken
+/// out if `factor` may change.
+TensorView AttentionReader::deepest(TensorView view, const Arrangement &wanted,
+                                    double &factor) {
+  TensorView best = view;
+  double taken = 1;
+  while (true) {
+    if (canArrange(view, wanted)) {
+      best = view;
+      factor *= std::exchange(taken, 1);
+    }
+    if (std::optional<TensorView> next = peel(view))
+      view = *next;
+    else if (Value input = unscaled(view.tensor, taken))
+      view.tensor = input;
+    else
+      return best;
+  }
+}
+
+bool AttentionReader::readOperands() {
+  const Product &product = raised.path.product;
+  linalg::LinalgOp op = product.op;
+  unsigned rank = raised.rank;
+  SmallVector<LoopIndex> loops(op.getNumLoops());
+  OpOperand *init = op.getDpsInitOperand(0);
+  readLoops(raised.path.result, op.getMatchingIndexingMap(init), loops);
+  int64_t size = op.getStaticLoopRanges()[product.summed];
+  raised.sizes[raised.queryFeature()] = size;
+  loops[product.summed] = wholeLoop(raised.queryFeature(), size);
+  auto has = [&](ArrayRef<unsigned> own, unsigned loop) {
+    return llvm::any_of(own, [&](unsigned i) {
+      return llvm::any_of(loops[i], [&](Digit d) { return d.loop == loop; });
+    });
+  };
+  bool keysLeft = has(product.left, rank - 1) || has(product.right, rank - 2);
+  OpOperand *left = op.getDpsInputOperand(0), *right = op.getDpsInputOperand(1);
+  if (keysLeft)
+    std::swap(left, right);
+  TensorView query = viewOf(*left, op.getMatchingIndexingMap(left), loops),
+             key = viewOf(*right, op.getMatchingIndexingMap(right), loops);
+  Arrangement queries = raised.arrangement(rank - 2, raised.queryFeature()),
+              keys = raised.keysArrangement(raised.queryFeature()),
+              values = raised.keysArrangement(raised.valueFeature());
+  double none = 1;
+  raised.query = deepest(query, queries, raised.operandScale);
+  raised.key = deepest(key, keys, raised.operandScale);
+  // A factor of values is none of scores: the product is left as it is.
+  TensorView value = raised.value;
+  raised.value = deepest(value, values, none);
+  if (none != 1) {
+    raised.value = value;
+    while (std::optional<TensorView> next = peel(value)) {
+      value = *next;
+      if (canArrange(value, values))
+        raised.value = value;
+    }
+  }
+  if (!canArrange(raised.query, queries))
+    return no("its queries are in an order that it cannot read");
+  if (!canArrange(raised.key, keys))
+    return no("its keys are in an order that it cannot read");
+  if (!canArrange(raised.value, values))
+    return no("its values are in an order that it cannot read");
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Deciding
+//===----------------------------------------------------------------------===//
+
+bool AttentionReader::read() {
+  linalg::SoftmaxOp softmax = raised.softmax;
+  auto type = dyn_cast<RankedTensorType>(softmax.getInputOperandType());
+  if (!type || !softmax->getNumResults())
+    return false;
+  raised.rank = type.getRank();
+  raised.sizes.assign(type.getShape().begin(), type.getShape().end());
+  raised.sizes.resize(raised.rank + 2, ShapedType::kDynamic);
+  int64_t last = type.getRank() - 1;
+  bool alongLast = static_cast<int64_t>(softmax.getDimension()) == last;
+  TensorView weights{softmax.getResult()[0], {}};
+  for (int64_t i = 0; i <= last; ++i)
+    weights.dims.push_back(wholeLoop(i, type.getDimSize(i)));
+  if (last < 1 || !alongLast || !findContext(weights, 0))
+    return false;
+  if (raised.rank > 4)
+    return no("its scores have more than 4 dimensions");
+  PathOptions options{ArrayRef(raised.sizes).take_front(raised.rank),
+                      lowestExcludes};
+  std::optional<ScorePath> path =
+      readScorePath(softmax.getInput(), options, reason);
+  if (!path)
+    return false;
+  raised.path = std::move(*path);
+  if (!readOperands() || !readValues())
+    return false;
+  for (unsigned feature : {raised.queryFeature(), raised.valueFeature()})
+    if (ShapedType::isDynamic(raised.sizes[feature]) ||
+        raised.sizes[feature] > mostFeatures)
+      return no("its heads have an unknown number of features, or more than " +
+                Twine(mostFeatures));
+  if (raised.rank >= 3 && ShapedType::isDynamic(raised.sizes[raised.rank - 3]))
+    return no("its number of heads is unknown");
+  if (getElementTypeOrSelf(raised.query.tensor) !=
+      getElementTypeOrSelf(raised.key.tensor))
+    return no("its queries and keys have different types");
+  if (double scale = raised.operandScale * raised.path.scale;
+      !std::isfinite(scale) || scale == 0)
+    return no("the product of its scales is 0 or not finite");
+  return true;
+}

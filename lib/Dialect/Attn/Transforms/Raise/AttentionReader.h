@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Decides whether a softmax stands in an attention, and reads that.
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_RAISE_ATTENTIONREADER_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_RAISE_ATTENTIONREADER_H
+
+#include "ScorePath.h"
+
+namespace attn {
+
+/// All that is known about one attention before anything changes.
+struct Raised {
+  mlir::linalg::SoftmaxOp softmax;
+  unsigned rank;
+  llvm::SmallVector<int64_t>
+      sizes; ///< of the loops: scores, query and value features
+  ScorePath path;
+  double operandScale = 1; ///< of queries times keys
+  TensorView query, key, value;
+  mlir::Value context; ///< what is replaced
+  TensorView shape;    ///< how it shows the context
+  unsigned queryFeature() const { return rank; }
+  unsigned valueFeature() const { return rank + 1; }
+
+  /// (.., S, D) of the loops in front, `sequence` and `feature`.
+  Arrangement arrangement(unsigned sequence, unsigned feature) const {
+    Arrangement wanted;
+    for (unsigned loop = 0; loop + 2 < rank; ++loop)
+      wanted.loops.push_back(loop);
+    wanted.loops.append({sequence, feature});
+    wanted.sizes = sizes;
+    return wanted;
+  }
+  Arrangement keysArrangement(unsigned feature) const {
+    Arrangement wanted = arrangement(rank - 1, feature);
+    wanted.head = rank >= 3 ? rank - 3 : -1;
+    return wanted;
+  }
+};
+
+/// Decides about one softmax.
+class AttentionReader {
+public:
+  AttentionReader(mlir::linalg::SoftmaxOp softmax, bool lowestExcludes)
+      : lowestExcludes(lowestExcludes) {
+    raised.softmax = softmax;
+  }
+  /// False: `reason` says why not; it is empty where there is no attention.
+  bool read();
+  Raised raised;
+  std::string reason;
+
+private:
+  bool no(const llvm::Twine &why) {
+    reason = why.str();
+    return false;
+  }
+  bool readValues();
+  bool readOperands();
+  bool findContext(const TensorView &weights, unsigned depth);
+  bool readContext(const TensorView &weights, mlir::Operation *user);
+  TensorView deepest(TensorView view, const Arrangement &wanted,
+                     double &factor);
+
+  bool lowestExcludes;
+};
+
+} // namespace attn
+
+#endif

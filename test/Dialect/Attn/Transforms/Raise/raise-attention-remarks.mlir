@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What stays linalg, and why. A softmax that no product reads is no attention.
+// RUN: attn-opt %s --attn-raise-attention --split-input-file --verify-diagnostics --remarks-filter-missed=attn-raise-attention --remarks-filter-passed=attn-raise-attention --remark-policy=all
+
+func.func @no_scores(%s: tensor<9x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
+  %e = tensor.empty() : tensor<9x9xf32>
+  // expected-remark @below {{not read as attention: its scores come from no product of queries and keys}}
+  %w = linalg.softmax dimension(1) ins(%s : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
+
+// -----
+
+func.func @two_products(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %r: tensor<16x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %t = linalg.matmul ins(%q, %r : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %sum = arith.addf %s, %t : tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  // expected-remark @below {{not read as attention: its scores cannot be read as a function: it adds another product}}
+  %w = linalg.softmax dimension(1) ins(%sum : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
+
+// -----
+
+func.func @features(%q: tensor<9x?xf32>, %k: tensor<?x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x?xf32>, tensor<?x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  // expected-remark @below {{not read as attention: its heads have an unknown number of features, or more than 1024}}
+  %w = linalg.softmax dimension(1) ins(%s : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
+
+// -----
+
+func.func @heads(%q: tensor<?x9x16xf32>, %k: tensor<?x16x9xf32>, %v: tensor<?x9x8xf32>, %zs: tensor<?x9x9xf32>, %n: index) -> tensor<?x9x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%zs : tensor<?x9x9xf32>) -> tensor<?x9x9xf32>
+  %s = linalg.batch_matmul ins(%q, %k : tensor<?x9x16xf32>, tensor<?x16x9xf32>) outs(%z : tensor<?x9x9xf32>) -> tensor<?x9x9xf32>
+  // expected-remark @below {{not read as attention: its number of heads is unknown}}
+  %w = linalg.softmax dimension(2) ins(%s : tensor<?x9x9xf32>) outs(%zs : tensor<?x9x9xf32>) -> tensor<?x9x9xf32>
+  %eo = tensor.empty(%n) : tensor<?x9x8xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<?x9x8xf32>) -> tensor<?x9x8xf32>
+  %o = linalg.batch_matmul ins(%w, %v : tensor<?x9x9xf32>, tensor<?x9x8xf32>) outs(%zo : tensor<?x9x8xf32>) -> tensor<?x9x8xf32>
+  return %o : tensor<?x9x8xf32>
+}
+
+// -----
+
+func.func @no_attention(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>) -> tensor<9x9xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %w = linalg.softmax dimension(1) ins(%s : tensor<9x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  return %w : tensor<9x9xf32>
+}
+
+// -----
+
+func.func @lowest(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32>, %seen: tensor<9x9xi1>) -> tensor<9x8xf32> attributes {attn.lowest_excludes} {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %low = arith.constant dense<-3.40282347E+38> : tensor<9x9xf32>
+  %masked = arith.select %seen, %s, %low : tensor<9x9xi1>, tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  // expected-remark @below {{read as attention}}
+  // expected-remark @below {{the lowest finite number is taken for an exclusion: a query that sees no key gives 0 instead of the mean of all values}}
+  %w = linalg.softmax dimension(1) ins(%masked : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
+
+// -----
+
+// expected-error @below {{expects "attn.lowest_excludes" to have no value, but got 1}}
+func.func @value() attributes {attn.lowest_excludes = 1 : i64} {
+  return
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: attn-opt %s --attn-raise-attention --canonicalize --split-input-file | FileCheck %s
+
+#qd = affine_map<(h, q, k, d) -> (h, q, d)>
+#kd = affine_map<(h, q, k, d) -> (h, k, d)>
+#qk = affine_map<(h, q, k, d) -> (h, q, k)>
+
+// A scale on either operand and a mask of booleans; sizes are unknown.
+// CHECK-LABEL: @masked
+// CHECK-NEXT: %[[S:.*]] = attn.scores %arg0, %arg1 : (tensor<4x?x16xf32>, tensor<4x?x16xf32>) -> tensor<4x?x?xf32>
+// CHECK-NEXT: %[[C:.*]] = attn.scale %[[S]] by 2.500000e-01
+// CHECK-NEXT: %[[M:.*]] = attn.mask %[[C]] where not %arg3
+// CHECK-NEXT: %[[W:.*]] = attn.softmax %[[M]]
+// CHECK-NEXT: attn.context %[[W]], %arg2
+// CHECK-NEXT: return
+func.func @masked(%q: tensor<4x?x16xf32>, %k: tensor<4x?x16xf32>, %v: tensor<4x?x16xf32>, %hidden: tensor<4x?x?xi1>, %n: index, %m: index) -> tensor<4x?x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %halves = tensor.splat %half[%n] : tensor<4x?x16xf32>
+  %scaled = arith.mulf %q, %halves : tensor<4x?x16xf32>
+  %e = tensor.empty(%n, %m) : tensor<4x?x?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %s = linalg.generic {indexing_maps = [#qd, #kd, #qk], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%scaled, %k : tensor<4x?x16xf32>, tensor<4x?x16xf32>) outs(%z : tensor<4x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %c, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<4x?x?xf32>
+  %halves2 = tensor.splat %half[%n, %m] : tensor<4x?x?xf32>
+  %s2 = arith.mulf %s, %halves2 : tensor<4x?x?xf32>
+  %lows = tensor.splat %low[%n, %m] : tensor<4x?x?xf32>
+  %masked = arith.select %hidden, %lows, %s2 : tensor<4x?x?xi1>, tensor<4x?x?xf32>
+  %w = linalg.softmax dimension(2) ins(%masked : tensor<4x?x?xf32>) outs(%e : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %eo = tensor.empty(%n) : tensor<4x?x16xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  %o = linalg.batch_matmul ins(%w, %v : tensor<4x?x?xf32>, tensor<4x?x16xf32>) outs(%zo : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  return %o : tensor<4x?x16xf32>
+}
+
+// -----
+
+// Sums of 0 and the lowest number exclude where the model says so; the code of
+// a condition on indices is a mask function. Others read the weights, too.
+// CHECK-LABEL: @lowest
+// CHECK: %[[M:.*]] = attn.mask_fn %{{.*}} (%{{.*}}, %{{.*}}, %[[I:.*]], %[[J:.*]]) {
+// CHECK-NEXT: %[[C:.*]] = arith.cmpi sge, %[[I]], %[[J]] : index
+// CHECK-NEXT: attn.yield %[[C]]
+// CHECK: %[[W:.*]] = attn.softmax %[[M]]
+// CHECK: %[[O:.*]] = attn.context %[[W]]
+// CHECK-NEXT: return %[[O]], %[[W]]
+func.func @lowest(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32>) -> (tensor<9x8xf32>, tensor<9x9xf32>) attributes {attn.lowest_excludes} {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  %low = arith.constant -3.40282347E+38 : f32
+  %zero = arith.constant 0.0 : f32
+  %m = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<9x9xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %c = arith.cmpi sge, %i, %j : index
+    %x = arith.select %c, %zero, %low : f32
+    linalg.yield %x : f32
+  } -> tensor<9x9xf32>
+  %masked = arith.addf %s, %m : tensor<9x9xf32>
+  %w = linalg.softmax dimension(1) ins(%masked : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o, %w : tensor<9x8xf32>, tensor<9x9xf32>
+}
+
+// -----
+
+// Without the attribute the lowest number is a number: a bias, or part of a
+// function.
+// CHECK-LABEL: @literal
+// CHECK: attn.score_mod
+// CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK-NOT: attn.mask
+// CHECK: attn.context
+func.func @literal(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32>, %seen: tensor<9x9xi1>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %low = arith.constant dense<-3.40282347E+38> : tensor<9x9xf32>
+  %masked = arith.select %seen, %s, %low : tensor<9x9xi1>, tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  %w = linalg.softmax dimension(1) ins(%masked : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
+
+// -----
+
+// Numbers of 16 bits: scores are f32, a bias is widened, and the guard against
+// rows without keys goes.
+// CHECK-LABEL: @narrow
+// CHECK: %[[S:.*]] = attn.scores %{{.*}} -> tensor<9x9xf32>
+// CHECK: %[[B:.*]] = arith.extf %arg3 : tensor<9xf16> to tensor<9xf32>
+// CHECK: attn.bias %{{.*}}, %[[B]]
+// CHECK-NOT: arith.select
+// CHECK: attn.context %{{.*}} : (tensor<9x9xf32>, tensor<9x8xf16>) -> tensor<9x8xf16>
+func.func @narrow(%q: tensor<9x16xf16>, %k: tensor<16x9xf16>, %v: tensor<9x8xf16>, %bias: tensor<9xf16>) -> tensor<9x8xf16> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf16>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf16>, tensor<16x9xf16>) outs(%z : tensor<9x9xf16>) -> tensor<9x9xf16>
+  %e = tensor.empty() : tensor<9x9xf16>
+  %b = linalg.broadcast ins(%bias : tensor<9xf16>) outs(%e : tensor<9x9xf16>) dimensions = [0]
+  %biased = arith.addf %s, %b : tensor<9x9xf16>
+  %w = linalg.softmax dimension(1) ins(%biased : tensor<9x9xf16>) outs(%e : tensor<9x9xf16>) -> tensor<9x9xf16>
+  %nan = arith.cmpf uno, %w, %w : tensor<9x9xf16>
+  %safe = arith.select %nan, %z, %w : tensor<9x9xi1>, tensor<9x9xf16>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf16>
+  %o = linalg.matmul ins(%safe, %v : tensor<9x9xf16>, tensor<9x8xf16>) outs(%zo : tensor<9x8xf16>) -> tensor<9x8xf16>
+  return %o : tensor<9x8xf16>
+}
+
+// -----
+
+// A function of 16 bits is computed in f32.
+// CHECK-LABEL: @narrow_function
+// CHECK: attn.score_mod %{{.*}} (%[[S:.*]]: f32, %{{.*}}) {
+// CHECK-NEXT: %[[T:.*]] = math.tanh %[[S]] : f32
+// CHECK-NEXT: attn.yield %[[T]]
+func.func @narrow_function(%q: tensor<9x16xf16>, %k: tensor<16x9xf16>, %v: tensor<9x8xf16>) -> tensor<9x8xf16> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf16>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf16>, tensor<16x9xf16>) outs(%z : tensor<9x9xf16>) -> tensor<9x9xf16>
+  %t = math.tanh %s : tensor<9x9xf16>
+  %e = tensor.empty() : tensor<9x9xf16>
+  %w = linalg.softmax dimension(1) ins(%t : tensor<9x9xf16>) outs(%e : tensor<9x9xf16>) -> tensor<9x9xf16>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf16>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf16>, tensor<9x8xf16>) outs(%zo : tensor<9x8xf16>) -> tensor<9x8xf16>
+  return %o : tensor<9x8xf16>
+}
+
+// -----
+
+// A constant that is a band: at most two keys behind, one ahead.
+// CHECK-LABEL: @band
+// CHECK: attn.mask %{{.*}} where causal(offset = 1) and window(left = 2)
+func.func @band(%q: tensor<4x16xf32>, %k: tensor<16x4xf32>, %v: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<4x4xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<4x16xf32>, tensor<16x4xf32>) outs(%z : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %m = arith.constant dense<[[0.0, 0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0, 0.0], [0xFF800000, 0.0, 0.0, 0.0]]> : tensor<4x4xf32>
+  %masked = arith.addf %s, %m : tensor<4x4xf32>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %w = linalg.softmax dimension(1) ins(%masked : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %zo = arith.constant dense<0.0> : tensor<4x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<4x4xf32>, tensor<4x8xf32>) outs(%zo : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %o : tensor<4x8xf32>
+}
