@@ -31,6 +31,7 @@
 // Not handled: a constant divided by a tensor; factors that differ per element
 // (those are no scale); constants that only fold after inlining or
 // canonicalization, which therefore should run before.
+#include "FloatConstant.h"
 #include "NormalizeMasks.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -52,22 +53,6 @@ namespace attn {
 
 using namespace attn;
 
-/// The one value that all elements of `tensor` have, if it is a constant.
-static std::optional<double> constantOf(Value tensor) {
-  Value scalar = tensor;
-  if (auto splat = tensor.getDefiningOp<tensor::SplatOp>())
-    scalar = splat.getInput();
-  else if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
-    scalar = fill.value();
-  APFloat value(0.0);
-  // Matches a scalar constant and a dense splat alike.
-  if (!matchPattern(scalar, m_ConstantFloat(&value)))
-    return std::nullopt;
-  bool inexact;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
-  return value.convertToDouble();
-}
-
 /// What `op` multiplies its other operand by, and that operand.
 struct ConstantProduct {
   Value input;
@@ -77,10 +62,10 @@ static std::optional<ConstantProduct> productWithConstant(Operation *op) {
   if (!isa<RankedTensorType>(op->getResult(0).getType()))
     return std::nullopt;
   Value left = op->getOperand(0), right = op->getOperand(1);
-  if (std::optional<double> c = constantOf(right))
+  if (std::optional<double> c = floatConstant(right))
     return ConstantProduct{left, isa<arith::DivFOp>(op) ? 1.0 / *c : *c};
   if (isa<arith::MulFOp>(op))
-    if (std::optional<double> c = constantOf(left))
+    if (std::optional<double> c = floatConstant(left))
       return ConstantProduct{right, *c};
   return std::nullopt;
 }
@@ -88,7 +73,7 @@ static std::optional<ConstantProduct> productWithConstant(Operation *op) {
 static void scaleFromArith(Operation *op, IRRewriter &rewriter) {
   std::optional<ConstantProduct> product = productWithConstant(op);
   // Of two constants the folder makes one; it is no scale of anything.
-  if (!product || constantOf(product->input))
+  if (!product || floatConstant(product->input))
     return;
   if (!std::isfinite(product->factor) || product->factor == 0) {
     remark::missed(

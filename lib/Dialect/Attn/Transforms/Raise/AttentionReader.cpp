@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AttentionReader.h"
+#include "FloatConstant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -50,7 +51,7 @@ bool AttentionReader::findContext(const TensorView &weights, unsigned depth) {
 bool AttentionReader::readContext(const TensorView &weights, Operation *user) {
   if (!isa<linalg::LinalgOp>(user) || user->getNumResults() != 1)
     return false;
-  std::optional<Product> product = productOf(user->getResult(0));
+  std::optional<SumOfProducts> product = productOf(user->getResult(0));
   if (!product)
     return false;
   linalg::LinalgOp op = product->op;
@@ -104,23 +105,9 @@ static Value unscaled(Value tensor, double &factor) {
   if (!op || !isa<arith::MulFOp, arith::DivFOp>(op))
     return {};
   Value left = op->getOperand(0), right = op->getOperand(1);
-  auto constantOf = [](Value value) -> std::optional<double> {
-    Value scalar = value;
-    if (auto splat = value.getDefiningOp<tensor::SplatOp>())
-      scalar = splat.getInput();
-    else if (auto fill = value.getDefiningOp<linalg::FillOp>())
-      scalar = fill.value();
-    APFloat number(0.0);
-    if (!matchPattern(scalar, m_ConstantFloat(&number)))
-      return std::nullopt;
-    bool inexact;
-    number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                   &inexact);
-    return number.convertToDouble();
-  };
-  std::optional<double> constant = constantOf(right);
+  std::optional<double> constant = floatConstant(right);
   if (!constant && isa<arith::MulFOp>(op)) {
-    constant = constantOf(left);
+    constant = floatConstant(left);
     std::swap(left, right);
   }
   if (!constant || !std::isfinite(*constant) || *constant == 0)
@@ -150,7 +137,7 @@ TensorView AttentionReader::deepest(TensorView view, const Arrangement &wanted,
 }
 
 bool AttentionReader::readOperands() {
-  const Product &product = raised.path.product;
+  const SumOfProducts &product = raised.path.product;
   linalg::LinalgOp op = product.op;
   unsigned rank = raised.rank;
   SmallVector<LoopIndex> loops(op.getNumLoops());

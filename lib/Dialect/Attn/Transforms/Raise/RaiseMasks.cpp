@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "RaiseMasks.h"
+#include "FloatConstant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -269,15 +270,10 @@ static bool compares(Operation *op, double number, double constant) {
 /// them: exporters write masks as numbers.
 static Literal simplified(Value condition) {
   auto numberOf = [](Value value) -> std::optional<double> {
-    APFloat real(0.0);
     APInt integer;
-    bool inexact;
-    if (matchPattern(value, m_ConstantInt(&integer)))
-      return static_cast<double>(integer.getSExtValue());
-    if (!matchPattern(value, m_ConstantFloat(&real)))
-      return std::nullopt;
-    real.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
-    return real.convertToDouble();
+    return matchPattern(value, m_ConstantInt(&integer))
+               ? static_cast<double>(integer.getSExtValue())
+               : floatConstant(value);
   };
   Literal same{condition, false};
   Operation *op = condition.getDefiningOp();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ScorePath.h"
+#include "FloatConstant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -16,7 +17,7 @@ namespace {
 /// Scores on their way, the product first.
 struct Levels {
   SmallVector<TensorView, 0> views;
-  Product product;
+  SumOfProducts product;
 };
 
 class PathFinder {
@@ -93,7 +94,7 @@ std::optional<Levels> PathFinder::find(TensorView view) {
   while (true) {
     while (std::optional<TensorView> next = peel(view))
       view = *next;
-    if (std::optional<Product> product = productOf(view.tensor)) {
+    if (std::optional<SumOfProducts> product = productOf(view.tensor)) {
       levels.product = *product;
       levels.views.push_back(view);
       std::reverse(levels.views.begin(), levels.views.end());
@@ -123,15 +124,6 @@ std::optional<Levels> PathFinder::find(TensorView view) {
 //===----------------------------------------------------------------------===//
 // What a step is
 //===----------------------------------------------------------------------===//
-
-static std::optional<double> constantOf(Value number) {
-  APFloat value(0.0);
-  if (!number || !matchPattern(number, m_ConstantFloat(&value)))
-    return std::nullopt;
-  bool inexact;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
-  return value.convertToDouble();
-}
 
 /// Below the conversions of floats.
 static Value withoutCasts(Value number) {
@@ -167,7 +159,7 @@ private:
   }
   bool isLow(double value);
   bool isLow(Value number) {
-    std::optional<double> value = constantOf(withoutCasts(number));
+    std::optional<double> value = floatConstant(withoutCasts(number));
     return value && isLow(*value);
   }
   bool readScale(Value number);
@@ -202,7 +194,7 @@ bool StepReader::readScale(Value number) {
   Value left = op->getOperand(0), right = op->getOperand(1);
   if (isa<arith::MulFOp>(op) && isScore(right))
     std::swap(left, right);
-  std::optional<double> constant = constantOf(withoutCasts(right));
+  std::optional<double> constant = floatConstant(withoutCasts(right));
   if (!isScore(left) || !constant)
     return false;
   step.factor = isa<arith::DivFOp>(op) ? 1 / *constant : *constant;
@@ -236,7 +228,7 @@ bool StepReader::readSelect(arith::SelectOp op) {
 bool StepReader::readExclusion(Value number) {
   number = withoutCasts(number);
   auto isSeen = [&](Value value) {
-    std::optional<double> constant = constantOf(withoutCasts(value));
+    std::optional<double> constant = floatConstant(withoutCasts(value));
     return constant ? *constant == 0 : readExclusion(value);
   };
   if (auto select = number.getDefiningOp<arith::SelectOp>()) {
@@ -255,7 +247,7 @@ bool StepReader::readExclusion(Value number) {
       std::swap(left, right);
     auto hidden = withoutCasts(left).getDefiningOp<arith::SubFOp>();
     if (!isLow(right) || !hidden ||
-        constantOf(withoutCasts(hidden.getLhs())) != 1.0)
+        floatConstant(withoutCasts(hidden.getLhs())) != 1.0)
       return false;
     auto seen = withoutCasts(hidden.getRhs()).getDefiningOp<arith::UIToFPOp>();
     return seen && seen.getIn().getType().isInteger(1) &&

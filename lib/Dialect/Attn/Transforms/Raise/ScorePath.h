@@ -19,7 +19,7 @@ struct Exclusion {
 };
 
 struct ScorePath {
-  Product product;
+  SumOfProducts product;
   TensorView result; ///< of the product, in loops of the scores
   double scale = 1;
   /// The function's code and what it gives; null: none.

@@ -170,7 +170,7 @@ static bool beginsAtZero(Value init) {
   return matchPattern(init, m_AnyZeroFloat());
 }
 
-std::optional<Product> attn::productOf(Value value) {
+std::optional<SumOfProducts> attn::productOf(Value value) {
   auto op = value.getDefiningOp<linalg::LinalgOp>();
   if (!op || !op.hasPureTensorSemantics() ||
       !linalg::isaContractionOpInterface(op) ||
@@ -181,9 +181,9 @@ std::optional<Product> attn::productOf(Value value) {
       linalg::inferContractionDims(op);
   if (failed(dims) || dims->k.size() != 1)
     return std::nullopt;
-  return Product{op, dims->k[0],
-                 SmallVector<unsigned>(ArrayRef<unsigned>(dims->m)),
-                 SmallVector<unsigned>(ArrayRef<unsigned>(dims->n))};
+  return SumOfProducts{op, dims->k[0],
+                       SmallVector<unsigned>(ArrayRef<unsigned>(dims->m)),
+                       SmallVector<unsigned>(ArrayRef<unsigned>(dims->n))};
 }
 
 TensorView attn::viewOf(OpOperand &operand, AffineMap map,

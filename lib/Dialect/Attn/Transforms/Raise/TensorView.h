@@ -51,14 +51,14 @@ std::optional<TensorView> peel(const TensorView &view);
 std::optional<TensorView> follow(const TensorView &view, mlir::Operation *user);
 
 /// A sum of products over one loop.
-struct Product {
+struct SumOfProducts {
   mlir::linalg::LinalgOp op;
   unsigned summed;                         ///< the loop of `op` that is summed
   llvm::SmallVector<unsigned> left, right; ///< those of one operand alone
 };
 
 /// None: `value` is no sum of products of two tensors over one loop, from 0.
-std::optional<Product> productOf(mlir::Value value);
+std::optional<SumOfProducts> productOf(mlir::Value value);
 
 /// The views of operands, or of the result, where loop i of the op is
 /// `loops[i]`.

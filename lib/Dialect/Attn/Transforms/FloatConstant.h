@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_FLOATCONSTANT_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_FLOATCONSTANT_H
+
+#include "mlir/IR/Value.h"
+#include <optional>
+
+namespace attn {
+
+/// The floating-point constant that `value` is, or that all its elements are: a
+/// dense splat, tensor.splat or linalg.fill. None for all others.
+std::optional<double> floatConstant(mlir::Value value);
+
+} // namespace attn
+
+#endif
