@@ -116,10 +116,30 @@ static void addLinalgLoops(OpPassManager &pm) {
                       }});
 }
 
-static void addVectors(OpPassManager &pm, const PipelineOptions &) {
+/// AVX-512 masks numbers of any size, AVX2 those of 32 and 64 bits.
+static unsigned leastMaskedBits(TargetAttr target) {
+  return target.getLanes() == 16 ? 8 : target.getLanes() == 8 ? 32 : 0;
+}
+
+/// What stands around the kernels.
+static void addVectorizedLinalg(OpPassManager &pm, TargetAttr target) {
+  // Sizes of buffers come from the arguments, and equal ones are one value.
+  addOnFunctions(pm, {"vector", false, [](OpPassManager &functions) {
+                        functions.addPass(
+                            memref::createResolveShapedTypeResultDimsPass());
+                        addCleanup(functions);
+                      }});
+  VectorizeLinalgOptions vectors;
+  vectors.lanes = target.getLanes();
+  vectors.maskedBits = leastMaskedBits(target);
+  pm.addNestedPass<func::FuncOp>(createVectorizeLinalg(vectors));
+}
+
+static void addVectors(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCompactRows());
   pm.addNestedPass<func::FuncOp>(createPrefetchItems());
   pm.addPass(createConvertAttnToCPU());
+  addVectorizedLinalg(pm, options.target);
   pm.addPass(createApproximateMath());
   // Fills that are no part of a kernel.
   addLinalgLoops(pm);
@@ -127,12 +147,6 @@ static void addVectors(OpPassManager &pm, const PipelineOptions &) {
 }
 
 static void addParallel(OpPassManager &pm, const PipelineOptions &) {
-  // Sizes of buffers come from the arguments.
-  addOnFunctions(pm, {"vector", false, [](OpPassManager &functions) {
-                        functions.addPass(
-                            memref::createResolveShapedTypeResultDimsPass());
-                        addCleanup(functions);
-                      }});
   pm.addNestedPass<func::FuncOp>(createMakeContiguous());
   pm.addPass(createAssignWorkspace());
   pm.addPass(createOutlineParallel());

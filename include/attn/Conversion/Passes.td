@@ -38,6 +38,24 @@ def ConvertAttnToCPU : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def VectorizeLinalg : Pass<"attn-vectorize-linalg", "::mlir::func::FuncOp"> {
+  let summary = "linalg ops on buffers become parallel vector code";
+  let description = [{
+    Elementwise ops, reductions and copies around kernels go through their rows
+    together, in vectors, and in parallel where there are enough of them. Sums
+    have one order, whatever the number of threads.
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "8", "f32 values in a vector register">,
+    Option<"maskedBits", "masked-bits", "unsigned", "0",
+           "least bits of elements that are stored under a mask; 0: none">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def ExpandForLLVM : Pass<"attn-expand-for-llvm", "::mlir::ModuleOp"> {
   let summary = "Ops that LLVM has no counterpart of become those it has";
   let description = [{

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "RowGroup.h"
+
+using namespace mlir;
+using namespace attn::cpu;
+
+/// Longer groups take quadratic time.
+static constexpr size_t mostNests = 64;
+/// Maps have as many dimensions, unless they need more.
+static constexpr unsigned mostLoops = 32;
+
+bool attn::cpu::hasLanes(const LoopNest &nest, unsigned outer) {
+  return nest.kind != NestKind::Scalar &&
+         (nest.kind == NestKind::RowReduction || nest.parallel.size() > outer);
+}
+
+AffineMap attn::cpu::inGroup(const LoopNest &nest, const Access &access,
+                             unsigned outer) {
+  MLIRContext *context = access.map.getContext();
+  SmallVector<AffineExpr> dims(access.map.getNumDims());
+  unsigned next = outer + 1;
+  for (auto [i, dim] : llvm::enumerate(nest.parallel))
+    dims[dim] = getAffineDimExpr(i < outer ? i : next++, context);
+  for (unsigned dim : nest.reduced)
+    dims[dim] = getAffineDimExpr(next++, context);
+  if (hasLanes(nest, outer))
+    dims[nest.lane] = getAffineDimExpr(outer, context);
+  // As many for every nest, so that equal maps are the same.
+  return access.map.replaceDimsAndSymbols(dims, {}, std::max(next, mostLoops),
+                                          0);
+}
+
+/// Of each dimension of the buffer the row's index that it is; -1 if it has
+/// nothing to do with rows. None if it mixes the two.
+static std::optional<SmallVector<int>>
+rowsOf(const LoopNest &nest, const Access &access, unsigned outer) {
+  SmallVector<int> rows;
+  AffineMap map = inGroup(nest, access, outer);
+  for (AffineExpr result : map.getResults()) {
+    int row = -1;
+    for (unsigned i = 0; i < outer; ++i)
+      if (result.isFunctionOfDim(i)) {
+        if (!isa<AffineDimExpr>(result))
+          return std::nullopt;
+        row = i;
+      }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+static bool mayOverlap(Value a, Value b) {
+  Value rootA = rootOf(a), rootB = rootOf(b);
+  return !rootA || !rootB || rootA == rootB;
+}
+
+/// Whether rows of one would meet other rows of the other.
+bool RowGroup::conflicts(const LoopNest &earlier, const LoopNest &later,
+                         unsigned outer) const {
+  for (const Access &a : earlier.accesses)
+    for (const Access &b : later.accesses) {
+      if (!a.buffer || !b.buffer || (!a.isWritten && !b.isWritten) ||
+          !mayOverlap(a.buffer, b.buffer))
+        continue;
+      auto rows = rowsOf(earlier, a, outer);
+      if (a.buffer != b.buffer || !rows || rows != rowsOf(later, b, outer))
+        return true;
+      for (unsigned i = 0; i < outer; ++i)
+        if (!llvm::is_contained(*rows, int(i)))
+          return true;
+    }
+  auto writes = [](const LoopNest &nest, ArrayRef<Value> buffers) {
+    return llvm::any_of(nest.accesses, [&](const Access &access) {
+      return access.isWritten && llvm::any_of(buffers, [&](Value buffer) {
+               return mayOverlap(buffer, access.buffer);
+             });
+    });
+  };
+  return writes(earlier, later.captures()) || writes(later, earlier.captures());
+}
+
+static bool haveCommon(ArrayRef<SizeKey> a, ArrayRef<SizeKey> b) {
+  return llvm::any_of(a,
+                      [&](SizeKey key) { return llvm::is_contained(b, key); });
+}
+
+bool RowGroup::join(LoopNest &nest) {
+  unsigned low = std::max(fewest, nest.fewestOuter()),
+           high = std::min(most, nest.mostOuter());
+  if (nests.empty()) {
+    low = nest.fewestOuter();
+    high = nest.mostOuter();
+  } else {
+    if (nests.size() == mostNests || low > high)
+      return false;
+    for (unsigned i = 0; i < high; ++i)
+      if (!haveCommon(sizeKeys(*nests.front(), nests.front()->parallel[i]),
+                      sizeKeys(nest, nest.parallel[i])))
+        high = i;
+    if (low > high)
+      return false;
+    for (const LoopNest *other : nests)
+      for (unsigned outer = low; outer <= high; ++outer)
+        if (conflicts(*other, nest, outer))
+          return false;
+  }
+  fewest = low;
+  most = high;
+  nests.push_back(&nest);
+  return true;
+}
+
+/// Whether the same turn of a loop along lanes may do what `nest` does after
+/// what the nests of `step` do.
+bool RowGroup::mayShareLoop(const Step &step, const LoopNest &nest) const {
+  auto isShared = [&](const LoopNest &candidate) {
+    return candidate.kind == NestKind::Elementwise ||
+           (candidate.kind == NestKind::RowReduction &&
+            candidate.reduced.size() == 1);
+  };
+  const LoopNest &first = *step.nests.front();
+  if (!isShared(first) || !isShared(nest) ||
+      !haveCommon(sizeKeys(first, first.lane), sizeKeys(nest, nest.lane)))
+    return false;
+  for (const LoopNest *other : step.nests)
+    for (const Access &a : other->accesses)
+      for (const Access &b : nest.accesses) {
+        if (!a.buffer || a.buffer != b.buffer || (!a.isWritten && !b.isWritten))
+          continue;
+        AffineMap map = inGroup(*other, a, outer());
+        if (map != inGroup(nest, b, outer()) || !map.isFunctionOfDim(outer()))
+          return false;
+      }
+  return true;
+}
+
+/// Whether `nest` must come after the nests of `step`.
+static bool depends(const Step &step, const LoopNest &nest) {
+  for (const LoopNest *other : step.nests)
+    for (const Access &a : other->accesses)
+      for (const Access &b : nest.accesses)
+        if (a.buffer && a.buffer == b.buffer && (a.isWritten || b.isWritten))
+          return true;
+  return false;
+}
+
+void RowGroup::plan() {
+  for (LoopNest *nest : nests) {
+    bool lanes = hasLanes(*nest, outer());
+    Step *last = steps.empty() ? nullptr : &steps.back();
+    if (last && last->hasLanes && lanes && mayShareLoop(*last, *nest)) {
+      last->nests.push_back(nest);
+      continue;
+    }
+    Step step;
+    step.nests.push_back(nest);
+    step.hasLanes = lanes;
+    // A number per row that does not wait for the loop in front of it.
+    bool early = !lanes && nest->kind != NestKind::Scalar && last &&
+                 last->hasLanes && !depends(*last, *nest);
+    steps.insert(early ? steps.end() - 1 : steps.end(), step);
+  }
+  findLocals();
+}
+
+/// What only elementwise ops and sums of rows of the group touch, each after
+/// it was written.
+void RowGroup::findLocals() {
+  llvm::SmallPtrSet<Operation *, 16> inside;
+  for (LoopNest *nest : nests)
+    inside.insert(nest->op);
+  struct Uses {
+    llvm::SmallPtrSet<const Step *, 4> steps;
+    AffineMap map;
+    bool fits = true, written = false, usesLanes = false, isOne = true;
+  };
+  llvm::MapVector<Value, Uses> all;
+  for (const Step &step : steps)
+    for (const LoopNest *nest : step.nests)
+      for (const Access &access : nest->accesses) {
+        auto alloc = access.buffer
+                         ? access.buffer.getDefiningOp<memref::AllocOp>()
+                         : memref::AllocOp();
+        if (!alloc)
+          continue;
+        Uses &uses = all[access.buffer];
+        AffineMap map = inGroup(*nest, access, outer());
+        auto rows = rowsOf(*nest, access, outer());
+        uses.fits &= nest->kind != NestKind::Scalar &&
+                     nest->kind != NestKind::ColumnReduction && rows &&
+                     (uses.written || (access.isWritten && !access.isRead));
+        for (unsigned i = 0; rows && i < outer(); ++i)
+          uses.fits &= llvm::is_contained(*rows, int(i));
+        for (AffineExpr result : map.getResults())
+          uses.fits &= isa<AffineDimExpr, AffineConstantExpr>(result);
+        uses.usesLanes |= map.isFunctionOfDim(outer());
+        uses.written |= access.isWritten;
+        uses.isOne &= !uses.map || uses.map == map;
+        uses.map = map;
+        uses.steps.insert(&step);
+      }
+  for (auto &[buffer, uses] : all) {
+    // Views with other dimensions of size 1 were looked through.
+    SmallVector<Operation *> users(buffer.getUsers());
+    bool onlyHere = true;
+    while (!users.empty()) {
+      Operation *user = users.pop_back_val();
+      if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(user))
+        users.append(user->user_begin(), user->user_end());
+      else
+        onlyHere &= inside.contains(user) || isa<memref::DimOp>(user);
+    }
+    if (uses.fits && onlyHere)
+      locals[buffer] = !uses.isOne || (uses.usesLanes && uses.steps.size() > 1);
+  }
+}

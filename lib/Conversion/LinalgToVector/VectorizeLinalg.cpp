@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-vectorize-linalg: linalg ops on buffers become parallel loops over rows
+// of vector code.
+//
+// Before:  linalg.fill ins(%zero) outs(%sum : memref<?xf32>)
+//          linalg.generic {iterators = ["parallel", "reduction"]}
+//            ins(%x : memref<?x768xf32>) outs(%sum)  // adds up
+//          linalg.generic {iterators = ["parallel", "parallel"]}
+//            ins(%x, %sum) outs(%y)                  // divides
+// After:   scf.forall (%item) in (%items) {
+//            scf.for %row = .. {
+//              scf.for %i = .. iter_args(%s0, %s1, %s2, %s3) {
+//                // four vectors of %x are added
+//              }
+//              // the four, then their lanes: a number that needs no memory
+//              scf.for %i = .. { // vectors of %x are divided and stored }
+//            }
+//          }
+//
+// Ops in a row that go through the same rows are one group: each may read, of
+// what an earlier one wrote, only its own row. A group goes through its rows
+// once; where its ops also have the same loop along the row, they share that,
+// and hand each other vectors. A buffer that nothing else reads has one row of
+// memory, or none.
+//
+// Lanes lie along the last dimension of what is written, or along what is
+// added up, whichever makes more neighbours in memory. Sums along lanes are
+// taken in four times as many parts as a vector has lanes, then part by part:
+// always in the same order, whatever the number of threads. Sums of 16 bits are
+// kept in f32 and rounded once.
+//
+// Groups of rows are parallel items of at least `elementsPerItem` elements;
+// less, and what is in a parallel item already, runs where it stands. What has
+// no vector form goes number by number.
+//
+// Before: kernels on buffers; fills and copies in parallel items are parts of
+// kernels and stay. After: no other linalg op and no memref.copy of strided
+// buffers outside of parallel items.
+#include "RowEmitter.h"
+#include "attn/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace attn {
+#define GEN_PASS_DEF_VECTORIZELINALG
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn::cpu;
+
+/// Some microseconds of work, against the one that handing out an item takes.
+static constexpr int64_t elementsPerItem = 8192;
+
+namespace {
+/// Makes the loops of one group.
+class GroupEmitter {
+public:
+  GroupEmitter(OpBuilder &b, RowGroup &group, VectorUnit unit)
+      : b(b), group(group), unit(unit), loc(group.nests.back()->op.getLoc()) {}
+
+  void emit();
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  template <typename Op> Value make(Value x, Value y) {
+    return b.createOrFold<Op>(loc, x, y);
+  }
+  Value ceilDiv(Value x, Value y) {
+    return make<arith::DivUIOp>(
+        make<arith::AddIOp>(x, make<arith::SubIOp>(y, index(1))), y);
+  }
+  void measure();
+  bool isSequential() const;
+  bool canCutRows() const;
+  void emitRows(RowEmitter &rows, Value from, Value to, const LaneRange *part);
+
+  OpBuilder &b;
+  RowGroup &group;
+  VectorUnit unit;
+  Location loc;
+  SmallVector<Value> sizes; ///< of the loops of the group
+  Value rows, rowElements;
+};
+} // namespace
+
+/// Rows, and the elements of the longest one.
+void GroupEmitter::measure() {
+  for (unsigned i = 0; i < group.outer(); ++i) {
+    const LoopNest &first = *group.nests.front();
+    sizes.push_back(loopSize(b, first, first.parallel[i]));
+  }
+  rows = index(1);
+  for (Value size : sizes)
+    rows = make<arith::MulIOp>(rows, size);
+  rowElements = index(1);
+  for (const LoopNest *nest : group.nests) {
+    Value elements = index(1);
+    for (unsigned loop = 0; loop < nest->op.getNumLoops(); ++loop)
+      if (!llvm::is_contained(
+              ArrayRef(nest->parallel).take_front(group.outer()), loop))
+        elements = make<arith::MulIOp>(elements, loopSize(b, *nest, loop));
+    rowElements = make<arith::MaxUIOp>(rowElements, elements);
+  }
+}
+
+bool GroupEmitter::isSequential() const {
+  Operation *op = group.nests.back()->op;
+  if (op->getParentOfType<scf::ForallOp>() ||
+      op->getParentOfType<scf::ParallelOp>() ||
+      op->getParentOfType<func::FuncOp>().getNumResults() > 0)
+    return true;
+  std::optional<int64_t> count = getConstantIntValue(rows),
+                         elements = getConstantIntValue(rowElements);
+  return count && elements && *count * *elements <= elementsPerItem;
+}
+
+/// Whether parts of a row can be computed by themselves.
+bool GroupEmitter::canCutRows() const {
+  if (group.steps.size() != 1 || !group.steps.front().hasLanes)
+    return false;
+  for (const LoopNest *nest : group.nests)
+    if (nest->kind == NestKind::RowReduction)
+      return false;
+  return true;
+}
+
+/// The rows from `from` up to `to`, numbered with the last loop fastest.
+void GroupEmitter::emitRows(RowEmitter &emitter, Value from, Value to,
+                            const LaneRange *part) {
+  if (group.outer() == 0)
+    return emitter.emit({}, part);
+  auto loop = scf::ForOp::create(b, loc, from, to, index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> row(sizes.size());
+  Value rest = loop.getInductionVar();
+  for (size_t i = sizes.size(); i-- > 1;) {
+    row[i] = make<arith::RemUIOp>(rest, sizes[i]);
+    rest = make<arith::DivUIOp>(rest, sizes[i]);
+  }
+  row[0] = rest;
+  emitter.emit(row, part);
+}
+
+void GroupEmitter::emit() {
+  group.plan();
+  measure();
+  RowEmitter emitter(b, group, unit);
+  if (isSequential()) {
+    emitter.makeRows();
+    return emitRows(emitter, index(0), rows, nullptr);
+  }
+  Value most = index(elementsPerItem);
+  Value perItem =
+      make<arith::DivUIOp>(most, make<arith::MaxUIOp>(rowElements, index(1)));
+  perItem = make<arith::MaxUIOp>(perItem, index(1));
+  SmallVector<OpFoldResult> bounds{getAsOpFoldResult(ceilDiv(rows, perItem))};
+  std::optional<int64_t> elements = getConstantIntValue(rowElements);
+  bool cuts = canCutRows() && (!elements || *elements >= 2 * elementsPerItem);
+  Value laneSize;
+  if (cuts) {
+    const LoopNest &first = *group.nests.front();
+    laneSize = loopSize(b, first, first.lane);
+    bounds.push_back(getAsOpFoldResult(ceilDiv(laneSize, most)));
+  }
+  auto forall =
+      scf::ForallOp::create(b, loc, bounds, ValueRange(), std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getTerminator());
+  Value from = make<arith::MulIOp>(forall.getInductionVar(0), perItem);
+  Value to = make<arith::MinUIOp>(make<arith::AddIOp>(from, perItem), rows);
+  emitter.makeRows();
+  if (!cuts)
+    return emitRows(emitter, from, to, nullptr);
+  LaneRange part;
+  part.begin = make<arith::MulIOp>(forall.getInductionVar(1), most);
+  part.end =
+      make<arith::MinUIOp>(make<arith::AddIOp>(part.begin, most), laneSize);
+  emitRows(emitter, from, to, &part);
+}
+
+/// Removes what only the group used.
+static void eraseGroup(RowGroup &group) {
+  for (LoopNest *nest : group.nests)
+    nest->op.erase();
+  for (auto [buffer, needsRow] : group.locals) {
+    auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+    SmallVector<Operation *> users(buffer.getUsers());
+    bool unused = true;
+    for (Operation *user : users) {
+      if (auto dim = dyn_cast<memref::DimOp>(user)) {
+        std::optional<int64_t> i = dim.getConstantIndex();
+        if (i && alloc.getType().isDynamicDim(*i)) {
+          dim.replaceAllUsesWith(
+              alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(*i)]);
+          dim.erase();
+          continue;
+        }
+      }
+      if (user->use_empty() && isPure(user)) {
+        user->erase();
+        continue;
+      }
+      unused = false;
+    }
+    if (unused)
+      alloc.erase();
+  }
+}
+
+/// Whether ops of a group may move over `op`.
+static bool isTransparent(Operation &op) {
+  return isa<memref::AllocOp>(op) || isMemoryEffectFree(&op);
+}
+
+namespace {
+struct VectorizeLinalg : attn::impl::VectorizeLinalgBase<VectorizeLinalg> {
+  using VectorizeLinalgBase::VectorizeLinalgBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      bool isPart = isa<linalg::FillOp, memref::CopyOp>(op) &&
+                    op->getParentOfType<scf::ForallOp>();
+      if (isa<linalg::LinalgOp, memref::CopyOp>(op) && !isPart)
+        ops.push_back(op);
+    });
+    llvm::SetVector<Block *> blocks;
+    IRRewriter rewriter(&getContext());
+    for (Operation *op : ops) {
+      rewriter.setInsertionPoint(op);
+      blocks.insert(op->getBlock());
+      if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+        if (copy.getSource() != copy.getTarget())
+          linalg::makeMemRefCopyOp(rewriter, op->getLoc(), copy.getSource(),
+                                   copy.getTarget());
+        rewriter.eraseOp(op);
+      } else if (!isa<linalg::GenericOp>(op) &&
+                 failed(linalg::generalizeNamedOp(
+                     rewriter, cast<linalg::LinalgOp>(op)))) {
+        op->emitOpError("cannot be written as linalg.generic");
+        return signalPassFailure();
+      }
+    }
+    for (Block *block : blocks)
+      vectorize(*block);
+  }
+
+  void vectorize(Block &block) {
+    std::deque<LoopNest> nests;
+    std::deque<RowGroup> groups;
+    bool open = false;
+    for (Operation &op : block) {
+      auto generic = dyn_cast<linalg::GenericOp>(op);
+      if (!generic) {
+        open &= isTransparent(op);
+        continue;
+      }
+      LoopNest &nest = nests.emplace_back(generic);
+      if (open && groups.back().join(nest))
+        continue;
+      groups.emplace_back().join(nest);
+      open = true;
+    }
+    VectorUnit unit{lanes, maskedBits};
+    for (RowGroup &group : groups) {
+      OpBuilder b(group.nests.back()->op);
+      GroupEmitter(b, group, unit).emit();
+      eraseGroup(group);
+    }
+  }
+};
+} // namespace
