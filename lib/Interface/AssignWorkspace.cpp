@@ -102,6 +102,7 @@ private:
   bool isKnownAtBegin(Value value);
   Value atBegin(Value size);
   Value again(Value size);
+  Value ofJoined(memref::DimOp size);
   FailureOr<Value> bytesOf(memref::AllocOp alloc);
   LogicalResult measure(scf::ForallOp forall);
   Value itemsOf(scf::ForallOp forall);
@@ -167,6 +168,24 @@ static Value argumentOf(Value memref) {
   return memref;
 }
 
+/// The size of dimensions that were joined: their product.
+Value Workspace::ofJoined(memref::DimOp size) {
+  auto collapse = size.getSource().getDefiningOp<memref::CollapseShapeOp>();
+  std::optional<int64_t> dim = size.getConstantIndex();
+  if (!collapse || !dim)
+    return {};
+  Value product = constant(1);
+  for (int64_t part : collapse.getReassociationIndices()[*dim]) {
+    OpBuilder before(collapse);
+    Value one = atBegin(
+        before.createOrFold<memref::DimOp>(loc, collapse.getSrc(), part));
+    if (!one)
+      return {};
+    product = multiply(product, one);
+  }
+  return product;
+}
+
 /// `size` computed once more, from first elements of arguments too. The smaller
 /// of two numbers is bounded by either.
 Value Workspace::again(Value size) {
@@ -175,6 +194,9 @@ Value Workspace::again(Value size) {
     return size;
   if (!op)
     return {};
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    if (Value known = ofJoined(dim))
+      return known;
   if (isa<arith::MinUIOp, arith::MinSIOp>(op)) {
     Value first = atBegin(op->getOperand(0)),
           second = atBegin(op->getOperand(1));

@@ -18,6 +18,7 @@
 #include "attn/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -31,6 +32,105 @@ namespace attn {
 } // namespace attn
 
 using namespace mlir;
+
+/// Whether `group` has several sizes that `type` does not know.
+static bool hasUnknownSizes(MemRefType type,
+                            const ReassociationIndices &group) {
+  return llvm::count_if(
+             group, [&](int64_t dim) { return type.isDynamicDim(dim); }) > 1;
+}
+
+/// The view `op` makes, of the buffer under `source`, by what its type does not
+/// know of offset, sizes and strides.
+static void replaceByView(PatternRewriter &b, Operation *op,
+                          memref::ExtractStridedMetadataOp source,
+                          ArrayRef<Value> sizes, ArrayRef<Value> strides) {
+  auto type = cast<MemRefType>(op->getResult(0).getType());
+  auto [knownStrides, knownOffset] = type.getStridesAndOffset();
+  auto mixed = [&](int64_t known, Value value) {
+    return ShapedType::isDynamic(known) ? OpFoldResult(value)
+                                        : b.getIndexAttr(known);
+  };
+  SmallVector<OpFoldResult> mixedSizes, mixedStrides;
+  for (auto [known, size] : llvm::zip_equal(type.getShape(), sizes))
+    mixedSizes.push_back(mixed(known, size));
+  for (auto [known, stride] : llvm::zip_equal(knownStrides, strides))
+    mixedStrides.push_back(mixed(known, stride));
+  b.replaceOpWithNewOp<memref::ReinterpretCastOp>(
+      op, type, source.getBaseBuffer(), mixed(knownOffset, source.getOffset()),
+      mixedSizes, mixedStrides);
+}
+
+namespace {
+// MLIR's patterns fail where several unknown dimensions become one, or one
+// becomes several (seen in 22.1). These come first, as others of MLIR's look at
+// where a view comes from.
+
+/// The sizes multiplied, with the last one's stride.
+struct JoinUnknownSizes : OpRewritePattern<memref::CollapseShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::CollapseShapeOp op,
+                                PatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    MemRefType from = op.getSrcType();
+    auto groups = op.getReassociationIndices();
+    if (llvm::none_of(groups, [&](const ReassociationIndices &group) {
+          return hasUnknownSizes(from, group);
+        }))
+      return failure();
+    auto source = memref::ExtractStridedMetadataOp::create(b, loc, op.getSrc());
+    SmallVector<Value> sizes, strides;
+    for (const ReassociationIndices &group : groups) {
+      Value size = source.getSizes()[group.front()];
+      int64_t last = group.back();
+      for (int64_t dim : ArrayRef(group).drop_front())
+        size = arith::MulIOp::create(b, loc, size, source.getSizes()[dim]);
+      while (last > group.front() && from.getDimSize(last) == 1)
+        --last;
+      sizes.push_back(size);
+      strides.push_back(source.getStrides()[last]);
+    }
+    replaceByView(b, op, source, sizes, strides);
+    return success();
+  }
+};
+
+/// The sizes that the op is told; each stride is the next one times its size.
+struct SplitUnknownSizes : OpRewritePattern<memref::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::ExpandShapeOp op,
+                                PatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    auto groups = op.getReassociationIndices();
+    if (llvm::none_of(groups, [&](const ReassociationIndices &group) {
+          return hasUnknownSizes(op.getResultType(), group);
+        }))
+      return failure();
+    auto source = memref::ExtractStridedMetadataOp::create(b, loc, op.getSrc());
+    SmallVector<Value> sizes = getValueOrCreateConstantIndexOp(
+        b, loc,
+        getMixedValues(op.getStaticOutputShape(), op.getOutputShape(), b));
+    SmallVector<Value> strides(sizes.size());
+    for (auto [i, group] : llvm::enumerate(groups)) {
+      Value stride = source.getStrides()[i];
+      for (int64_t dim : llvm::reverse(group)) {
+        strides[dim] = stride;
+        stride = arith::MulIOp::create(b, loc, stride, sizes[dim]);
+      }
+    }
+    replaceByView(b, op, source, sizes, strides);
+    return success();
+  }
+};
+} // namespace
+
+static RewritePatternSet joinPatterns(MLIRContext *context) {
+  RewritePatternSet patterns(context);
+  patterns.add<JoinUnknownSizes, SplitUnknownSizes>(context);
+  return patterns;
+}
 
 static RewritePatternSet subviewPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
@@ -76,6 +176,7 @@ namespace {
 struct ExpandForLLVM : attn::impl::ExpandForLLVMBase<ExpandForLLVM> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    apply<memref::MemRefDialect>(getOperation(), joinPatterns(context));
     apply<memref::MemRefDialect>(getOperation(), subviewPatterns(context));
     apply<vector::VectorDialect>(getOperation(), vectorPatterns(context));
   }
