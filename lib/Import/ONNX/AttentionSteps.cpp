@@ -88,22 +88,17 @@ void AttentionSteps::scoreMod(
 }
 
 LogicalResult AttentionSteps::scale(double factor) {
-  if (!std::isfinite(factor))
+  if (std::isinf(factor))
     return node.fail("expects a finite scale, but got " +
                      Twine(std::to_string(factor)));
-  if (factor > 0) {
+  if (std::isfinite(factor) && factor != 0) {
     scores.value = ScaleOp::create(t.b, t.loc, scores.value.getType(),
                                    scores.value, t.b.getF64FloatAttr(factor));
     return success();
   }
-  double by = factor == 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
-  if (factor < 0)
-    node.remark("NegativeScale",
-                "the scale is negative, and its root, by which "
-                "ONNX multiplies, is NaN: so is every row");
   scoreMod([&](OpBuilder &b, Value score) -> Value {
-    Value constant =
-        arith::ConstantOp::create(b, t.loc, b.getFloatAttr(scores.element, by));
+    Value constant = arith::ConstantOp::create(
+        b, t.loc, b.getFloatAttr(scores.element, factor));
     return arith::MulFOp::create(b, t.loc, score, constant);
   });
   return success();

@@ -23,8 +23,7 @@ public:
   /// Reports sizes that do not fit each other.
   mlir::LogicalResult check();
   void multiply();
-  /// Any factor but infinities: 0 makes scores of 0, and a negative one NaN,
-  /// since ONNX takes its root.
+  /// Any factor but infinities; attn.scale takes neither 0 nor NaN.
   mlir::LogicalResult scale(double factor);
   void softcap(double cap);
   /// A boolean mask excludes, one of floats is added. What it lacks at the end

@@ -210,7 +210,9 @@ Tensor TensorBuilder::slice(Tensor &t, int64_t dim, const Size &offset,
   shape[dim] = size;
   SmallVector<OpFoldResult> offsets(t.rank(), b.getIndexAttr(0)),
       strides(t.rank(), b.getIndexAttr(1));
-  offsets[dim] = folded(offset);
+  // Of nothing, a slice may not begin behind the end.
+  if (!size.is(0))
+    offsets[dim] = folded(offset);
   Value part =
       tensor::ExtractSliceOp::create(b, loc, type(shape, t.element), value(t),
                                      offsets, folded(shape), strides);

@@ -7,6 +7,7 @@
 #include "AttentionSteps.h"
 #include "OperatorTable.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace attn::onnx;
@@ -209,7 +210,14 @@ LogicalResult Attention::run() {
   steps.multiply();
   int64_t features = *q->shape[3].constant();
   double usual = features ? 1 / std::sqrt(static_cast<double>(features)) : 1;
-  if (failed(steps.scale(node.getFloat("scale", usual))))
+  double scale = node.getFloat("scale", usual);
+  if (scale < 0) {
+    node.remark("NegativeScale",
+                "the scale is negative, and its root, by which "
+                "ONNX multiplies, is NaN: so is every row");
+    scale = std::numeric_limits<double>::quiet_NaN();
+  }
+  if (failed(steps.scale(scale)))
     return failure();
   giveScores(steps, Scaled);
   if (double cap = node.getFloat("softcap", 0); cap > 0)

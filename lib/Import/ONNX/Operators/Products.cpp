@@ -4,6 +4,7 @@
 // A product with one matrix for the whole batch is an attn.project. All others
 // have their leading sizes joined to one and are a linalg.batch_matmul. Sums
 // are taken in f32 for 16-bit elements, and rounded once.
+#include "Products.h"
 #include "OperatorTable.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,8 +50,8 @@ static bool isWeight(const Tensor &b) {
   return b.rank() == 2 && b.shape[0].constant() && b.shape[1].constant();
 }
 
-/// Inputs of rank 2 or more, K known to be the same.
-static std::optional<Tensor> matmul(TensorBuilder &t, Tensor &a, Tensor &b) {
+std::optional<Tensor> attn::onnx::matmul(TensorBuilder &t, Tensor &a,
+                                         Tensor &b) {
   if (isWeight(b) && (a.rank() == 2 || a.rank() == 3))
     return project(t, a, b, nullptr);
   ArrayRef<Size> left = a.shape, right = b.shape;

@@ -183,7 +183,7 @@ static LogicalResult importSlice(Node &node) {
     return node.give(gatherCut(t, x, *cuts, shape));
   SmallVector<OpFoldResult> offsets, strides;
   for (const Cut &cut : *cuts) {
-    offsets.push_back(t.folded(cut.begin));
+    offsets.push_back(t.folded(cut.size.is(0) ? Size(0) : cut.begin));
     strides.push_back(t.b.getIndexAttr(cut.step));
   }
   Value part = tensor::ExtractSliceOp::create(

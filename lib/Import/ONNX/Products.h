@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_LIB_IMPORT_ONNX_PRODUCTS_H
+#define ATTN_LIB_IMPORT_ONNX_PRODUCTS_H
+
+#include "TensorBuilder.h"
+
+namespace attn::onnx {
+
+/// The matrix product of two tensors of rank 2 or more and one element type,
+/// whose leading sizes broadcast to each other. None: they do not.
+std::optional<Tensor> matmul(TensorBuilder &t, Tensor &a, Tensor &b);
+
+} // namespace attn::onnx
+
+#endif
