@@ -232,6 +232,8 @@ Tensor TensorBuilder::concat(MutableArrayRef<Tensor> parts, int64_t dim) {
   }
   Type element = parts.front().element;
   for (Tensor &part : parts) {
+    if (part.shape[dim].is(0) && !shape[dim].is(0))
+      continue;
     Shape own = shape;
     own[dim] = part.shape[dim];
     Value input = value(part);
