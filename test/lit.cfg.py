@@ -28,6 +28,8 @@ def imports(python, modules):
 python = config.python if imports(config.python, "numpy") else sys.executable
 if imports(python, "numpy"):
     config.available_features.add("numpy")
+    if config.has_onnx and imports(python, "onnx"):
+        config.available_features.add("onnx")
     # For test/Lab/browser.test; scripts/test does not install them.
     if shutil.which("chromium") and imports(python, "axe_core_python, playwright.sync_api"):
         config.available_features.add("browser")

@@ -17,7 +17,7 @@ PHASES = ["input", "normalized", "fused", "scheduled", "tiled-queries", "tiled-k
 
 
 class Specifications:
-    name, ending = "specifications", ".mlir"
+    name, ending, source = "specifications", ".mlir", "input.mlir"
 
     def __init__(self, folder, tool=None):
         self.tool = os.path.realpath(tool or os.environ.get("ATTN_OPT", "attn-opt"))
@@ -59,12 +59,12 @@ class Specifications:
             options = ["--emit=obj", *options]  # a minimiser may have left it out
         emit = next((o.split("=")[1] for o in options if o.startswith("--emit=")), "mlir")
         files, magic = KINDS[emit]
-        return [self.tool, "../input.mlir", *options, "-o", files[0]], files, magic
+        return [self.tool, "../" + self.source, *options, "-o", files[0]], files, magic
 
     def check(self, data, options):
         """None, or (signature, what the tool said)."""
         observe.fresh(self.folder)
-        (self.folder / "input.mlir").write_bytes(data)
+        (self.folder / self.source).write_bytes(data)
         command, files, magic = self.command(options)
         work = self.folder / "work"
         for name in files:

@@ -244,9 +244,9 @@ void AttentionSteps::exclude() {
                                 scores.value, mask, operands);
 }
 
-void AttentionSteps::softmax() {
+void AttentionSteps::softmax(Value sinks) {
   scores.value = SoftmaxOp::create(t.b, t.loc, scores.value.getType(),
-                                   scores.value, Value());
+                                   scores.value, sinks);
 }
 
 Tensor AttentionSteps::context() {

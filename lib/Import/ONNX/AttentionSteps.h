@@ -38,7 +38,8 @@ public:
   void addCausal(const Size &past);
   /// Applies all that was added.
   void exclude();
-  void softmax();
+  /// `sinks` has one number per query head, or is null.
+  void softmax(mlir::Value sinks = {});
   Tensor context();
 
   Tensor scores, query, key, value;

@@ -14,10 +14,10 @@ static const llvm::StringMap<llvm::SmallVector<const Operator *, 1>> &table() {
   static const auto all = [] {
     llvm::StringMap<llvm::SmallVector<const Operator *, 1>> map;
     for (auto group :
-         {attentionOperators(), flexAttentionOperators(), rotaryOperators(),
-          elementwiseOperators(), functionOperators(), shapeOperators(),
-          sliceOperators(), productOperators(), normalizationOperators(),
-          constantOperators()})
+         {attentionOperators(), contribOperators(), flexAttentionOperators(),
+          rotaryOperators(), elementwiseOperators(), functionOperators(),
+          shapeOperators(), sliceOperators(), productOperators(),
+          normalizationOperators(), constantOperators()})
       for (const Operator &one : group)
         map[key(one.domain, one.name)].push_back(&one);
     for (auto &entry : map)

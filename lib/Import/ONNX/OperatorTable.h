@@ -27,6 +27,7 @@ constexpr unsigned anyNumber = 1u << 20;
 
 // One file of Operators/ each.
 llvm::ArrayRef<Operator> attentionOperators();
+llvm::ArrayRef<Operator> contribOperators();
 llvm::ArrayRef<Operator> flexAttentionOperators();
 llvm::ArrayRef<Operator> rotaryOperators();
 llvm::ArrayRef<Operator> elementwiseOperators();

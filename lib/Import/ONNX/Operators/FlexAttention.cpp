@@ -14,6 +14,7 @@
 #include "Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <cmath>
@@ -72,16 +73,21 @@ static Block &addBody(Region &region, TypeRange leading, Location loc) {
   return body;
 }
 
+/// Whether `tensor` is -inf everywhere.
+static bool isMinusInfinity(Value tensor) {
+  if (auto splat = tensor.getDefiningOp<tensor::SplatOp>())
+    tensor = splat.getInput();
+  APFloat number(0.0);
+  // Matches a scalar constant and a dense splat alike.
+  return matchPattern(tensor, m_ConstantFloat(&number)) &&
+         number.isInfinity() && number.isNegative();
+}
+
 /// `condition` of `Where(condition, x, -inf)`, and x.
 static std::pair<Value, Value> excluded(Value result) {
   auto select = result.getDefiningOp<arith::SelectOp>();
-  DenseFPElementsAttr constant;
   if (!select || !isa<RankedTensorType>(select.getCondition().getType()) ||
-      !matchPattern(select.getFalseValue(), m_Constant(&constant)) ||
-      !constant.isSplat())
-    return {};
-  APFloat number = constant.getSplatValue<APFloat>();
-  if (!number.isInfinity() || !number.isNegative())
+      !isMinusInfinity(select.getFalseValue()))
     return {};
   return {select.getCondition(), select.getTrueValue()};
 }

@@ -8,10 +8,12 @@
 //                 ..]
 //
 // Two dimensions that must have the same size get the same symbol, named after
-// its first use in the order of the arguments. Which must be the same follows
-// from the ops: a union-find over all dimensions of all tensors of the function
-// collects what each op requires. A dimension that must equal a static size has
-// that size and no symbol, although its type may not know it.
+// its first use in the order of the arguments, or as that argument's
+// `attn.sizes` calls it: names of a model, by which sizes are also told to be
+// the same. Which must be the same follows from the ops: a union-find over all
+// dimensions of all tensors of the function collects what each op requires. A
+// dimension that must equal a static size has that size and no symbol, although
+// its type may not know it.
 //
 // A table that a region captures must have an element, unless there is no query
 // to read it for;
@@ -28,6 +30,7 @@
 #include "attn/Interface/CNames.h"
 #include "attn/Interface/ElementTypes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace attn {
@@ -79,6 +82,18 @@ struct PortWriter {
   SizeClasses &classes;
   Builder builder;
   llvm::DenseMap<unsigned, std::string> symbols{};
+  llvm::DenseMap<unsigned, std::string> given{}; ///< Names that sizes have.
+  llvm::StringSet<> used{};
+
+  /// `given` where there is a name, which no other size has.
+  std::string nameOf(unsigned size, StringRef port, int64_t dim) {
+    std::string name = given.lookup(size);
+    if (name.empty() || used.contains(name))
+      name = (port + Twine(dim)).str();
+    while (!used.insert(name).second)
+      name += "_";
+    return name;
+  }
 
   Port describe(StringRef name, Value value, bool input) {
     Port port{name.str(), cast<RankedTensorType>(value.getType()), input};
@@ -86,11 +101,12 @@ struct PortWriter {
       int64_t size = classes.sizeOf({value, i});
       port.sizes.push_back(size);
       std::string symbol;
-      if (size < 0)
-        symbol =
-            symbols
-                .try_emplace(classes.find({value, i}), (name + Twine(i)).str())
-                .first->second;
+      if (size < 0) {
+        auto [entry, isNew] = symbols.try_emplace(classes.find({value, i}));
+        if (isNew)
+          entry->second = nameOf(entry->first, name, i);
+        symbol = entry->second;
+      }
       port.symbols.push_back(builder.getStringAttr(symbol));
     }
     return port;
@@ -220,16 +236,54 @@ static void addOverlaps(Port &port, Value result) {
           StringAttr::get(merge.getContext(), nameOf(argument)));
 }
 
+/// `attn.sizes` of an argument: a name per dimension, or an empty one.
+static SmallVector<std::string> sizeNames(BlockArgument argument) {
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(),
+                                                    "attn.sizes");
+  auto type = dyn_cast<RankedTensorType>(argument.getType());
+  SmallVector<std::string> texts;
+  if (!names || !type || static_cast<int64_t>(names.size()) != type.getRank())
+    return texts;
+  for (Attribute name : names) {
+    auto text = dyn_cast<StringAttr>(name);
+    texts.push_back(text && !text.empty() ? toPortName(text) : "");
+  }
+  return texts;
+}
+
+/// Sizes of one name are the same.
+static void unifyNamedSizes(func::FuncOp function, SizeClasses &classes) {
+  llvm::StringMap<Dim> first;
+  for (BlockArgument argument : function.getArguments())
+    for (auto [i, name] : llvm::enumerate(sizeNames(argument))) {
+      Dim dim{argument, static_cast<int64_t>(i)};
+      if (auto [entry, isNew] = first.try_emplace(name, dim);
+          !name.empty() && !isNew)
+        classes.unify(function, entry->second, dim);
+    }
+}
+
+static void readNames(func::FuncOp function, PortWriter &writer) {
+  for (BlockArgument argument : function.getArguments())
+    for (auto [i, name] : llvm::enumerate(sizeNames(argument)))
+      if (!name.empty())
+        writer.given.try_emplace(
+            writer.classes.find({argument, static_cast<int64_t>(i)}), name);
+}
+
 LogicalResult DescribePorts::describe(func::FuncOp function) {
   if (failed(checkName(function)))
     return failure();
   SizeClasses classes;
   ShapeConstraints requirements(classes);
   function.walk([&](Operation *op) { requirements.collect(op); });
+  unifyNamedSizes(function, classes);
   if (classes.failed)
     return failure();
 
   PortWriter writer{classes, Builder(&getContext())};
+  readNames(function, writer);
   std::vector<Port> inputs;
   llvm::StringSet<> used;
   for (BlockArgument argument : function.getArguments()) {

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Mutated ONNX models through attn-opt: whatever they hold, it compiles or says in one line per reason why not."""
+import pathlib
+import zipfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from specifications import Specifications
+
+DATA = pathlib.Path(__file__).parent.parent / "Import" / "ONNX" / "data"
+SIZES = [0, 1, 2, 3, 7, 64, 1000, -1, -2, 2**31 - 1, 2**31, 2**40, 2**62, 2**63 - 1, -2**63]
+NUMBERS = [0.0, -0.0, 1.0, -1.0, 1e-45, 3.4e38, float("inf"), float("-inf"), float("nan")]
+PATHS = ["../secret", "/etc/passwd", "a/../../secret", "", ".", "..", "weights", "no\0name", "x" * 5000, "/dev/zero", "weights/"]
+LARGEST = 40_000  # bytes of a model: what mutates is its structure
+
+
+def corpus():
+    models = []
+    for name in ("node", "torch"):
+        with zipfile.ZipFile(DATA / f"{name}.zip") as archive:
+            models += [archive.read(i) for i in archive.infolist() if i.filename.endswith(".onnx") and i.file_size < LARGEST]
+    return models
+
+
+class Models(Specifications):
+    name, ending, source = "models", ".onnx", "input.onnx"
+
+    def __init__(self, folder, tool=None):
+        super().__init__(folder, tool)
+        self.models = corpus()
+
+    def make(self, seed, index):
+        rng = np.random.default_rng([seed, index])
+        data = self.models[int(rng.integers(len(self.models)))]
+        if rng.random() < 0.75:
+            data = Mutation(rng, self.models).mutant(data)
+        if rng.random() < 0.35:
+            data = bytes_of(rng, data)
+        kind = rng.random()
+        options = ["--compile-to=fused"] if kind < 0.7 else ["--emit=obj", "-O0"] if kind < 0.95 else ["--explain", "--compile-to=scheduled"]
+        return data, options + ["--strict-import"] * (rng.random() < 0.1)
+
+    def load(self, path):
+        return path.read_bytes(), ["--emit=obj"]
+
+    def stored(self, data, options):
+        return data
+
+
+def bytes_of(rng, data):
+    """A few bits, a cut, or a piece twice or away."""
+    data = bytearray(data)
+    kind = rng.random()
+    at = int(rng.integers(max(len(data), 1)))
+    length = int(rng.integers(1, 60))
+    if kind < 0.5:
+        for _ in range(int(rng.integers(1, 8))):
+            if data:
+                data[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
+    elif kind < 0.7:
+        del data[at:]
+    elif kind < 0.85:
+        del data[at:at + length]
+    else:
+        data[at:at] = data[at:at + length]
+    return bytes(data)
+
+
+class Mutation:
+    """Changes of the messages, so that the model comes past the parser."""
+
+    def __init__(self, rng, models):
+        self.rng, self.models = rng, models
+
+    def pick(self, options):
+        return options[int(self.rng.integers(len(options)))]
+
+    def mutant(self, data):
+        model = onnx.load_from_string(data)
+        for _ in range(min(int(self.rng.geometric(0.5)), 5)):
+            try:
+                self.pick(STEPS)(self, model)
+            except (ValueError, IndexError, TypeError):
+                pass  # this model has nothing of the kind
+        return model.SerializeToString()
+
+    def node(self, model):
+        return self.pick(model.graph.node)
+
+    def names(self, model):
+        return [i.name for i in model.graph.input] + [o for node in model.graph.node for o in node.output] + ["", "nobody"]
+
+    def rename_input(self, model):
+        node = self.node(model)
+        node.input[int(self.rng.integers(len(node.input)))] = self.pick(self.names(model))
+
+    def rename_output(self, model):
+        node = self.node(model)
+        node.output[int(self.rng.integers(len(node.output)))] = self.pick(self.names(model))
+
+    def add_or_drop_input(self, model):
+        node = self.node(model)
+        if self.rng.random() < 0.5 and node.input:
+            del node.input[int(self.rng.integers(len(node.input)))]
+        else:
+            node.input.append(self.pick(self.names(model)))
+
+    def add_output(self, model):
+        self.node(model).output.append(self.pick(["more", "", "present_key"]))
+
+    def another_operator(self, model):
+        self.node(model).op_type = self.pick([node.op_type for node in model.graph.node] + ["MatMul", "Add", "Softmax", "Gather", "Reshape", "Expand",
+            "Range", "Slice", "Concat", "Attention", "If", "Loop", "ReduceMax", "Trilu", "LayerNormalization", "Pow", "Cast", "", "Nothing"])
+
+    def cycle(self, model):
+        node = self.node(model)
+        node.input[0] = node.output[0]
+
+    def other_order(self, model):
+        nodes = list(model.graph.node)
+        self.rng.shuffle(nodes)
+        del model.graph.node[:]
+        model.graph.node.extend(nodes)
+
+    def drop_initializer(self, model):
+        del model.graph.initializer[int(self.rng.integers(len(model.graph.initializer)))]
+
+    def initializer_sizes(self, model):
+        tensor = self.pick(model.graph.initializer)
+        if self.rng.random() < 0.5 and tensor.dims:
+            tensor.dims[int(self.rng.integers(len(tensor.dims)))] = self.pick(SIZES)
+        else:
+            tensor.dims.append(self.pick(SIZES))
+
+    def initializer_values(self, model):
+        tensor = self.pick([t for t in model.graph.initializer if t.data_type == TensorProto.INT64])
+        array = np.full([max(0, min(d, 9)) for d in tensor.dims], self.pick(SIZES), np.int64)
+        tensor.raw_data = array.tobytes()
+        tensor.int64_data[:] = []
+
+    def initializer_type(self, model):
+        self.pick(model.graph.initializer).data_type = int(self.rng.integers(-1, 28))
+
+    def external(self, model):
+        tensor = self.pick(model.graph.initializer)
+        tensor.data_location = TensorProto.EXTERNAL
+        for key, value in (("location", self.pick(PATHS)), ("offset", str(self.pick(SIZES))), ("length", str(self.pick([*SIZES, "many"])))):
+            if self.rng.random() < 0.8:
+                entry = tensor.external_data.add()
+                entry.key, entry.value = key, value
+
+    def input_sizes(self, model):
+        shape = self.pick(model.graph.input).type.tensor_type.shape
+        if self.rng.random() < 0.6 and shape.dim:
+            dim = self.pick(shape.dim)
+            if self.rng.random() < 0.5:
+                dim.dim_param = self.pick(["n", "m", "batch", ""])
+            else:
+                dim.dim_value = self.pick(SIZES)
+        elif self.rng.random() < 0.5 and shape.dim:
+            del shape.dim[int(self.rng.integers(len(shape.dim)))]
+        else:
+            shape.dim.add().dim_value = self.pick(SIZES)
+
+    def input_type(self, model):
+        self.pick(model.graph.input).type.tensor_type.elem_type = int(self.rng.integers(-1, 28))
+
+    def no_shape(self, model):
+        self.pick(model.graph.input).type.tensor_type.ClearField("shape")
+
+    def attribute(self, model):
+        attribute = self.pick(self.pick([node for node in model.graph.node if node.attribute]).attribute)
+        attribute.i = self.pick(SIZES)
+        attribute.f = self.pick(NUMBERS)
+        if attribute.ints:
+            attribute.ints[int(self.rng.integers(len(attribute.ints)))] = self.pick(SIZES)
+
+    def drop_attribute(self, model):
+        node = self.pick([node for node in model.graph.node if node.attribute])
+        del node.attribute[int(self.rng.integers(len(node.attribute)))]
+
+    def add_attribute(self, model):
+        name = self.pick(["axis", "scale", "softcap", "is_causal", "q_num_heads", "kv_num_heads", "qk_matmul_output_mode", "left_window_size",
+                          "right_window_size", "softmax_precision", "num_heads", "rotary_embedding_dim", "to", "upper", "keepdims", "alpha"])
+        self.node(model).attribute.append(helper.make_attribute(name, self.pick([*SIZES, *NUMBERS, "text", [1, 2]])))
+
+    def version(self, model):
+        self.pick(model.opset_import).version = self.pick([*SIZES, 11, 12, 13, 17, 18, 22, 23, 24, 25, 26, 99])
+
+    def domain(self, model):
+        self.node(model).domain = self.pick(["", "ai.onnx", "com.microsoft", "ai.onnx.preview", "nobody"])
+
+    def drop_node(self, model):
+        del model.graph.node[int(self.rng.integers(len(model.graph.node)))]
+
+    def nodes_of_another(self, model):
+        other = onnx.load_from_string(self.pick(self.models)).graph
+        model.graph.node.extend(other.node)
+        model.graph.initializer.extend(other.initializer)
+
+    def outputs(self, model):
+        if self.rng.random() < 0.5:
+            model.graph.output[0].name = self.pick(self.names(model))
+        else:
+            model.graph.output.append(model.graph.input[0])
+
+
+STEPS = [step for name, step in vars(Mutation).items() if not name.startswith("_") and name not in ("pick", "mutant", "node", "names")]
