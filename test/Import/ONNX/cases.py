@@ -8,7 +8,8 @@ import sys
 
 from models import Archive, check_node, check_torch, run_all
 
-EXPECTED = {"node": 112, "expanded": 112, "torch": 31}
+EXPECTED = {"node": 112, "expanded": 112, "torch": 32}
+LITERAL = "sdpa-bool-mask-empty-row/dynamo18"
 
 parser = argparse.ArgumentParser()
 parser.add_argument("kind", choices=EXPECTED)
@@ -19,7 +20,12 @@ jobs = []
 for case in archive.cases:
     if arguments.only not in case["name"]:
         continue
-    if arguments.kind == "torch":
+    if arguments.kind == "torch" and case["name"] == LITERAL:
+        # Read literally, a row without keys gives the mean of the values; as exporters mean it, 0.
+        jobs.append((f"{LITERAL}, strict", lambda case=case: check_torch(archive, case, ("-O0", "--strict-import"))))
+        meant = {**case, "sets": [{**case["sets"][0], "outputs": {"out": "sdpa-bool-mask-empty-row/set0/expected_out.npy"}}]}
+        jobs.append((LITERAL, lambda case=meant: check_torch(archive, case)))
+    elif arguments.kind == "torch":
         jobs.append((case["name"], lambda case=case: check_torch(archive, case)))
     else:
         model = "model.onnx" if arguments.kind == "node" else "expanded.onnx"

@@ -90,6 +90,9 @@ LogicalResult Attention::checkInputs() {
 /// Q, K or V as (B, heads, length, features).
 FailureOr<Tensor> Attention::heads(unsigned input, StringRef attribute) {
   Tensor &x = node.input(input);
+  if (!isJoined && x.rank() != 4)
+    return node.fail("expects Q, K and V of one rank, 3 or 4, but got " +
+                     describe(x));
   if (!isJoined)
     return x;
   int64_t count = node.getInt(attribute, 0);
