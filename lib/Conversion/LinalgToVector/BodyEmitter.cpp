@@ -196,6 +196,12 @@ void BodyEmitter::store(const Place &place, const Access &access, Value value) {
   if (lanes) {
     value = asLanes(place, value);
     memory.vectors[{access.buffer, map}] = value;
+  } else if (usesLanes && nest.kind == NestKind::Elementwise) {
+    // The one turn of a loop along lanes, of a dimension that the buffer's view
+    // lacks: nothing behind the loop knows the value.
+    if (isa<VectorType>(value.getType()))
+      value = vector::ExtractOp::create(place.b, place.loc, value,
+                                        ArrayRef<int64_t>{0});
   } else if (levelOf(access) == Level::Row) {
     memory.numbers[access.buffer] = {map, value};
   }

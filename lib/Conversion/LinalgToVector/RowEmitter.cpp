@@ -43,7 +43,8 @@ Value attn::cpu::loopSize(OpBuilder &b, const LoopNest &nest, unsigned loop) {
           if (!found)
             found = b.createOrFold<memref::DimOp>(loc, access.buffer, i);
         }
-  return found;
+  // Views without dimensions of size 1 have none for it.
+  return found ? found : arith::ConstantIndexOp::create(b, loc, 1).getResult();
 }
 
 Value RowEmitter::sizeOf(const LoopNest &nest, unsigned loop) {

@@ -193,6 +193,10 @@ void RowGroup::findLocals() {
           uses.fits &= llvm::is_contained(*rows, int(i));
         for (AffineExpr result : map.getResults())
           uses.fits &= isa<AffineDimExpr, AffineConstantExpr>(result);
+        // Written in a loop along lanes of which its view has no dimension.
+        uses.fits &= !access.isWritten || map.isFunctionOfDim(outer()) ||
+                     nest->kind != NestKind::Elementwise ||
+                     !hasLanes(*nest, outer());
         uses.usesLanes |= map.isFunctionOfDim(outer());
         uses.written |= access.isWritten;
         uses.isOne &= !uses.map || uses.map == map;
