@@ -62,9 +62,10 @@ static SmallVector<ReassociationIndices> lastTwo(int64_t rank) {
   return groups;
 }
 
+/// Sizes can be asked of any tensor.
 static bool readsHeads(OpOperand &use) {
   Operation *user = use.getOwner();
-  if (isa<ScoresOp>(user))
+  if (isa<ScoresOp, tensor::DimOp>(user))
     return true;
   if (auto context = dyn_cast<ContextOp>(user))
     return &use == &context.getValueMutable();
@@ -72,6 +73,15 @@ static bool readsHeads(OpOperand &use) {
   return sdpa &&
          (&use == &sdpa.getQueryMutable() || &use == &sdpa.getKeyMutable() ||
           &use == &sdpa.getValueMutable());
+}
+
+/// Whether `op` is all that reads an attention.
+static bool readsAttentionAlone(linalg::TransposeOp op) {
+  Value input = op.getInput();
+  return isa_and_nonnull<ContextOp, SdpaOp>(input.getDefiningOp()) &&
+         llvm::all_of(input.getUsers(), [&](Operation *user) {
+           return user == op || isa<tensor::DimOp>(user);
+         });
 }
 
 static void split(linalg::TransposeOp op, IRRewriter &rewriter) {
@@ -110,9 +120,7 @@ struct RaiseHeads : attn::impl::RaiseHeadsBase<RaiseHeads> {
       if (!op->use_empty() && swapOf(op, 2) &&
           llvm::all_of(op->getUses(), readsHeads))
         splits.push_back(op);
-      else if (isa_and_nonnull<ContextOp, SdpaOp>(
-                   op.getInput().getDefiningOp()) &&
-               op.getInput().hasOneUse() && swapOf(op, 3))
+      else if (readsAttentionAlone(op) && swapOf(op, 3))
         merges.push_back(op);
     });
     IRRewriter rewriter(&getContext());
