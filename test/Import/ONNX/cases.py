@@ -2,14 +2,21 @@
 """cases.py node|expanded|torch [--only TEXT]
 
 node: ONNX's own cases of Attention, RotaryEmbedding and FlexAttention. expanded: the same, as ONNX writes them in primitive operators.
-torch: what torch's exporters write for attention modules. Each is compiled to a program and must give the stored results."""
+torch: what torch's exporters write for attention modules. Attention in primitive operators must become one attn.sdpa. Each is compiled to a program and must give the stored results."""
 import argparse
 import sys
 
-from models import Archive, check_node, check_torch, run_all
+from models import Archive, check_fused, check_node, check_torch, run_all
 
 EXPECTED = {"node": 112, "expanded": 112, "torch": 32}
 LITERAL = "sdpa-bool-mask-empty-row/dynamo18"
+
+
+def check_expanded(archive, case):
+    if case["name"].startswith("attention_"):
+        check_fused(archive.members[f"{case['name']}/expanded.onnx"])
+    check_node(archive, case, "expanded.onnx")
+
 
 parser = argparse.ArgumentParser()
 parser.add_argument("kind", choices=EXPECTED)
@@ -28,8 +35,8 @@ for case in archive.cases:
     elif arguments.kind == "torch":
         jobs.append((case["name"], lambda case=case: check_torch(archive, case)))
     else:
-        model = "model.onnx" if arguments.kind == "node" else "expanded.onnx"
-        jobs.append((case["name"], lambda case=case, model=model: check_node(archive, case, model)))
+        check = check_node if arguments.kind == "node" else check_expanded
+        jobs.append((case["name"], lambda case=case, check=check: check(archive, case)))
 if not arguments.only:
     assert len(jobs) == EXPECTED[arguments.kind], len(jobs)
 failures = run_all(jobs)

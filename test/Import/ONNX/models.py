@@ -97,13 +97,36 @@ def check_node(archive, case, model="model.onnx", change=lambda model: model, fl
         compare(output, results[output], archive.array(f"{name}/want_{output}.npy"), TOLERANCE.get(kind, USUAL))
 
 
-def check_torch(archive, case, flags=("-O0",)):
+def check_fused(model):
+    """Raises Failure where the model's attention is not one attn.sdpa, with all products fused or projections."""
     with tempfile.TemporaryDirectory() as folder:
-        program = Program(archive.members[f"{case['name']}/model.onnx"], folder, flags)
-        for one in case["sets"]:
-            results = program([archive.members[path] for path in one["inputs"]], one["outputs"])
-            for output, path in one["outputs"].items():
-                compare(output, results[output], archive.array(path), (case["tolerance"]["rtol"], case["tolerance"]["atol"]))
+        path = pathlib.Path(folder) / "model.onnx"
+        path.write_bytes(model)
+        done = subprocess.run([ATTN_OPT, path, "--compile-to=fused"], capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise Failure(f"attn-opt ends with {done.returncode}: {done.stderr.strip()}")
+    if done.stdout.count(" attn.sdpa ") != 1 or "linalg.softmax" in done.stdout or "linalg.batch_matmul" in done.stdout:
+        raise Failure("its attention is not fused")
+
+
+# Its mask has finite numbers. Read literally it gives a row without keys the mean of all values; as its exporter means it, 0.
+FINITE = "sdpa-bool-mask-empty-row/dynamo18"
+
+
+def check_torch(archive, case, flags=("-O0",)):
+    model = archive.members[f"{case['name']}/model.onnx"]
+    check_fused(model)
+    readings = [(case, flags)]
+    if case["name"] == FINITE:
+        meant = next(other for other in archive.cases if other["name"] == FINITE.replace("18", "23"))
+        readings = [(case, (*flags, "--strict-import")), (meant, flags)]
+    for reading, chosen in readings:
+        with tempfile.TemporaryDirectory() as folder:
+            program = Program(model, folder, chosen)
+            for one in reading["sets"]:
+                results = program([archive.members[path] for path in one["inputs"]], one["outputs"])
+                for output, path in one["outputs"].items():
+                    compare(output, results[output], archive.array(path), (case["tolerance"]["rtol"], case["tolerance"]["atol"]))
 
 
 def run_all(jobs):

@@ -7,8 +7,9 @@
 
 namespace attn {
 
-/// The floating-point constant that `value` is, or that all its elements are: a
-/// dense splat, tensor.splat or linalg.fill. None for all others.
+/// The floating-point constant that `value` is, or that all its elements are:
+/// dense splats, tensor.splat, linalg.fill, and conversions, broadcasts and
+/// reshapes of them. None for all others.
 std::optional<double> floatConstant(mlir::Value value);
 
 } // namespace attn

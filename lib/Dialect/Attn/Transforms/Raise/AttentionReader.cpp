@@ -30,6 +30,70 @@ static Value guardOf(Value weights, Operation *user) {
   return select.getResult();
 }
 
+/// The tensor below all that only shows it otherwise, or in another type.
+static Value rootOf(Value tensor) {
+  Operation *op = tensor.getDefiningOp();
+  if (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(op))
+    return rootOf(op->getOperand(0));
+  auto type = cast<RankedTensorType>(tensor.getType());
+  TensorView view{tensor, SmallVector<LoopIndex, 0>(type.getRank())};
+  for (auto [i, size] : llvm::enumerate(type.getShape()))
+    view.dims[i] = wholeLoop(i, size);
+  while (std::optional<TensorView> next = peel(view))
+    view = *next;
+  return view.tensor == tensor ? tensor : rootOf(view.tensor);
+}
+
+/// The sum of masks of which `condition` says, for each row, whether all of it
+/// is -inf; null if it says something else.
+static Value emptyRowsOf(Value condition) {
+  auto compare = rootOf(condition).getDefiningOp<arith::CmpFOp>();
+  if (!compare || !isa<RankedTensorType>(compare.getLhs().getType()) ||
+      compare.getPredicate() != arith::CmpFPredicate::OEQ ||
+      floatConstant(compare.getRhs()) !=
+          -std::numeric_limits<double>::infinity())
+    return {};
+  auto reduce = rootOf(compare.getLhs()).getDefiningOp<linalg::ReduceOp>();
+  if (!reduce || reduce.getInputs().size() != 1)
+    return {};
+  Value masks = reduce.getInputs()[0];
+  int64_t last = cast<RankedTensorType>(masks.getType()).getRank() - 1;
+  Block &body = reduce.getCombiner().front();
+  bool isMaximum = llvm::hasSingleElement(body.without_terminator()) &&
+                   isa<arith::MaximumFOp, arith::MaxNumFOp>(body.front());
+  return isMaximum && reduce.getDimensions() == ArrayRef(last) ? rootOf(masks)
+                                                               : Value();
+}
+
+/// `user` replaces the weights of rows without keys by 0.
+Value AttentionReader::rowGuardOf(Value weights, Operation *user) {
+  auto select = dyn_cast<arith::SelectOp>(user);
+  if (!select || select.getFalseValue() != weights ||
+      !matchPattern(select.getTrueValue(), m_AnyZeroFloat()) ||
+      !isa<RankedTensorType>(select.getCondition().getType()))
+    return {};
+  Value masks = emptyRowsOf(select.getCondition());
+  if (!masks || guardedBy)
+    return {};
+  guardedBy = masks;
+  return select.getResult();
+}
+
+/// Whether the masks that the guard looks at are what is added to the scores.
+bool AttentionReader::checkGuard() {
+  if (!guardedBy)
+    return true;
+  std::optional<double> constant = floatConstant(guardedBy);
+  if (constant && *constant > -std::numeric_limits<double>::infinity())
+    return true;
+  for (Operation *sum : raised.path.sums)
+    if (llvm::any_of(sum->getOperands(),
+                     [&](Value v) { return rootOf(v) == guardedBy; }))
+      return true;
+  return no("rows of weights are replaced by 0 for another reason than that "
+            "they see no key");
+}
+
 bool AttentionReader::findContext(const TensorView &weights, unsigned depth) {
   if (depth == 8)
     return false;
@@ -40,6 +104,8 @@ bool AttentionReader::findContext(const TensorView &weights, unsigned depth) {
     if (isa<arith::ExtFOp, arith::TruncFOp>(user))
       next = TensorView{user->getResult(0), weights.dims};
     else if (Value guarded = guardOf(weights.tensor, user))
+      next = TensorView{guarded, weights.dims};
+    else if (Value guarded = rowGuardOf(weights.tensor, user))
       next = TensorView{guarded, weights.dims};
     if (next && findContext(*next, depth + 1))
       return true;
@@ -211,7 +277,7 @@ bool AttentionReader::read() {
   if (!path)
     return false;
   raised.path = std::move(*path);
-  if (!readOperands() || !readValues())
+  if (!checkGuard() || !readOperands() || !readValues())
     return false;
   for (unsigned feature : {raised.queryFeature(), raised.valueFeature()})
     if (ShapedType::isDynamic(raised.sizes[feature]) ||

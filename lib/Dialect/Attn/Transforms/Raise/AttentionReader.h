@@ -55,6 +55,8 @@ private:
     return false;
   }
   bool readValues();
+  bool checkGuard();
+  mlir::Value rowGuardOf(mlir::Value weights, mlir::Operation *user);
   bool readOperands();
   bool findContext(const TensorView &weights, unsigned depth);
   bool readContext(const TensorView &weights, mlir::Operation *user);
@@ -62,6 +64,8 @@ private:
                      double &factor);
 
   bool lowestExcludes;
+  /// The sum of masks at which a guard of rows without keys looks, if any.
+  mlir::Value guardedBy;
 };
 
 } // namespace attn

@@ -76,8 +76,10 @@ static Value convert(OpBuilder &b, Location loc, Value value, Type element) {
   return arith::TruncFOp::create(b, loc, type.clone(element), value);
 }
 
-/// The scores of the raised steps, of the type that attn.scores gives.
-static Value emitScores(OpBuilder &b, Location loc, const Raised &raised) {
+/// The scores behind scale, function and mask, of the type that attn.scores
+/// gives.
+static SmallVector<Value> emitScores(OpBuilder &b, Location loc,
+                                     const Raised &raised) {
   unsigned rank = raised.rank;
   ArrayRef<int64_t> sizes = ArrayRef(raised.sizes).take_front(rank);
   unsigned feature = raised.queryFeature();
@@ -94,8 +96,10 @@ static Value emitScores(OpBuilder &b, Location loc, const Raised &raised) {
   const ScorePath &path = raised.path;
   if (double scale = raised.operandScale * path.scale; scale != 1)
     scores = ScaleOp::create(b, loc, scores, APFloat(scale));
+  SmallVector<Value> stages{scores};
   if (path.function)
     scores = emitFunction(b, loc, scores, *path.function, path.functionResult);
+  stages.push_back(scores);
   for (auto [i, bias] : llvm::enumerate(path.biases)) {
     bool last = i + 1 == path.biases.size();
     if (last && canBroadcast(bias, sizes)) {
@@ -114,7 +118,8 @@ static Value emitScores(OpBuilder &b, Location loc, const Raised &raised) {
   }
   for (const Exclusion &exclusion : path.exclusions)
     scores = emitExclusion(b, loc, scores, exclusion, sizes);
-  return scores;
+  stages.push_back(scores);
+  return stages;
 }
 
 /// Erases `op`, if nothing reads it, and then what only it read.
@@ -131,12 +136,82 @@ static void eraseUnread(Operation *op, IRRewriter &rewriter,
     eraseUnread(producer, rewriter, erased);
 }
 
+namespace {
+/// Scores of the specification, and the op whose result they are.
+struct Stage {
+  TensorView view;
+  Operation *producer;
+};
+} // namespace
+
+/// All dimensions of the scores.
+static Arrangement scoresArrangement(const Raised &raised) {
+  Arrangement all;
+  for (unsigned loop = 0; loop < raised.rank; ++loop)
+    all.loops.push_back(loop);
+  all.sizes = raised.sizes;
+  return all;
+}
+
+/// Scores behind scale, function and mask.
+static SmallVector<Stage, 3> stagesOf(const Raised &raised) {
+  TensorView last{raised.softmax->getOperand(0), {}};
+  for (unsigned loop = 0; loop < raised.rank; ++loop)
+    last.dims.push_back(wholeLoop(loop, raised.sizes[loop]));
+  SmallVector<Stage, 3> stages;
+  for (const TensorView &view :
+       {raised.path.scaled, raised.path.modified, last})
+    stages.push_back({view, view.tensor.getDefiningOp()});
+  return stages;
+}
+
+/// Scores of one stage that others read as well are those of the steps;
+/// attn.sdpa returns no more than one. Readers in front of the steps keep what
+/// they read.
+static void replaceScores(IRRewriter &rewriter, const Raised &raised,
+                          ArrayRef<Stage> stages, ArrayRef<Value> made,
+                          DenseSet<Operation *> &erased) {
+  // What only a later stage reads goes with it.
+  size_t read = stages.size();
+  while (read > 0 && erased.contains(stages[read - 1].producer))
+    --read;
+  if (read-- == 0)
+    return;
+  TensorView view = stages[read].view;
+  Value scores = made[read];
+  Operation *step = scores.getDefiningOp();
+  Arrangement all = scoresArrangement(raised);
+  while (view.tensor.hasOneUse()) {
+    std::optional<TensorView> next = follow(view, *view.tensor.user_begin());
+    if (!next || !canRestore(*next, all))
+      break;
+    view = *next;
+  }
+  auto isBehind = [&](Operation *user) {
+    Operation *in = step->getBlock()->findAncestorOpInBlock(*user);
+    return isa<tensor::DimOp>(user) || (in && step->isBeforeInBlock(in));
+  };
+  if (!canRestore(view, all) || !llvm::all_of(view.tensor.getUsers(), isBehind))
+    return;
+  rewriter.setInsertionPointAfter(step);
+  Location loc = step->getLoc();
+  Value same = convert(rewriter, loc, scores, view.type().getElementType());
+  same = restore(rewriter, loc, same, view, all);
+  Operation *old = view.tensor.getDefiningOp();
+  rewriter.replaceUsesWithIf(view.tensor, same, [](OpOperand &use) {
+    return !isa<tensor::DimOp>(use.getOwner());
+  });
+  eraseUnread(old, rewriter, erased);
+}
+
 static void rewrite(Raised &raised, IRRewriter &rewriter,
                     DenseSet<Operation *> &erased) {
   linalg::SoftmaxOp softmax = raised.softmax;
   Location loc = softmax.getLoc();
   rewriter.setInsertionPointAfter(softmax);
-  Value scores = emitScores(rewriter, loc, raised);
+  SmallVector<Stage, 3> stages = stagesOf(raised);
+  SmallVector<Value> made = emitScores(rewriter, loc, raised);
+  Value scores = made.back();
   Value weights = SoftmaxOp::create(rewriter, loc, scores.getType(), scores,
                                     /*sinks=*/Value());
   auto type = cast<RankedTensorType>(softmax->getResult(0).getType());
@@ -165,6 +240,7 @@ static void rewrite(Raised &raised, IRRewriter &rewriter,
     rewriter.replaceAllUsesWith(softmax->getResult(0), same);
     eraseUnread(softmax, rewriter, erased);
   }
+  replaceScores(rewriter, raised, stages, made, erased);
   remark::passed(loc, remark::RemarkOpts::name("RaisedAttention")
                           .category("attn-raise-attention"))
       << "read as attention";

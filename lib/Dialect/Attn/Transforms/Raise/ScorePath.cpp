@@ -285,15 +285,17 @@ bool StepReader::readConstant(Value number) {
 
 /// What is added to a score: an exclusion, or elements of a tensor.
 bool StepReader::readAddend(Value number) {
+  number = withoutCasts(number);
   if (auto sum = number.getDefiningOp<arith::AddFOp>())
     return readAddend(sum.getLhs()) && readAddend(sum.getRhs());
+  if (floatConstant(number) == 0.0)
+    return true;
   size_t before = step.exclusions.size();
   bool tookLowest = step.tookLowest;
   if (readExclusion(number))
     return true;
   step.exclusions.truncate(before);
   step.tookLowest = tookLowest;
-  number = withoutCasts(number);
   auto read = number.getDefiningOp<tensor::ExtractOp>();
   const TensorView *view = code->viewOf(number);
   if (!read || !view || view->tensor != code->tensorOf(read) ||
@@ -403,7 +405,8 @@ std::optional<ScorePath> attn::readScorePath(Value scores,
   if (!levels)
     return std::nullopt;
   ArrayRef<TensorView> views = levels->views;
-  ScorePath path{levels->product, views.front(), 1, {}, {}, {}, {}, false};
+  ScorePath path{
+      levels->product, views.front(), {}, {}, 1, {}, {}, {}, {}, {}, false};
   Collector collector{path};
   Location loc = scores.getLoc();
   for (size_t i = 0; i + 1 < views.size(); ++i) {
@@ -413,6 +416,10 @@ std::optional<ScorePath> attn::readScorePath(Value scores,
       return std::nullopt;
     collector.add(i, StepReader(code, options).read(result));
   }
+  path.scaled = views[collector.scales];
+  path.modified = views[std::max(collector.scales, collector.functions)];
+  for (const TensorView &view : views.drop_front(collector.functions + 1))
+    path.sums.push_back(view.tensor.getDefiningOp());
   if (collector.functions) {
     std::tie(path.function, path.functionResult) =
         codeBetween(views[collector.scales], views[collector.functions], loc,

@@ -21,12 +21,16 @@ struct Exclusion {
 struct ScorePath {
   SumOfProducts product;
   TensorView result; ///< of the product, in loops of the scores
+  /// Scores behind the scale and behind the function.
+  TensorView scaled, modified;
   double scale = 1;
   /// The function's code and what it gives; null: none.
   std::shared_ptr<ScalarCode> function;
   mlir::Value functionResult;
   llvm::SmallVector<TensorView, 0> biases;
   llvm::SmallVector<Exclusion, 0> exclusions;
+  /// The ops that add biases and exclusions, behind the function.
+  llvm::SmallVector<mlir::Operation *> sums;
   /// A lowest finite number was taken for an exclusion.
   bool tookLowest = false;
 };
