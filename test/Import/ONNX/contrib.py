@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""MultiHeadAttention and GroupQueryAttention of com.microsoft against the formula in float64.
+
+Their own documentation is the source: biases and padding of the first; caches written at each sequence's length, rotation, sinks, softcap and
+windows of the second."""
+import sys
+import tempfile
+import threading
+import zlib
+
+import numpy as np
+from onnx import TensorProto, helper
+
+import formula
+from models import Program, compare, run_all
+
+local = threading.local()  # numbers follow from the case alone
+KINDS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32, "int64": TensorProto.INT64}
+
+
+def floats(*shape):
+    return local.rng.normal(size=shape).astype(np.float32)
+
+
+def model(operator, inputs, outputs, attributes):
+    """`inputs` are (name, array or None) in order, `outputs` (name, rank)."""
+    last = max(i for i, (_, a) in enumerate(inputs) if a is not None)
+    node = helper.make_node(operator, [name if a is not None else "" for name, a in inputs[:last + 1]], [name for name, _ in outputs],
+                            domain="com.microsoft", name="attention", **attributes)
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info(n, KINDS[a.dtype.name], a.shape) for n, a in inputs if a is not None],
+                              [helper.make_tensor_value_info(n, TensorProto.FLOAT, [None] * rank) for n, rank in outputs])
+    sets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=sets, ir_version=10)
+
+
+def run(operator, inputs, outputs, attributes, want):
+    with tempfile.TemporaryDirectory() as folder:
+        program = Program(model(operator, inputs, outputs, attributes).SerializeToString(), folder)
+        results = program([a for _, a in inputs if a is not None], [name for name, _ in outputs])
+    for name, _ in outputs:
+        compare(name, results[name], want[name], (1e-4, 2e-6))
+
+
+def multi_head(bias=None, padding=None, added=None, past=0, causal=False, kv_rank=3, scale=None):
+    b, s, t, heads, d, dv = 2, 4, 6, 3, 8, 5
+    q, k, v = floats(b, s, heads * d), floats(b, t, heads * d), floats(b, t, heads * dv)
+    parts = [0.0, 0.0, 0.0] if bias is None else np.split(bias, [heads * d, 2 * heads * d])
+    arrays = {n: formula.split(x + p, heads) for n, x, p in zip("QKV", (q, k, v), parts)}
+    if kv_rank == 4:
+        k, v = formula.split(k, heads), formula.split(v, heads)
+    pasts = (floats(b, heads, past, d), floats(b, heads, past, dv)) if past else (None, None)
+    if past:
+        arrays["past_key"], arrays["past_value"] = pasts
+    attributes = {"is_causal": int(causal), **({"scale": scale} if scale else {})}
+    total = np.zeros((b, 1, s, t + past))
+    if added is not None:
+        total = total + added
+    if padding is not None:
+        seen = np.arange(t + past)[None] < padding[:, None] if padding.ndim == 1 else padding != 0
+        total = total + np.where(seen.reshape(b, 1, -1, t + past), 0.0, -np.inf)
+    arrays["attn_mask"] = total
+    want = formula.attention(arrays, attributes)
+    want["Y"] = want["Y"].transpose(0, 2, 1, 3).reshape(b, s, -1)
+    outputs = [("Y", 3)] + ([("present_key", 4), ("present_value", 4)] if past else [])
+    inputs = [("q", q), ("k", k), ("v", v), ("bias", bias), ("padding", padding), ("added", added), ("pk", pasts[0]), ("pv", pasts[1])]
+    run("MultiHeadAttention", inputs, outputs, {"num_heads": heads, "unidirectional": int(causal), **({"scale": scale} if scale else {})}, want)
+
+
+def rotated(x, cos, sin, places, interleaved):
+    """x is (B, H, S, D), places (B, S)."""
+    r = cos.shape[1]
+    c, s = cos[places][:, None], sin[places][:, None]
+    out = x.astype(np.float64).copy()
+    left, right = (slice(0, 2 * r, 2), slice(1, 2 * r, 2)) if interleaved else (slice(0, r), slice(r, 2 * r))
+    out[..., left] = x[..., left] * c - x[..., right] * s
+    out[..., right] = x[..., right] * c + x[..., left] * s
+    return out
+
+
+def group_query(s=4, past=None, room=0, lengths=None, packed=False, rotary=False, interleaved=False, sinks=None, smooth=False, softcap=0.0,
+                window=-1, bias=False):
+    b, heads, groups, d = 2, 4, 2, 8
+    q, k, v = floats(b, s, heads * d), floats(b, s, groups * d), floats(b, s, groups * d)
+    lengths = np.full(b, s, np.int32) if lengths is None else np.array(lengths, np.int32)
+    begin = lengths - s if past else np.zeros(b, np.int32)
+    cos, sin = floats(32, d // 2), floats(32, d // 2)
+    q4, k4, v4 = formula.split(q, heads), formula.split(k, groups), formula.split(v, groups)
+    if rotary:
+        places = begin[:, None] + np.arange(s)
+        q4, k4 = rotated(q4, cos, sin, places, interleaved), rotated(k4, cos, sin, places, interleaved)
+    caches = (floats(b, groups, room, d), floats(b, groups, room, d)) if past else (None, None)
+    keys, values = k4, v4
+    if past:
+        keys, values = (x.astype(np.float64).copy() for x in caches)
+        for i in range(b):
+            keys[i, :, begin[i]:lengths[i]], values[i, :, begin[i]:lengths[i]] = k4[i], v4[i]
+    total = keys.shape[2]
+    added = floats(b, 1, s, total) if bias else None
+    scores = (q4 @ np.repeat(keys, 2, 1).transpose(0, 1, 3, 2)) / np.sqrt(d)
+    scores = softcap * np.tanh(scores / softcap) if softcap else scores
+    scores = scores + (added if bias else 0)
+    i, j = begin[:, None, None, None] + np.arange(s)[None, None, :, None], np.arange(total)
+    seen = (j <= i) & (j < lengths[:, None, None, None])
+    if window > 0:
+        seen &= j > i - window
+    scores = np.where(seen, scores, -np.inf)
+    more = sinks[None, :, None, None] if sinks is not None else np.zeros((1, 1, 1, 1)) if smooth else np.full((1, 1, 1, 1), -np.inf)
+    weights = np.exp(scores) / (np.exp(scores).sum(-1, keepdims=True) + np.exp(more))
+    y = np.nan_to_num(weights) @ np.repeat(values, 2, 1)
+    want = {"Y": y.transpose(0, 2, 1, 3).reshape(b, s, -1), "present_key": keys, "present_value": values}
+    if packed:
+        inputs = [("q", np.concatenate([q, k, v], 2)), ("k", None), ("v", None)]
+    else:
+        inputs = [("q", q), ("k", k), ("v", v)]
+    inputs += [("pk", caches[0]), ("pv", caches[1]), ("last", lengths - np.int32(1)), ("total", np.array(lengths.max(), np.int32)),
+               ("cos", cos if rotary else None), ("sin", sin if rotary else None), ("places", None), ("bias", added), ("sinks", sinks)]
+    attributes = {"num_heads": heads, "kv_num_heads": groups, "do_rotary": int(rotary), "rotary_interleaved": int(interleaved),
+                  "smooth_softmax": int(smooth), "softcap": softcap, "local_window_size": window}
+    run("GroupQueryAttention", inputs, [("Y", 3), ("present_key", 4), ("present_value", 4)], attributes, want)
+
+
+CASES = {
+    "multi-head": lambda: multi_head(),
+    "multi-head-bias": lambda: multi_head(bias=floats(24 + 24 + 15)),
+    "multi-head-lengths": lambda: multi_head(padding=np.array([3, 6], np.int32)),
+    "multi-head-padding": lambda: multi_head(padding=np.array([[1, 1, 0, 1, 0, 0], [1] * 6], np.int32)),
+    "multi-head-added": lambda: multi_head(added=floats(1, 3, 4, 6), scale=0.3),
+    "multi-head-past": lambda: multi_head(past=3, causal=True),
+    "multi-head-cross": lambda: multi_head(kv_rank=4),
+    "group-query": lambda: group_query(),
+    "group-query-padding": lambda: group_query(lengths=[2, 4]),
+    "group-query-packed": lambda: group_query(packed=True),
+    "group-query-cache": lambda: group_query(s=1, past=True, room=9, lengths=[5, 9]),
+    "group-query-cache-rotary": lambda: group_query(s=3, past=True, room=10, lengths=[7, 4], rotary=True),
+    "group-query-interleaved": lambda: group_query(rotary=True, interleaved=True, packed=True),
+    "group-query-sinks": lambda: group_query(sinks=floats(4)),
+    "group-query-smooth": lambda: group_query(smooth=True, softcap=2.0),
+    "group-query-window": lambda: group_query(s=4, past=True, room=12, lengths=[8, 12], window=3),
+    "group-query-bias": lambda: group_query(bias=True, s=2, past=True, room=6, lengths=[5, 6]),
+}
+
+
+
+def check(name):
+    local.rng = np.random.default_rng(zlib.crc32(name.encode()))
+    CASES[name]()
+
+
+def main():
+    chosen = [name for name in CASES if not sys.argv[1:] or any(text in name for text in sys.argv[1:])]
+    failures = run_all([(name, lambda name=name: check(name)) for name in chosen])
+    for name, reason in failures:
+        print(f"{name}: {reason}")
+    print(f"{len(chosen) - len(failures)} of {len(chosen)} agree")
+    return bool(failures) or not chosen
+
+
+if __name__ == "__main__":
+    sys.exit(main())
