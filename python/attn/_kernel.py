@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A compiled function that also knows its compiler: `attn.Kernel`."""
+import hashlib
 import os
 import pathlib
 import re
@@ -14,20 +15,32 @@ _FUNCTION = re.compile(r"^\s*func\.func\s+(?:public\s+)?@([\w$.]+)", re.MULTILIN
 class Kernel(_call.Kernel):
     __doc__ = _call.Kernel.__doc__
 
+    _model = None  # the file of an ONNX model, which is no text
+
+    def _source(self, *arguments):
+        """What attn-opt reads, and what it gets as standard input."""
+        common = [f"--entry={self.name}", f"--target={self.info['target']}", *arguments]
+        return ([self._model, *common], None) if self._model else (["-", *common], self.mlir)
+
+    @property
+    def mlir(self):
+        """The specification, in the language of docs/Spec.md; what a model was read as."""
+        if self._model:
+            return _driver.run([self._model, f"--entry={self.name}", "--compile-to=input"], what="reading")
+        return super().mlir
+
     def explain(self, **sizes):
         """What was fused, which tiles are skipped, and the sizes chosen, as
         attn-opt says it; with sizes, such as `q2=1024`, also how many."""
-        arguments = ["-", "--explain", f"--entry={self.name}", f"--target={self.info['target']}"]
-        arguments += [f"--dim={name}={size}" for name, size in sizes.items()]
-        return _driver.run([*arguments, "--emit=header", "-o", os.devnull], self.mlir, "explaining")
+        dims = [f"--dim={name}={size}" for name, size in sizes.items()]
+        return _driver.run(*self._source("--explain", *dims, "--emit=header", "-o", os.devnull), "explaining")
 
     def verify(self, runs=8, **sizes):
         """Runs the kernel on random inputs beside the f64 reference, and returns
         the largest errors as attn-opt says them. Raises Error where one is
         beyond its tolerance. `sizes`, such as `q2=16`, are given ones."""
-        arguments = ["-", f"--verify={runs}", f"--entry={self.name}", f"--target={self.info['target']}"]
-        arguments += [f"--dim={name}={size}" for name, size in sizes.items()]
-        return _driver.run(arguments, self.mlir, "verifying")
+        dims = [f"--dim={name}={size}" for name, size in sizes.items()]
+        return _driver.run(*self._source(f"--verify={runs}", *dims), "verifying")
 
     def show(self, *arrays, tokens=None, keys=None, title=None, batch=0, **named):
         """A picture of one call: the weights and the five steps to them, with
@@ -42,10 +55,29 @@ class Kernel(_call.Kernel):
         shutil.copyfile(self.library, path)
 
 
+def _contents(path):
+    """What a model's library depends on: its bytes, and the files beside it, among which its external data are."""
+    folder = pathlib.Path(path).resolve().parent
+    beside = sorted((str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in folder.iterdir() if p.is_file() and p.suffix not in (".onnx", ".py"))
+    return repr((hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest(), beside))
+
+
+def _compile_model(file, name, target):
+    try:
+        contents = _contents(file)
+    except OSError as error:
+        raise Error(f"cannot read {file!r}: {error.strerror}") from None
+    name = name or "model"
+    kernel = _driver.load(Kernel, contents, name, [f"--target={target}", f"--entry={name}"], file)
+    kernel._model = os.path.abspath(file)
+    return kernel
+
+
 def compile(source, name=None, *, target="native"):
     """Compiles a specification: the name of a file, or its text (what has a
-    line break, or begins with `func.func`). `name` chooses among several
-    functions. Returns a Kernel; an unchanged specification comes from a cache.
+    line break, or begins with `func.func`), or the name of an ONNX model.
+    `name` chooses among several functions, or names that of a model. Returns
+    a Kernel; an unchanged specification comes from a cache.
 
     Raises Error with the compiler's message, which names the place."""
     is_text = isinstance(source, str) and ("\n" in source or "func.func" in source)
@@ -53,6 +85,8 @@ def compile(source, name=None, *, target="native"):
         text, file = source, "-"
     else:
         file = os.fspath(source)
+        if file.endswith(".onnx"):
+            return _compile_model(file, name, target)
         try:
             text = pathlib.Path(file).read_text(encoding="utf-8")
         except OSError as error:

@@ -173,7 +173,8 @@ ExitStatus Compiler::readModel() {
   auto begin = std::chrono::steady_clock::now();
   watchForBugs(argc, argv, "");
   OnnxOptions onnx;
-  onnx.function = entryNameFor(options.input);
+  onnx.function =
+      options.entry.empty() ? entryNameFor(options.input) : options.entry;
   onnx.strict = options.strictImport;
   module = importOnnx(options.input, context, onnx);
   timed("read", begin);

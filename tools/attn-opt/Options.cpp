@@ -125,7 +125,9 @@ struct CommandLine {
           "with --tiles-of, the schedule of one processor runs on another")};
   cl::opt<std::string> entry{
       "entry", cl::value_desc("name"), cl::cat(output),
-      cl::desc("The function to compile (default: every public one)")};
+      cl::desc(
+          "The function to compile (default: every public one); of a model, "
+          "what its function is called (default: as the file)")};
   cl::opt<std::string> compileTo{"compile-to", cl::value_desc("phase"),
                                  cl::cat(look), cl::desc(compileToText)};
   cl::opt<std::string> compileFrom{
