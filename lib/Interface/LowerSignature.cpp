@@ -16,19 +16,27 @@
 // Every use of a tensor.empty, or of a slice of one, gets one of its own: CSE
 // has made one of several destinations, which would have to be copied apart.
 //
-// Inputs are only read; the caller promises that results overlap neither inputs
-// nor each other. Functions whose results are no tensors (@mha.flops) keep
-// their name and results, and read arguments of any strides. `attn.ports` moves
-// along.
+// A result with attn.in_place begins as a copy of the argument that it names,
+// unless the caller gives the memory of both as one, and stands for it:
+//   %differs = arith.cmpi ne, %cache's address, %out's address
+//   scf.if %differs { memref.copy %cache, %out }
+//   %1 = bufferization.to_tensor %out restrict writable
+//
+// Other inputs are only read; the caller promises that results overlap neither
+// inputs nor each other. Functions whose results are no tensors (@mha.flops)
+// keep their name and results, and read arguments of any strides. `attn.ports`
+// moves along.
 //
 // Before: tensors. After: tensors inside, buffers at the borders: one-shot
 // bufferization does the rest and writes results in place.
 #include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace attn {
@@ -66,10 +74,41 @@ static void lowerArguments(func::FuncOp func, OpBuilder &builder,
   }
 }
 
+/// Lets `out`, a result, stand for the argument that the attribute `name`
+/// names.
+static void shareMemory(func::FuncOp func, OpBuilder builder, StringAttr name,
+                        BlockArgument out) {
+  for (BlockArgument argument : func.getArguments()) {
+    auto own =
+        func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "attn.name");
+    if (own != name)
+      continue;
+    Location loc = func.getLoc();
+    auto whole = cast<bufferization::ToTensorOp>(*argument.user_begin());
+    builder.setInsertionPoint(whole);
+    auto address = [&](Value buffer) -> Value {
+      return memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
+                                                            buffer);
+    };
+    Value differs =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                              address(argument), address(out));
+    auto branch = scf::IfOp::create(builder, loc, differs);
+    OpBuilder inside = branch.getThenBodyBuilder();
+    memref::CopyOp::create(inside, loc, argument, out);
+    auto shared = bufferization::ToTensorOp::create(
+        builder, loc, whole.getType(), out, /*restrict=*/true,
+        /*writable=*/true);
+    whole.replaceAllUsesWith(shared.getResult());
+    whole.erase();
+    return;
+  }
+}
+
 static void lowerResults(func::FuncOp func, OpBuilder &builder) {
   auto ret = cast<func::ReturnOp>(func.front().getTerminator());
   builder.setInsertionPoint(ret);
-  for (Value result : ret.getOperands()) {
+  for (auto [i, result] : llvm::enumerate(ret.getOperands())) {
     auto type = cast<RankedTensorType>(result.getType());
     BlockArgument out = func.front().addArgument(
         bufferType(type, /*ofKernel=*/true), func.getLoc());
@@ -77,6 +116,8 @@ static void lowerResults(func::FuncOp func, OpBuilder &builder) {
         builder, func.getLoc(), result, out);
     store.setRestrict(true);
     store.setWritable(true);
+    if (auto name = func.getResultAttrOfType<StringAttr>(i, inPlaceAttr))
+      shareMemory(func, builder, name, out);
   }
   ret.getOperandsMutable().clear();
   KernelSignature::make(func);

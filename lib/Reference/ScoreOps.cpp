@@ -155,9 +155,39 @@ static LogicalResult evaluateOp(Frame &frame, RmsNormOp op) {
   return frame.setTensor(op->getResult(0), std::move(result));
 }
 
+static LogicalResult evaluateOp(Frame &frame, LayerNormOp op) {
+  Tensor result = frame.tensor(op.getInput());
+  const Tensor *weight =
+      op.getWeight() ? &frame.tensor(op.getWeight()) : nullptr;
+  const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
+  int64_t features = result.shape.back();
+  if (failed(require(op,
+                     (!weight || weight->size() == features) &&
+                         (!bias || bias->size() == features),
+                     "a weight and a bias per feature")))
+    return failure();
+  for (int64_t row = 0; row + features <= result.size() && features;
+       row += features) {
+    double sum = 0, squares = 0;
+    for (int64_t d = 0; d < features; ++d)
+      sum += result.elements[row + d].real;
+    double mean = sum / features;
+    for (int64_t d = 0; d < features; ++d)
+      squares += std::pow(result.elements[row + d].real - mean, 2);
+    double deviation =
+        std::sqrt(squares / features + op.getEps().convertToDouble());
+    for (int64_t d = 0; d < features; ++d) {
+      double &x = result.elements[row + d].real;
+      x = (x - mean) / deviation * (weight ? weight->elements[d].real : 1) +
+          (bias ? bias->elements[d].real : 0);
+    }
+  }
+  return frame.setTensor(op->getResult(0), std::move(result));
+}
+
 Outcome attn::reference::evaluateScoreOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<SoftcapOp, ScoreModOp, AlibiOp, RopeOp, RmsNormOp>(
+      .Case<SoftcapOp, ScoreModOp, AlibiOp, RopeOp, RmsNormOp, LayerNormOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

@@ -4,6 +4,7 @@
   fuzz.py specifications --count 20000 --seed 3 --keep found    mutated specifications through attn-opt
   fuzz.py models --count 20000 --keep found                     mutated ONNX models through attn-opt
   fuzz.py npy --count 20000                                     mutated .npy files and options into a compiled executable
+  fuzz.py safetensors --count 10000                             mutated files of weights beside a specification
   fuzz.py calls --seconds 3600                                  C calls: sizes, strides, null, overlap, hooks, threads
   fuzz.py specifications --minimize found/FILE                  the lines of a failing input that it needs
   fuzz.py specifications --replay found/FILE                    one stored input
@@ -37,6 +38,9 @@ def fuzzer(kind, folder, tool):
     if kind == "npy":
         from npy import Npy
         return Npy(folder, tool)
+    if kind == "safetensors":
+        from safetensors import Safetensors
+        return Safetensors(folder, tool)
     from calls import Calls
     return Calls(folder, tool)
 
@@ -83,7 +87,7 @@ class Report:
         if not self.options.keep or data is None:
             return
         slug = re.sub(r"\W+", "-", signature)[:70].strip("-")
-        ending = {"specifications": ".mlir", "models": ".onnx", "npy": ".case", "calls": ".txt"}[self.options.kind]
+        ending = {"specifications": ".mlir", "models": ".onnx", "npy": ".case", "safetensors": ".safetensors", "calls": ".txt"}[self.options.kind]
         path = pathlib.Path(self.options.keep) / f"{slug}-{where.replace(' ', '-')}{ending}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -131,7 +135,7 @@ def run(one, options, report, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=["specifications", "models", "npy", "calls"])
+    parser.add_argument("kind", choices=["specifications", "models", "npy", "safetensors", "calls"])
     parser.add_argument("--count", type=int, default=None, help="how many; default 1000, or no end with --seconds")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0)

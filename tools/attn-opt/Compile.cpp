@@ -9,6 +9,7 @@
 #include "Registration.h"
 #include "Verify.h"
 #include "attn/Import/ONNX/Import.h"
+#include "attn/Import/Safetensors/LoadWeights.h"
 #include "attn/Interface/CNames.h"
 #include "attn/Pipelines/DescribeTarget.h"
 #include "attn/Pipelines/Explain.h"
@@ -89,6 +90,7 @@ private:
   ExitStatus read();
   ExitStatus readModel();
   ExitStatus parse();
+  ExitStatus readWeights();
   ExitStatus selectEntries();
   ExitStatus runPhases();
   ExitStatus verifyKernels();
@@ -209,7 +211,7 @@ ExitStatus Compiler::parse() {
     if (!module || failed(verifyInput(*module)))
       return UserError;
     namePorts(*module, nullptr);
-    return Success;
+    return readWeights();
   }
   if (const char *bracket = findTooDeep(text->getBuffer())) {
     auto [line, column] =
@@ -229,7 +231,13 @@ ExitStatus Compiler::parse() {
   if (!module || failed(verifyInput(*module)))
     return UserError;
   namePorts(*module, &state);
-  return Success;
+  return readWeights();
+}
+
+/// Files that the specification names lie beside it.
+ExitStatus Compiler::readWeights() {
+  StringRef folder = llvm::sys::path::parent_path(options.input);
+  return succeeded(loadWeights(*module, folder)) ? Success : UserError;
 }
 
 /// Checks that there is something to compile, and drops what was not chosen.

@@ -6,6 +6,7 @@
 // public function.
 #include "Arrays.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Import/Safetensors/LoadWeights.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -19,6 +20,7 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace attn;
@@ -139,7 +141,8 @@ int main(int argc, char **argv) {
   });
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(specification, ParserConfig(&context));
-  if (!module)
+  StringRef folder = llvm::sys::path::parent_path(specification);
+  if (!module || failed(loadWeights(*module, folder)))
     return 1;
   return failed(evaluateModule(*module));
 }

@@ -11,6 +11,9 @@
 
 namespace attn {
 
+/// Of a result: the name of the argument whose memory it may be.
+inline constexpr llvm::StringLiteral inPlaceAttr = "attn.in_place";
+
 /// The private functions behind an entry.
 enum class Part {
   Kernel,      ///< (ports.., workspace, threads, call)

@@ -13,8 +13,10 @@ def LowerSignature : Pass<"attn-lower-signature", "::mlir::ModuleOp"> {
     memrefs with any strides (the innermost 1), followed by the work space, the
     number of workers and the call. One-shot bufferization does the rest.
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 def MakeContiguous : Pass<"attn-make-contiguous", "::mlir::func::FuncOp"> {

@@ -49,7 +49,33 @@ rowsOf(const LoopNest &nest, const Access &access, unsigned outer) {
   return rows;
 }
 
+/// Two views of one buffer without a common element: parts that lie behind each
+/// other, or every other element.
+static bool areApart(Value a, Value b) {
+  auto x = a.getDefiningOp<memref::SubViewOp>(),
+       y = b.getDefiningOp<memref::SubViewOp>();
+  if (!x || !y || x.getSource() != y.getSource())
+    return false;
+  for (int64_t i = 0; i < x.getSourceType().getRank(); ++i) {
+    int64_t offsets[] = {x.getStaticOffsets()[i], y.getStaticOffsets()[i]},
+            sizes[] = {x.getStaticSizes()[i], y.getStaticSizes()[i]},
+            strides[] = {x.getStaticStrides()[i], y.getStaticStrides()[i]};
+    if (llvm::any_of(llvm::concat<int64_t>(offsets, sizes, strides),
+                     ShapedType::isDynamic) ||
+        strides[0] < 1 || strides[1] < 1)
+      continue;
+    int64_t ends[] = {offsets[0] + (sizes[0] - 1) * strides[0],
+                      offsets[1] + (sizes[1] - 1) * strides[1]};
+    if (ends[0] < offsets[1] || ends[1] < offsets[0] ||
+        (strides[0] == strides[1] && (offsets[0] - offsets[1]) % strides[0]))
+      return true;
+  }
+  return false;
+}
+
 static bool mayOverlap(Value a, Value b) {
+  if (areApart(a, b))
+    return false;
   Value rootA = rootOf(a), rootB = rootOf(b);
   return !rootA || !rootB || rootA == rootB;
 }

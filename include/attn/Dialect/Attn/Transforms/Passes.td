@@ -209,15 +209,15 @@ def YieldIntoArguments : Pass<"attn-yield-into-arguments"> {
 }
 
 def LowerPrologue : Pass<"attn-lower-prologue"> {
-  let summary = "Rotate and normalise queries and keys before the attention";
+  let summary = "Norms and rotations of rows become linalg ops";
   let description = [{
-    `attn.rope` and `attn.rms_norm` become a parallel loop over batch, head and
-    tiles of rows. An `attn.scale` that no attention took in becomes a
-    `linalg.generic`.
+    `attn.rms_norm` and `attn.layer_norm` become sums over rows and an op on
+    their elements, `attn.rope` an op on both halves of the features. An
+    `attn.scale` that no attention took in becomes a `linalg.generic`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+    "::mlir::tensor::TensorDialect"];
 }
 
 def TileQueries : Pass<"attn-tile-queries"> {

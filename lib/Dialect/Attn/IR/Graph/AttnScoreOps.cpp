@@ -131,26 +131,51 @@ LogicalResult RopeOp::reifyResultShapes(OpBuilder &b, Shapes &shapes) {
   return shapeOf(b, getLoc(), getInput(), shapes);
 }
 
-LogicalResult RmsNormOp::verify() {
-  auto input = getInput().getType();
-  if (failed(expectRank(*this, "the input", input))) // C1
+/// The rank and the eps of a norm of rows.
+template <typename Op> static LogicalResult verifyNorm(Op op) {
+  if (failed(expectRank(op, "the input", op.getInput().getType()))) // C1
     return failure(); // C2 is the trait AllTypesMatch.
-  double eps = getEps().convertToDouble();
+  double eps = op.getEps().convertToDouble();
   if (!std::isfinite(eps) || eps < 0) // C3
-    return emitOpError() << "expects a finite eps of at least 0, but got "
-                         << eps;
-  if (!getWeight())
+    return op.emitOpError()
+           << "expects a finite eps of at least 0, but got " << eps;
+  return success();
+}
+
+/// A number per feature of the input: the weight or the bias.
+template <typename Op>
+static LogicalResult expectPerFeature(Op op, StringRef name, Value tensor) {
+  if (!tensor)
     return success();
-  auto weight = getWeight().getType();
-  if (weight.getRank() != 1) // C4
-    return emitOpError() << "expects the weight to have rank 1, but got "
-                         << weight;
-  if (failed(expectSize(*this, "a weight per feature", weight.getDimSize(0),
-                        input.getShape().back()))) // C4
+  auto type = cast<RankedTensorType>(tensor.getType()),
+       input = op.getInput().getType();
+  if (type.getRank() != 1)
+    return op.emitOpError()
+           << "expects the " << name << " to have rank 1, but got " << type;
+  if (failed(expectSize(op, ("a " + name + " per feature").str(),
+                        type.getDimSize(0), input.getShape().back())))
     return failure();
-  return expectElement(*this, "input and weight", input.getElementType(),
-                       weight.getElementType()); // C4
+  return expectElement(op, ("input and " + name).str(), input.getElementType(),
+                       type.getElementType());
+}
+
+LogicalResult RmsNormOp::verify() {
+  return failure(failed(verifyNorm(*this)) ||
+                 failed(expectPerFeature(*this, "weight", getWeight()))); // C4
 }
 LogicalResult RmsNormOp::reifyResultShapes(OpBuilder &b, Shapes &shapes) {
+  return shapeOf(b, getLoc(), getInput(), shapes);
+}
+
+LogicalResult LayerNormOp::verify() {
+  if (failed(verifyNorm(*this)) ||
+      failed(expectPerFeature(*this, "weight", getWeight())) || // C4
+      failed(expectPerFeature(*this, "bias", getBias())))       // C5
+    return failure();
+  if (getBias() && !getWeight()) // C5
+    return emitOpError("expects a weight where there is a bias");
+  return success();
+}
+LogicalResult LayerNormOp::reifyResultShapes(OpBuilder &b, Shapes &shapes) {
   return shapeOf(b, getLoc(), getInput(), shapes);
 }

@@ -193,7 +193,8 @@ static LogicalResult check(Operation *op) {
     return check(project);
   if (auto finalize = dyn_cast<FinalizeStateOp>(op))
     return check(finalize);
-  if (isa<RopeOp, RmsNormOp, ScaleOp>(op)) // by itself a scale is arithmetic
+  if (isa<RopeOp, RmsNormOp, LayerNormOp, ScaleOp>(
+          op)) // by itself a scale is arithmetic
     return expectElement(op, "input", op->getOperand(0));
   if (isStep(op))
     return refuseStep(op);

@@ -20,6 +20,9 @@
 //   #attn.port<"table", .., not_empty [[q0, q2]]>
 // says: where both q0 and q2 are above 0.
 //
+// A result with the attribute attn.in_place may be the memory of the argument
+// that it names, as a cache to which a call adds.
+//
 // Before: ops of the graph and the fused level. After: the same. Not handled:
 // numbers of query and key heads that are both unknown; attn-check-target
 // refuses them.
@@ -29,6 +32,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Interface/CNames.h"
 #include "attn/Interface/ElementTypes.h"
+#include "attn/Interface/KernelSignature.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -42,25 +46,6 @@ using namespace mlir;
 using namespace attn;
 
 namespace {
-struct DescribePorts : attn::impl::DescribePortsBase<DescribePorts> {
-  LogicalResult checkName(func::FuncOp function);
-  LogicalResult checkPrivateNames();
-  LogicalResult checkPortName(Location loc, StringRef what, Attribute given,
-                              StringRef name, llvm::StringSet<> &used);
-  LogicalResult checkType(Location loc, StringRef what, StringRef name,
-                          Type type);
-  LogicalResult describe(func::FuncOp function);
-
-  void runOnOperation() override {
-    if (failed(checkPrivateNames()))
-      return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function.isPublic() && !function.isExternal() &&
-          failed(describe(function)))
-        return signalPassFailure();
-  }
-};
-
 /// What an #attn.port is made of.
 struct Port {
   std::string name;
@@ -74,6 +59,27 @@ struct Port {
     MLIRContext *context = type.getContext();
     return PortAttr::get(context, StringAttr::get(context, name), input, sizes,
                          symbols, type, notEmpty, overlaps);
+  }
+};
+
+struct DescribePorts : attn::impl::DescribePortsBase<DescribePorts> {
+  LogicalResult checkName(func::FuncOp function);
+  LogicalResult checkPrivateNames();
+  LogicalResult checkPortName(Location loc, StringRef what, Attribute given,
+                              StringRef name, llvm::StringSet<> &used);
+  LogicalResult checkType(Location loc, StringRef what, StringRef name,
+                          Type type);
+  LogicalResult addInPlace(func::FuncOp function, unsigned result, Port &port,
+                           ArrayRef<Port> inputs);
+  LogicalResult describe(func::FuncOp function);
+
+  void runOnOperation() override {
+    if (failed(checkPrivateNames()))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.isPublic() && !function.isExternal() &&
+          failed(describe(function)))
+        return signalPassFailure();
   }
 };
 
@@ -272,6 +278,36 @@ static void readNames(func::FuncOp function, PortWriter &writer) {
             writer.classes.find({argument, static_cast<int64_t>(i)}), name);
 }
 
+/// A result that may be written in the place of an argument, which its
+/// attribute attn.in_place names.
+LogicalResult DescribePorts::addInPlace(func::FuncOp function, unsigned result,
+                                        Port &port, ArrayRef<Port> inputs) {
+  Attribute given = function.getResultAttr(result, inPlaceAttr);
+  if (!given)
+    return success();
+  auto name = dyn_cast<StringAttr>(given);
+  const auto *argument = llvm::find_if(inputs, [&](const Port &input) {
+    return name && input.name == name.getValue();
+  });
+  if (argument == inputs.end())
+    return function.emitError()
+           << "expects " << inPlaceAttr << " of result '" << port.name
+           << "' to be the name of an argument, but got " << given;
+  if (argument->type != port.type || argument->sizes != port.sizes ||
+      argument->symbols != port.symbols)
+    return function.emitError()
+           << "expects result '" << port.name << "' in the place of argument '"
+           << argument->name << "' to have its type and sizes, but got "
+           << port.type << " and " << argument->type;
+  for (unsigned other = 0; other < result; ++other)
+    if (function.getResultAttr(other, inPlaceAttr) == given)
+      return function.emitError()
+             << "expects one result in the place of argument '"
+             << argument->name << "', but got two";
+  port.overlaps.push_back(name);
+  return success();
+}
+
 LogicalResult DescribePorts::describe(func::FuncOp function) {
   if (failed(checkName(function)))
     return failure();
@@ -313,6 +349,8 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
       return failure();
     Port port = writer.describe(name, value, /*input=*/false);
     addOverlaps(port, value);
+    if (failed(addInPlace(function, i, port, inputs)))
+      return failure();
     ports.push_back(port.attr());
     if (writer.symbols.size() != known)
       return end->emitError()

@@ -91,6 +91,12 @@ void ShapeConstraints::visitDetails(RmsNormOp op) {
     same(op.getWeight(), 0, op.getInput(), rank(op.getInput()) - 1);
 }
 
+void ShapeConstraints::visitDetails(LayerNormOp op) {
+  for (Value perFeature : {op.getWeight(), op.getBias()})
+    if (perFeature)
+      same(perFeature, 0, op.getInput(), rank(op.getInput()) - 1);
+}
+
 /// joined (.., S, H*D) and split (.., H, S, D): H and D are static.
 void ShapeConstraints::heads(Value joined, Value split) {
   int64_t r = rank(split);
@@ -200,7 +206,7 @@ void ShapeConstraints::collect(Operation *operation) {
       .Case<ScoresOp, SubtractWeightsOp, ContextOp, ProjectOp, SdpaOp>(
           [&](auto graphOp) { visit(graphOp); })
       .Case<ScaleOp, SoftmaxOp, SigmoidOp, SoftcapOp, ScoreModOp, AlibiOp,
-            RopeOp, RmsNormOp>([&](auto step) {
+            RopeOp, RmsNormOp, LayerNormOp>([&](auto step) {
         sameShape(step->getOperand(0), step->getResult(0));
         visitDetails(step);
       })

@@ -61,6 +61,7 @@ private:
   void visitDetails(AlibiOp op);
   void visitDetails(RopeOp op);
   void visitDetails(RmsNormOp op);
+  void visitDetails(LayerNormOp op);
   void visitDetails(ScoreModOp op) {
     table(op.getCaptures(), rows(op.getScores()));
   }

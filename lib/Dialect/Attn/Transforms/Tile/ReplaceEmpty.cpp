@@ -176,7 +176,7 @@ struct ReplaceEmpty : attn::impl::ReplaceEmptyBase<ReplaceEmpty> {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
       if (isa<SdpaOp, ProjectOp, MergeStatesOp, FinalizeStateOp, RopeOp,
-              RmsNormOp, ScaleOp>(op) &&
+              RmsNormOp, LayerNormOp, ScaleOp>(op) &&
           (llvm::any_of(op->getResults(), isKnownEmpty) ||
            llvm::any_of(op->getOperands(), [](Value operand) {
              return isa<RankedTensorType>(operand.getType()) &&

@@ -24,6 +24,29 @@ def Attn_ScoresOp : Attn_GraphOp<"scores"> {
   }];
 }
 
+def Attn_WeightOp : Attn_Op<"weight", [Pure]> {
+  let summary = "a tensor of a file";
+  let description = [{
+    The tensor of this name in a file of the safetensors format, which lies
+    beside the specification. It is a constant when the specification has been
+    read: its bytes become part of the object.
+
+    ```text
+    %w = attn.weight "layers.0.wq" from "model.safetensors" : tensor<64x64xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$tensor, StrAttr:$file);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $tensor `from` $file attr-dict `:` type($result)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getResult().getType());
+    }
+  }];
+}
+
 def Attn_ScaleOp : Attn_GraphOp<"scale", [SameOperandsAndResultType]> {
   let summary = "multiplies by a constant";
   let description = [{

@@ -132,4 +132,29 @@ def Attn_RmsNormOp : Attn_GraphOp<"rms_norm", [
   }];
 }
 
+def Attn_LayerNormOp : Attn_GraphOp<"layer_norm", [AttrSizedOperandSegments,
+    AllTypesMatch<["input", "result"]>]> {
+  let summary = "gives each row mean 0 and variance 1";
+  let description = [{
+    `result[.., d] = (input[.., d] - m) / sqrt(v + eps) * weight[d] + bias[d]`
+    with the mean m and the variance v of the row (Ba, Kiros and Hinton 2016);
+    without a weight it is 1, without a bias that is 0.
+
+    ```mlir
+    func.func @norm(%x: tensor<2x?x64xf32>, %w: tensor<64xf32>, %b: tensor<64xf32>) -> tensor<2x?x64xf32> {
+      %normal = attn.layer_norm %x, %w, %b eps 1.0e-5 : tensor<2x?x64xf32>, tensor<64xf32>, tensor<64xf32>
+      return %normal : tensor<2x?x64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Attn_FloatTensor:$input,
+    Optional<Attn_FloatTensor>:$weight, Optional<Attn_FloatTensor>:$bias,
+    F64Attr:$eps);
+  let results = (outs Attn_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input (`,` $weight^)? (`,` $bias^)? `eps` custom<Factor>($eps) attr-dict
+    `:` type($input) (`,` type($weight)^)? (`,` type($bias)^)?
+  }];
+}
+
 #endif
