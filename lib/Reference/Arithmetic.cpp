@@ -4,6 +4,7 @@
 #include "Interpreter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -42,13 +43,28 @@ static double asDouble(llvm::APFloat value) {
 
 // --- constants ---
 
+/// The elements of a constant tensor, also where they lie in the file behind
+/// the module; null for what is none.
+static DenseElementsAttr elementsOf(Attribute value) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(value);
+  AsmResourceBlob *blob =
+      resource ? resource.getRawHandle().getBlob() : nullptr;
+  if (!blob || resource.getElementType().isInteger(1))
+    return dyn_cast<DenseElementsAttr>(value);
+  ShapedType type = resource.getType();
+  bool isWhole = false;
+  if (!DenseElementsAttr::isValidRawBuffer(type, blob->getData(), isWhole))
+    return {};
+  return DenseElementsAttr::getFromRawBuffer(type, blob->getData());
+}
+
 static LogicalResult setConstant(Frame &frame, arith::ConstantOp op) {
   Attribute value = op.getValue();
   if (auto number = dyn_cast<FloatAttr>(value))
     frame.set(op, Number::ofReal(asDouble(number.getValue())));
   else if (auto number = dyn_cast<IntegerAttr>(value))
     frame.set(op, wrapped(op.getType(), number.getValue().getSExtValue()));
-  else if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+  else if (auto dense = elementsOf(value)) {
     FailureOr<Tensor> tensor = makeTensor(op, dense.getType().getShape());
     if (failed(tensor))
       return failure();
