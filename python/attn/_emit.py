@@ -13,14 +13,13 @@ _FLOAT_NAMES = {"eq": "oeq", "lt": "olt", "le": "ole", "ne": "une"}
 
 
 def float_text(value, kind):
-    """A number as MLIR reads it: f32 or f64."""
+    """A number of a type's width as MLIR reads it."""
     if math.isfinite(value):
         mantissa, _, exponent = repr(float(value)).partition("e")
         mantissa += "" if "." in mantissa else ".0"
         return f"{mantissa}e{int(exponent):+03d}" if exponent else mantissa
-    if kind == "f32":
-        return f"0x{struct.unpack('<I', struct.pack('<f', value))[0]:08X}"
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    code, digits = {"f16": ("e", 4), "bf16": ("f", 4), "f32": ("f", 8), "f64": ("d", 16)}[kind]
+    return f"0x{struct.pack('>' + code, value).hex().upper()[:digits]}"
 
 
 def _range(x):

@@ -9,7 +9,7 @@ import numbers
 
 import numpy as np
 
-from . import _emit
+from . import _call, _emit
 from ._call import Error
 from ._capture import call_traced, element_type
 from ._trace import lift, to_bool
@@ -272,7 +272,10 @@ class Operands:
 
 
 def _dense(captured):
-    array = np.asarray(captured.array)
+    view = _call._view(captured.array, captured)
+    array = view.array
+    if captured.dtype == "bf16":
+        array = (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
 
     def text(values):
         if values.ndim:

@@ -4,6 +4,7 @@ with float64, and the tiles that their masks skip counted."""
 import math
 import re
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -126,6 +127,16 @@ def test_constant_arrays_are_part_of_the_kernel(arrays):
     kernel = attn.attention(heads=(HEADS, 2), dim=DIM, score_mod=lambda s, b, h, i, j: s * attn.constant(weights)[h])
     assert [a.name for a in kernel.arguments] == ["q", "k", "v"]
     np.testing.assert_allclose(kernel(*arrays), reference(*arrays, lambda s, b, h, i, j: s * weights[h])[0], atol=2e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float64])
+def test_constant_arrays_of_all_types(dtype, arrays):
+    limits = np.array([0.1, -3, np.inf, 1e-3] * HEADS, np.float32)[:HEADS].astype(dtype)
+    wide = limits.astype(np.float64)
+    if dtype == np.float64:
+        arrays = [a.astype(dtype) for a in arrays]
+    out = attn.flex_attention(*arrays, lambda s, b, h, i, j: attn.minimum(s, attn.constant(limits)[h]))
+    np.testing.assert_allclose(out, reference(*arrays, lambda s, b, h, i, j: np.minimum(s, wide[h]))[0], atol=2e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float64])

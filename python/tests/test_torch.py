@@ -29,6 +29,14 @@ def test_tensors_in_and_out(dtype):
     assert kernel(x, x, x, out=room) is room and torch.equal(room, out)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_constants_of_the_kernel(dtype):
+    factors, x = torch.tensor([0.5, -1.75]).to(dtype), make(1, 2, 9, 16)
+    out = attn.flex_attention(x, x, x, lambda s, b, h, i, j: s * attn.constant(factors)[h])
+    expected = reference(*(x.double().numpy(),) * 3, lambda s, b, h, i, j: s * factors.double().numpy()[h])[0]
+    np.testing.assert_allclose(out.numpy(), expected, atol=2e-6)
+
+
 def test_strides_and_wrong_tensors(plain):
     x = make(1, 9, 2, 16).transpose(1, 2)
     assert torch.equal(plain(x, x, x), plain(*(x.contiguous(),) * 3))
