@@ -51,7 +51,7 @@ def median_of(call, runs, calls=1):
     return statistics.median(times)
 
 
-def overhead(kernel, x, runs=15, calls=2000):
+def overhead(kernel, x, runs=15, calls=2000, **options):
     """Microseconds of a call beyond the C function's own time, in turns."""
     views = [attn._call._view(a, p) for a, p in zip((x, x, x), kernel.arguments)]
     out = np.empty(views[0].array.shape, np.float32)
@@ -71,7 +71,7 @@ def overhead(kernel, x, runs=15, calls=2000):
     entry.argtypes = [ctypes.c_void_p]
     ours, bare = [], []
     for _ in range(runs):
-        ours.append(median_of(lambda: kernel(x, x, x, threads=1), 1, calls))
+        ours.append(median_of(lambda: kernel(x, x, x, threads=1, **options), 1, calls))
         bare.append(median_of(lambda: entry(address), 1, calls))
     # What ctypes takes to call a C function that does nothing is overhead, too.
     nothing = ctypes.CDLL(None).getpid
@@ -145,7 +145,7 @@ def main():
         os.environ["ATTN_CACHE"] = cache
         kernel = attn.attention(heads=8, dim=64).kernel
         x = np.ones((1, 8, 1, 64), np.float32)
-        print(f"call beyond the kernel, NumPy: {overhead(kernel, x):.1f} us")
+        print(f"call beyond the kernel, NumPy: {overhead(kernel, x):.1f} us, with out= {overhead(kernel, x, out=np.empty_like(x)):.1f} us")
         if torch:
             print(f"call beyond the kernel, torch: {overhead(kernel, torch.from_numpy(x)):.1f} us")
         print(f"first call of a new variant: {first_calls():.2f} s")

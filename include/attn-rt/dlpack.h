@@ -64,12 +64,12 @@ typedef struct {
   void (*take_lock)(void *state);             /* PyEval_RestoreThread */
 } attn_rt_capsule_kernel;
 
-/* The same for a Python list of capsules "dltensor", one per port, without a
- * check of overlap. The caller holds the interpreter's lock, which is released
- * while the kernel runs. After ATTN_DLPACK_CAPSULE an exception of Python's is
- * set. */
+/* The same for a Python list of capsules "dltensor", one per port. The caller
+ * holds the interpreter's lock, which is released while the kernel runs. After
+ * ATTN_DLPACK_CAPSULE an exception of Python's is set. */
 int32_t attn_rt_run_capsules(const attn_rt_capsule_kernel *kernel,
-                             void *capsules, int32_t threads);
+                             void *capsules, int32_t threads,
+                             int32_t check_overlap);
 
 #ifdef __cplusplus
 }

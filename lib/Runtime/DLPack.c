@@ -129,6 +129,7 @@ __attribute__((visibility("default"))) int32_t attn_rt_run_dlpack(
 
 static int32_t run_capsules(const attn_rt_capsule_kernel *python,
                             void *capsules, int32_t threads,
+                            int32_t check_overlap,
                             const attn_rt_dltensor **tensors) {
   int32_t ports = python->kernel.num_inputs + python->kernel.num_outputs;
   for (int32_t i = 0; i < ports; ++i) {
@@ -138,22 +139,25 @@ static int32_t run_capsules(const attn_rt_capsule_kernel *python,
       return ATTN_DLPACK_REASONS * i + ATTN_DLPACK_CAPSULE;
   }
   void *state = python->release_lock();
-  int32_t status = attn_rt_run_dlpack(&python->kernel, tensors, threads, 0);
+  int32_t status =
+      attn_rt_run_dlpack(&python->kernel, tensors, threads, check_overlap);
   python->take_lock(state);
   return status;
 }
 
-__attribute__((visibility("default"))) int32_t attn_rt_run_capsules(
-    const attn_rt_capsule_kernel *kernel, void *capsules, int32_t threads) {
+__attribute__((visibility("default"))) int32_t
+attn_rt_run_capsules(const attn_rt_capsule_kernel *kernel, void *capsules,
+                     int32_t threads, int32_t check_overlap) {
   enum { most = 16 };
   const attn_rt_dltensor *room[most];
   int32_t ports = kernel->kernel.num_inputs + kernel->kernel.num_outputs;
   if (ports <= most)
-    return run_capsules(kernel, capsules, threads, room);
+    return run_capsules(kernel, capsules, threads, check_overlap, room);
   const attn_rt_dltensor **tensors = malloc((size_t)ports * sizeof *tensors);
   if (!tensors)
     return no_memory;
-  int32_t status = run_capsules(kernel, capsules, threads, tensors);
+  int32_t status =
+      run_capsules(kernel, capsules, threads, check_overlap, tensors);
   free(tensors);
   return status;
 }

@@ -288,6 +288,7 @@ class Kernel:
         self._strerror = getattr(self._library, name + "_strerror")
         self._strerror.restype = ctypes.c_char_p
         self._plans = {}
+        self._exports = {}
         self._shapes = {}
 
     @staticmethod
@@ -320,7 +321,7 @@ class Kernel:
                 capsules = list(map(export, (*arrays, *results)))
             else:
                 capsules = [export(a) for export, a in zip(exports, (*arrays, *results))]
-            status = self._run_capsules(self._address, _object(capsules), threads)
+            status = self._run_capsules(self._address, _object(capsules), threads, 0)
         except (AttributeError, BufferError, TypeError, ValueError, RuntimeError, ctypes.ArgumentError):
             status = 1
         if status:
@@ -384,9 +385,26 @@ class Kernel:
         if len(results) != len(self.results):
             names = ", ".join(r.name for r in self.results)
             raise TypeError(f"out: expected {len(self.results)} arrays ({names}), but got {len(results)}")
-        self._run_views(self._views(arrays, self.arguments, writes=False),
-                        self._views(results, self.results, writes=True), threads)
+        everything = (*arrays, *results)
+        exports, tensors = self._exports.get(tuple(map(type, everything))) or self._find_exports(everything)
+        try:
+            if tensors and any(map(_requires_grad, everything)):
+                raise TypeError
+            capsules = [export(a) for export, a in zip(exports, everything)]
+            status = self._run_capsules(self._address, _object(capsules), threads, 1)
+        except (AttributeError, BufferError, TypeError, ValueError, RuntimeError, ctypes.ArgumentError):
+            status = 1
+        if status:
+            self._run_views(self._views(arrays, self.arguments, writes=False),
+                            self._views(results, self.results, writes=True), threads)
         return out
+
+    def _find_exports(self, arrays):
+        """How arrays of these types, arguments and results, lend their memory."""
+        kinds = tuple(map(type, arrays))
+        exports = [_exporter(kind, p) for kind, p in zip(kinds, self.arguments + self.results)]
+        self._exports[kinds] = found = exports, any(map(_torch_of, kinds))
+        return found
 
     @staticmethod
     def _views(arrays, ports, writes):

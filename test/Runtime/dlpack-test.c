@@ -159,14 +159,21 @@ static void test_capsules(void) {
   for (int32_t n = few; n <= many; n += many - few) {
     python.kernel.num_inputs = n;
     locks = 0;
-    CHECK(attn_rt_run_capsules(&python, list, 0) ==
+    CHECK(attn_rt_run_capsules(&python, list, 0, 1) ==
           -(int32_t)(sizeof(size_t) + (size_t)n * sizeof(attn_tensor) +
                      sizeof(attn_rt_call)));
     CHECK(locks == -1);
   }
+  python.kernel.num_inputs = 2; /* the result is the arguments' memory */
+  python.kernel.num_outputs = 1;
+  locks = 0;
+  CHECK(attn_rt_run_capsules(&python, list, 0, 1) ==
+        2 * ATTN_DLPACK_REASONS + ATTN_DLPACK_OVERLAP);
+  locks = 0;
+  CHECK(attn_rt_run_capsules(&python, list, 0, 0) < 0);
   list[1] = NULL; /* Python's functions fail, and the lock is still held */
   locks = 0;
-  CHECK(attn_rt_run_capsules(&python, list, 0) ==
+  CHECK(attn_rt_run_capsules(&python, list, 0, 1) ==
         ATTN_DLPACK_REASONS + ATTN_DLPACK_CAPSULE);
   CHECK(locks == 0);
 }
