@@ -50,9 +50,11 @@ class Steps:
         return found.groups()
 
     def _find_scores(self):
-        op, self.masked, _, _ = self._made.get(self.weights, ("nothing", "", "", ""))
+        op, self.masked, _, rest = self._made.get(self.weights, ("nothing", "", "", ""))
         if op not in ("attn.softmax", "attn.sigmoid"):
             raise Error(f"{self.name}: a picture shows weights of attn.softmax or attn.sigmoid, but these are made by {op}")
+        if " sinks " in rest:
+            raise Error(f"{self.name}: this attention has sinks, which no picture shows")
         self.normalization = op.removeprefix("attn.")
         chain = [self.masked]
         while self._made.get(chain[-1], ("",))[0] not in ("attn.scores", ""):

@@ -102,3 +102,15 @@ def test_refused(rng):
         attn.attention(heads=1, dim=4).show(x[None, None], x[None, None], x[None, None], batch=1)
     with pytest.raises(TypeError, match="words needs v"):
         words.show(x, x)
+
+
+def test_sinks_are_refused(rng):
+    """The page's formula of softmax has no term for them."""
+    @attn.function
+    def sinking(x: attn.f32["n", 3], s: attn.f32[1]):
+        return attn.context(attn.softmax(attn.scores(x, x), s), x)
+
+    x = rng.standard_normal((4, 3)).astype(np.float32)
+    for show in (lambda: sinking.show(x, np.ones(1, np.float32)), lambda: attn.attention(dim=3, sinks=np.ones(1, np.float32)).show(x, x, x)):
+        with pytest.raises(attn.Error, match="has sinks, which no picture shows"):
+            show()
