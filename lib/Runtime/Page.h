@@ -10,6 +10,10 @@ void attn_rt_json_text(FILE *file, const char *text);
 /* -inf is null, and what JSON cannot write is a text. */
 void attn_rt_json_number(FILE *file, double value);
 
+void attn_rt_json_integers(FILE *file, const int64_t *values, int64_t count);
+/* Texts, or numbers from 0 where `labels` is null. */
+void attn_rt_json_labels(FILE *file, const char *const *labels, int64_t count);
+
 /* Nested lists of numbers, or, `packed`, base64 of little-endian ones: 2, f16
  * in a unit that keeps them in range, or 4, f32. */
 typedef struct {

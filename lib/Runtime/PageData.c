@@ -15,6 +15,7 @@ enum {
   FEATURES = 8,         // of each vector, where all would make the page large
   FEW_NUMBERS = 16384,  // what counts as large for vectors
   TEXT_NUMBERS = 20000, // from here on arrays are packed
+  MOST_PAIRS = 118000,  // numbers of pairs where every pair is on the page
   MAP_CELLS = 131072,   // of all heads
   MAP_SIDE = 256,
   POOLED_HEADS = 8,
@@ -137,6 +138,21 @@ static bool is_changed(const writer *w) {
   return false;
 }
 
+// The first heads, whole groups of those that share keys, where all would make
+// the page large.
+static int64_t heads_that_fit(const writer *w) {
+  int64_t group = w->heads / w->steps[ATTN_RT_KEY].heads;
+  int64_t numbers = w->queries * w->keys * (is_changed(w) ? 4 : 3);
+  int64_t kept = least(w->heads, greatest(1, MOST_PAIRS / numbers));
+  return kept < group ? kept : kept / group * group;
+}
+
+// Heads of keys, or of values, on a page with every pair.
+static int64_t kept_key_heads(const writer *w, const view *v) {
+  int64_t group = w->heads / v->heads;
+  return (w->kept + group - 1) / group;
+}
+
 static int64_t side_of_map(const writer *w) {
   int64_t side = 0, most = MAP_CELLS / w->kept;
   while (side < MAP_SIDE && (side + 1) * (side + 1) <= most)
@@ -144,31 +160,38 @@ static int64_t side_of_map(const writer *w) {
   return side;
 }
 
-static bool choose(writer *w) {
-  for (int i = 0; i < ATTN_RT_NUM_STEPS; ++i)
-    w->steps[i] = view_of(w->page->steps[i]);
+// Which queries, keys and heads are on the page.
+static bool choose_pairs(writer *w) {
   w->heads = w->kept = w->steps[ATTN_RT_QUERY].heads;
   w->queries = w->steps[ATTN_RT_QUERY].rows;
   w->keys = w->steps[ATTN_RT_KEY].rows;
-  w->features = INT64_MAX;
   w->is_pooled = greatest(w->queries, w->keys) > WHOLE;
-  const view *key = &w->steps[ATTN_RT_KEY], *value = &w->steps[ATTN_RT_VALUE];
-  int64_t features = key->columns + value->columns;
-  int64_t vectors =
-      w->heads * w->queries * features + key->heads * w->keys * features;
   if (w->is_pooled)
     w->kept = least(w->heads, POOLED_HEADS);
-  if (w->is_pooled || vectors > FEW_NUMBERS)
-    w->features = FEATURES;
   if (!choose_rows(w) || (w->is_pooled && !choose_keys(w)))
     return false;
+  if (!w->is_pooled)
+    w->kept = heads_that_fit(w);
   w->has_masked = is_changed(w);
-  int64_t of_query =
+  return true;
+}
+
+static bool choose(writer *w) {
+  for (int i = 0; i < ATTN_RT_NUM_STEPS; ++i)
+    w->steps[i] = view_of(w->page->steps[i]);
+  if (!choose_pairs(w))
+    return false;
+  const view *key = &w->steps[ATTN_RT_KEY], *value = &w->steps[ATTN_RT_VALUE];
+  int64_t vectors = w->kept * w->queries + kept_key_heads(w, key) * w->keys;
+  bool is_large =
+      w->is_pooled || vectors * (key->columns + value->columns) > FEW_NUMBERS;
+  w->features = is_large ? FEATURES : INT64_MAX;
+  int64_t features =
       least(key->columns, w->features) + least(value->columns, w->features);
   int64_t of_pairs = w->kept * w->num_rows * w->keys;
-  int64_t of_queries = w->kept * w->num_rows * of_query;
-  int64_t of_keys =
-      w->is_pooled ? of_queries * w->num_top : key->heads * w->keys * of_query;
+  int64_t of_queries = w->kept * w->num_rows * features;
+  int64_t of_keys = w->is_pooled ? of_queries * w->num_top
+                                 : kept_key_heads(w, key) * w->keys * features;
   int64_t all = of_pairs * (w->has_masked ? 4 : 3) + of_queries + of_keys;
   w->packed = w->is_pooled ? 4 : all > TEXT_NUMBERS ? 2 : 0;
   int64_t room = greatest(all, w->is_pooled ? MAP_CELLS : 0);
@@ -190,23 +213,6 @@ static void write_text(writer *w, const char *name, const char *text) {
 static void write_integer(writer *w, const char *name, int64_t value) {
   begin_field(w, name);
   fprintf(w->file, "%lld", (long long)value);
-}
-
-static void write_labels(FILE *file, const char *const *labels, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    putc(i ? ',' : '[', file);
-    if (labels)
-      attn_rt_json_text(file, labels[i]);
-    else
-      fprintf(file, "\"%lld\"", (long long)i);
-  }
-  putc(']', file);
-}
-
-static void write_integers(FILE *file, const int64_t *values, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    fprintf(file, "%c%lld", i ? ',' : '[', (long long)values[i]);
-  putc(']', file);
 }
 
 static void write_pairs(writer *w, const char *name, attn_rt_step step) {
@@ -241,14 +247,14 @@ static void write_keys(writer *w, const char *name, attn_rt_step step) {
   const view *v = &w->steps[step];
   int64_t features = least(v->columns, w->features);
   attn_rt_numbers numbers = {
-      3, w->packed, {v->heads, w->keys, features}, w->numbers};
+      3, w->packed, {kept_key_heads(w, v), w->keys, features}, w->numbers};
   double *to = w->numbers;
   begin_field(w, name);
   if (w->is_pooled)
     numbers = (attn_rt_numbers){
         4, w->packed, {w->kept, w->num_rows, w->num_top, features}, w->numbers};
   int64_t per_head = w->is_pooled ? w->num_rows * w->num_top : w->keys;
-  int64_t heads = w->is_pooled ? w->kept : v->heads;
+  int64_t heads = w->is_pooled ? w->kept : kept_key_heads(w, v);
   for (int64_t h = 0; h < heads; ++h)
     for (int64_t i = 0; i < per_head; ++i)
       for (int64_t f = 0; f < features; ++f)
@@ -372,13 +378,13 @@ static void write_pooled(writer *w) {
           *cell = weight;
       }
   fputs("{\"rows\":", w->file);
-  write_integers(w->file, w->rows, w->num_rows);
+  attn_rt_json_integers(w->file, w->rows, w->num_rows);
   fputs(",\"block\":", w->file);
-  write_integers(w->file, block, 2);
+  attn_rt_json_integers(w->file, block, 2);
   fputs(",\"keys\":[", w->file);
   for (int64_t i = 0; i < w->kept * w->num_rows; ++i) {
     fputs(i % w->num_rows ? "," : i ? "],[" : "[", w->file);
-    write_integers(w->file, w->top + i * w->num_top, w->num_top);
+    attn_rt_json_integers(w->file, w->top + i * w->num_top, w->num_top);
   }
   fputs("]],\"map\":", w->file);
   attn_rt_json_numbers(w->file, &map);
@@ -393,9 +399,9 @@ static void write_fields(writer *w) {
   write_text(w, "normalization", w->picture->normalization);
   begin_field(w, "tokens");
   fputs("{\"queries\":", w->file);
-  write_labels(w->file, w->page->queries, w->queries);
+  attn_rt_json_labels(w->file, w->page->queries, w->queries);
   fputs(",\"keys\":", w->file);
-  write_labels(w->file, w->page->keys, w->keys);
+  attn_rt_json_labels(w->file, w->page->keys, w->keys);
   putc('}', w->file);
   write_integer(w, "heads", w->kept);
   write_integer(w, "heads_of_all", w->heads);

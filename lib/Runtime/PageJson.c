@@ -46,6 +46,23 @@ void attn_rt_json_number(FILE *file, double value) {
     fputs(value > 0 ? "\"Infinity\"" : "null", file);
 }
 
+void attn_rt_json_labels(FILE *file, const char *const *labels, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    putc(i ? ',' : '[', file);
+    if (labels)
+      attn_rt_json_text(file, labels[i]);
+    else
+      fprintf(file, "\"%lld\"", (long long)i);
+  }
+  putc(']', file);
+}
+
+void attn_rt_json_integers(FILE *file, const int64_t *values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    fprintf(file, "%c%lld", i ? ',' : '[', (long long)values[i]);
+  putc(']', file);
+}
+
 static void write_lists(FILE *file, const attn_rt_numbers *numbers, int32_t dim,
                         int64_t at) {
   if (dim == numbers->rank) {

@@ -40,6 +40,7 @@ _WHOLE = 64            # tokens up to which every pair is on the page
 _FEATURES = 8          # of each vector, where all would make the page large
 _FEW_NUMBERS = 16384   # what counts as large for vectors
 _TEXT_NUMBERS = 20000  # from here on arrays are packed
+_MOST_PAIRS = 118000   # numbers of pairs on a page with every pair: some 300 KB
 _MAP_CELLS = 131072    # of all heads
 _POOLED_HEADS = 8
 _STRONGEST = 16
@@ -111,10 +112,12 @@ def describe(*, title, entry, query, key, value, scores, scaled, weights, out, s
             "tiles": tiles, "pooled": None, "masked": None}
     if max(length, key_length) > _WHOLE:
         _pool(data, a, chosen)
-    elif sum(a[n].size for n in _VECTORS) > _FEW_NUMBERS:
+    else:
+        _keep_heads(data, a)
+    if not data["pooled"] and sum(a[n].size for n in _VECTORS) > _FEW_NUMBERS:
         a.update((n, a[n][..., :_FEATURES]) for n in _VECTORS)
     mask = a["masked"] != -np.inf
-    if np.array_equal(np.where(mask, a["scaled"], -np.inf), a["masked"], equal_nan=True):
+    if not _is_changed(a):
         del a["masked"]
     data.update((name, _numbers(array)) for name, array in a.items())
     if (mask == mask[:1]).all():
@@ -134,6 +137,24 @@ def _check_arrays(a, heads, length, key_length):
     if 0 in pairs or heads % a["key"].shape[0]:
         raise ValueError(f"expected queries, keys, and heads that share keys evenly, but got {heads}, {length}, {key_length} and "
                          f"{a['key'].shape[0]} heads of keys")
+
+
+def _is_changed(a):
+    """Whether more than an exclusion stands between scaled and masked scores."""
+    return not np.array_equal(np.where(a["masked"] != -np.inf, a["scaled"], -np.inf), a["masked"], equal_nan=True)
+
+
+def _keep_heads(data, a):
+    """The first heads, whole groups of those that share keys, where all would make the page large."""
+    heads, length, key_length = a["scores"].shape
+    group = heads // a["key"].shape[0]
+    kept = min(heads, max(1, _MOST_PAIRS // ((3 + _is_changed(a)) * length * key_length)))
+    kept = kept // group * group or kept
+    for name in ("query", "out", *_PAIRS):
+        a[name] = a[name][:kept]
+    for name in ("key", "value"):
+        a[name] = a[name][:-(-kept // group)]
+    data["heads"] = kept
 
 
 def _pool(data, a, chosen):

@@ -103,6 +103,16 @@ def test_64_tokens_of_8_heads(rng):
     assert data["query"]["shape"] == [8, 64, 8] and data["dim"] == 64
 
 
+@pytest.mark.parametrize("heads, key_heads, kept", [(32, 8, 4), (32, 32, 7), (32, 1, 7)])
+def test_64_tokens_of_many_heads(heads, key_heads, kept, rng):
+    """The first ones are shown, whole groups if one fits."""
+    given = arrays(rng, heads=heads, key_heads=key_heads, queries=64, keys=64, dim=64)
+    data = _lab.describe(**{**given, "masked": given["scaled"] + 1})
+    assert (data["heads"], data["heads_of_all"]) == (kept, heads)
+    assert len(data["key"]) == max(1, kept * key_heads // heads) and len(data["masked"]) == kept
+    assert len(_lab.render(data).encode()) < 400_000
+
+
 def test_pooled(rng):
     given = arrays(rng, heads=2, queries=600, keys=520, dim=16)
     data = _lab.describe(**given, chosen=[0, 300, 599])

@@ -16,6 +16,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
@@ -188,6 +189,8 @@ public:
 private:
   /// None: the kernel refused the inputs, and `refusal` says why.
   llvm::Expected<bool> runOnce(bool allEqual);
+  /// How many runs the kernel did not refuse.
+  llvm::Expected<unsigned> runAll();
   Error report();
 
   Kernel kernel;
@@ -197,6 +200,34 @@ private:
   size_t level = 3; ///< How many of the choices a size has.
   std::vector<double> errors;
   std::string refusal;
+};
+} // namespace
+
+namespace {
+/// Says on a terminal how far a verification of more than a second is.
+class Progress {
+public:
+  Progress(StringRef name, unsigned runs) : name(name), runs(runs) {}
+  ~Progress() {
+    if (isShown)
+      llvm::errs() << "\r\033[K"; // to the begin of the line, and erase it
+  }
+  void show(unsigned done) {
+    if (!isTerminal || std::chrono::steady_clock::now() - begin < patience)
+      return;
+    isShown = true;
+    llvm::errs() << "\r" << name << ": " << done << " of " << runs << " runs";
+  }
+
+private:
+  static constexpr std::chrono::seconds patience{1};
+
+  StringRef name;
+  unsigned runs;
+  bool isShown = false;
+  bool isTerminal = llvm::sys::Process::StandardErrIsDisplayed();
+  std::chrono::steady_clock::time_point begin =
+      std::chrono::steady_clock::now();
 };
 } // namespace
 
@@ -278,7 +309,8 @@ Error Verifier::report() {
       " differs from the reference by more than its tolerance");
 }
 
-Error Verifier::verify() {
+llvm::Expected<unsigned> Verifier::runAll() {
+  Progress progress(kernel.name, options.verify);
   unsigned done = 0;
   // Random inputs may break a rule, such as lengths that belong together.
   for (unsigned i = 0; done < options.verify && i < 20 * options.verify; ++i) {
@@ -286,8 +318,16 @@ Error Verifier::verify() {
     if (!ran)
       return ran.takeError();
     done += *ran;
+    progress.show(done);
   }
-  if (done == 0)
+  return done;
+}
+
+Error Verifier::verify() {
+  llvm::Expected<unsigned> done = runAll();
+  if (!done)
+    return done.takeError();
+  if (*done == 0)
     return llvm::createStringError(
         llvm::Twine(kernel.name) +
         ": --verify found no inputs that the kernel takes: " + refusal +

@@ -22,8 +22,8 @@ def data_of(html):
     return {name: value for name, value in data.items() if value is not None}
 
 
-for queries, keys in ((5, 9), (40, 40), (1, 70), (700, 90)):
-    arrays = [rng.standard_normal((2, heads, length, 8)).astype(np.float16) for heads, length in ((6, queries), (2, keys), (2, keys))]
+for queries, keys in ((5, 9), (40, 40), (64, 64), (1, 70), (700, 90)):
+    arrays = [rng.standard_normal((2, heads, length, 8)).astype(np.float16) for heads, length in ((16, queries), (4, keys), (4, keys))]
     files = [folder / f"{name}.npy" for name in "qkv"]
     for file, array in zip(files, arrays):
         np.save(file, array)
@@ -39,4 +39,5 @@ for queries, keys in ((5, 9), (40, 40), (1, 70), (700, 90)):
             assert {**new[name], "base64": ""} == {**old[name], "base64": ""}, name
         elif new[name] != old[name]:
             np.testing.assert_allclose(np.array(new[name], float), np.array(old[name], float), rtol=2e-5, atol=2e-5, err_msg=name)
-    print(f"{queries} queries, {keys} keys: {'packed' if packed else 'text'}{', pooled' if 'pooled' in new else ''}, {len(html) // 1024} KiB")
+    assert queries > 64 or keys > 64 or len(html) < 400000
+    print(f"{queries} queries, {keys} keys: {'packed' if packed else 'text'}{', pooled' if 'pooled' in new else ''}, {new['heads']} heads, {len(html) // 1024} KiB")
