@@ -249,26 +249,38 @@ static Tensor withScale(Node &node, Tensor x) {
   return t.cast(y, node.input(0).element);
 }
 
+/// Over the last dimension, with one weight and at most one bias per feature:
+/// one op.
+static bool isNormOfRows(Node &node, ArrayRef<int64_t> axes) {
+  Tensor &x = node.input(0);
+  auto isPerFeature = [&](Tensor *t) {
+    return !t || (t->rank() == 1 && t->shape[0] == x.shape.back() &&
+                  t->element == x.element);
+  };
+  return axes.size() == 1 && x.rank() >= 2 && x.rank() <= 4 &&
+         isPerFeature(&node.input(1)) && isPerFeature(node.optionalInput(2));
+}
+
 static LogicalResult importLayerNorm(Node &node) {
   TensorBuilder &t = node.build();
   auto axes = normAxes(node);
   if (failed(axes))
     return failure();
+  double epsilon = node.getFloat("epsilon", 1e-5);
+  Tensor *bias = node.optionalInput(2);
+  if (isNormOfRows(node, *axes)) {
+    Tensor &x = node.input(0);
+    Value y = attn::LayerNormOp::create(
+        t.b, t.loc, t.type(x), t.value(x), t.value(node.input(1)),
+        bias ? t.value(*bias) : Value(), t.b.getF64FloatAttr(epsilon));
+    return node.give({x.element, x.shape, y, {}, {}});
+  }
   Tensor x = wide(t, node.input(0));
   Tensor mean = meanOf(t, x, *axes);
   Tensor moved = combine<arith::SubFOp>(t, x, mean);
   Tensor squares = combine<arith::MulFOp>(t, moved, moved);
   Tensor variance = meanOf(t, squares, *axes);
-  double epsilon = node.getFloat("epsilon", 1e-5);
   return node.give(withScale(node, normalized(t, moved, variance, epsilon)));
-}
-
-/// Over the last dimension, with one weight per feature: one op.
-static bool isPlainRmsNorm(Node &node, ArrayRef<int64_t> axes) {
-  Tensor &x = node.input(0), &scale = node.input(1);
-  return axes.size() == 1 && x.rank() >= 2 && x.rank() <= 4 &&
-         scale.rank() == 1 && scale.shape[0] == x.shape.back() &&
-         scale.element == x.element;
 }
 
 static LogicalResult importRmsNorm(Node &node) {
@@ -277,7 +289,7 @@ static LogicalResult importRmsNorm(Node &node) {
   if (failed(axes))
     return failure();
   double epsilon = node.getFloat("epsilon", 1e-5);
-  if (isPlainRmsNorm(node, *axes)) {
+  if (isNormOfRows(node, *axes)) {
     Tensor &x = node.input(0);
     Value y = attn::RmsNormOp::create(t.b, t.loc, t.type(x), t.value(x),
                                       t.value(node.input(1)),
