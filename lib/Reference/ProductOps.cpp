@@ -8,31 +8,6 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::reference;
 
-static LogicalResult evaluateOp(Frame &frame, ProjectOp op) {
-  const Tensor &input = frame.tensor(op.getInput());
-  const Tensor &weight = frame.tensor(op.getWeight());
-  const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
-  int64_t inner = weight.shape[0], columns = weight.shape[1];
-  if (failed(require(op, input.shape.back() == inner,
-                     "input and weight of the same inner size")) ||
-      failed(require(op, !bias || bias->size() == columns,
-                     "a bias per column of the weight")))
-    return failure();
-  SmallVector<int64_t> shape(input.shape);
-  shape.back() = columns;
-  FailureOr<Tensor> result = makeTensor(op, shape);
-  if (failed(result))
-    return failure();
-  for (int64_t position = 0; position < result->size(); ++position) {
-    int64_t row = position / columns, n = position % columns;
-    double sum = 0;
-    for (int64_t k = 0; k < inner; ++k)
-      sum += input.elements[row * inner + k].real * weight.at({k, n}).real;
-    result->elements[position].real = bias ? sum + bias->elements[n].real : sum;
-  }
-  return frame.setTensor(op->getResult(0), std::move(*result));
-}
-
 namespace {
 /// A weight as a matrix of K rows and N columns, however it lies.
 struct Weight {
@@ -54,6 +29,40 @@ struct Weight {
   }
 };
 } // namespace
+
+static LogicalResult evaluateOp(Frame &frame, ProjectOp op) {
+  const Tensor &input = frame.tensor(op.getInput());
+  const Tensor &weight = frame.tensor(op.getWeight());
+  const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
+  int64_t inner = weight.shape[op.depthDim()],
+          columns = weight.shape[op.columnDim()];
+  if (failed(require(op, input.shape.back() == inner,
+                     "input and weight of the same inner size")) ||
+      failed(require(op, !op.hasWeights() || input.shape[0] == weight.shape[0],
+                     "a weight per batch entry")) ||
+      failed(require(op, !bias || bias->size() == columns,
+                     "a bias per column of the weight")))
+    return failure();
+  SmallVector<int64_t> shape(input.shape);
+  shape.back() = columns;
+  FailureOr<Tensor> result = makeTensor(op, shape);
+  if (failed(result))
+    return failure();
+  int64_t perEntry = shape[shape.size() - 2] * columns;
+  for (int64_t position = 0; position < result->size(); ++position) {
+    int64_t row = position / columns, n = position % columns;
+    int64_t matrix =
+        op.hasWeights() ? position / perEntry * inner * columns : 0;
+    double sum = 0;
+    for (int64_t k = 0; k < inner; ++k) {
+      int64_t at = op.getTransposed() ? n * inner + k : k * columns + n;
+      sum += input.elements[row * inner + k].real *
+             weight.elements[matrix + at].real;
+    }
+    result->elements[position].real = bias ? sum + bias->elements[n].real : sum;
+  }
+  return frame.setTensor(op->getResult(0), std::move(*result));
+}
 
 /// A tile op on memrefs has no result.
 static LogicalResult setResult(Frame &frame, Operation *op, Tensor tensor) {
@@ -81,6 +90,24 @@ static LogicalResult evaluateOp(Frame &frame, PackPanelsOp op) {
   return setResult(frame, op, std::move(panels));
 }
 
+/// What becomes of the sum at (m, n).
+static FailureOr<double> epilogue(Frame &frame, ProjectTileOp op, int64_t m,
+                                  int64_t n, double sum) {
+  mlir::Block *block = op.getEpilogueBlock();
+  if (!block)
+    return sum;
+  SmallVector<Datum> arguments{Number::ofReal(sum)};
+  for (Value capture : op.getCaptures()) {
+    const Tensor &tensor = frame.tensor(capture);
+    arguments.push_back(tensor.rank() == 1 ? tensor.elements[n]
+                                           : tensor.at({m, n}));
+  }
+  auto results = frame.run(*block, arguments);
+  if (failed(results))
+    return failure();
+  return std::get<Number>(results->front()).real;
+}
+
 static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
   const Tensor &input = frame.tensor(op.getInput());
   Weight weight{frame.tensor(op.getWeight()), op.getTransposed()};
@@ -104,7 +131,11 @@ static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
       double sum = 0;
       for (int64_t k = 0; k < depth; ++k)
         sum += input.at({m, k}).real * weight.at(k, n);
-      out.at({m, n}).real = bias ? sum + bias->elements[n].real : sum;
+      sum = bias ? sum + bias->elements[n].real : sum;
+      FailureOr<double> result = epilogue(frame, op, m, n, sum);
+      if (failed(result))
+        return failure();
+      out.at({m, n}).real = *result;
     }
   return setResult(frame, op, std::move(out));
 }

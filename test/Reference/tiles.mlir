@@ -174,3 +174,22 @@ func.func @project_tile_transposed() -> tensor<1x2xf32> {
       : tensor<1x2xf32>, tensor<2x2xf32> -> tensor<1x2xf32>
   return %y : tensor<1x2xf32>
 }
+
+// (17 + 1) * 3 and (39 + 1) * 4.
+// CHECK-LABEL: @project_tile_epilogue
+// CHECK-NEXT{LITERAL}: [[54, 160]]
+func.func @project_tile_epilogue() -> tensor<1x2xf32> {
+  %x = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
+  %w = arith.constant dense<[[3.0, 5.0], [2.0, 7.0]]> : tensor<2x2xf32>
+  %b = arith.constant dense<[10.0, 20.0]> : tensor<2xf32>
+  %c = arith.constant dense<[[1.0, 1.0]]> : tensor<1x2xf32>
+  %d = arith.constant dense<[3.0, 4.0]> : tensor<2xf32>
+  %e = tensor.empty() : tensor<1x2xf32>
+  %y = attn.project_tile %x, %w bias %b : tensor<2xf32> with %c, %d : tensor<1x2xf32>, tensor<2xf32> epilogue {
+  ^bb0(%s: f32, %p: f32, %q: f32):
+    %t = arith.addf %s, %p : f32
+    %u = arith.mulf %t, %q : f32
+    attn.yield %u : f32
+  } outs(%e : tensor<1x2xf32>) {schedule = #schedule} : tensor<1x2xf32>, tensor<2x2xf32> -> tensor<1x2xf32>
+  return %y : tensor<1x2xf32>
+}

@@ -306,7 +306,7 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
     Type element =
         computedIn(cast<ShapedType>(op.getOut().getType()).getElementType());
     ProjectSizes sizes(CPUScheduleAttr::of(op), adaptor.getInput(),
-                       adaptor.getWeight(), element);
+                       adaptor.getWeight(), element, op.getEpilogueBlock());
     SmallVector<Value> operands(adaptor.getOperands());
     size_t own = operands.size();
     for (MemRefType type : sizes.scratch())
@@ -315,8 +315,11 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
     return replaceByCall(
         op, rewriter, "project", operands,
         [&](KernelBuilder &k, ValueRange a) {
+          size_t captures = op.getCaptures().size();
           emitProjectTile(k, {a[0], a[1], op.getTransposed(),
                               op.getBias() ? a[2] : Value(), a[own - 1],
+                              op.getEpilogueBlock(),
+                              a.take_front(own - 1).take_back(captures),
                               a.drop_front(own)});
         },
         element);

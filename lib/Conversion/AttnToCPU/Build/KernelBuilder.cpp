@@ -96,11 +96,14 @@ Value KernelBuilder::widen(Value value) {
   Type wide = isa<VectorType>(value.getType()) ? Type(vectorType) : element;
   return arith::ExtFOp::create(builder, loc, wide, value);
 }
-Value KernelBuilder::narrow(Value value, Value memref) {
-  VectorType type = storedVector(memref);
-  if (type == value.getType())
+Value KernelBuilder::toElement(Value value, Type element) {
+  if (element == getElementTypeOrSelf(value))
     return value;
+  auto type = VectorType::get(lanes, element);
   return arith::TruncFOp::create(builder, loc, type, value);
+}
+Value KernelBuilder::narrow(Value value, Value memref) {
+  return toElement(value, getElementTypeOrSelf(memref));
 }
 /// A matrix of one column may have lost its stride, and any is right.
 static Value withUnitStride(OpBuilder &b, Location loc, Value memref) {
@@ -114,9 +117,19 @@ static Value withUnitStride(OpBuilder &b, Location loc, Value memref) {
   return memref::CastOp::create(b, loc, type, memref);
 }
 Value KernelBuilder::load(Value memref, Value row, Value column) {
-  memref = withUnitStride(builder, loc, memref);
-  return widen(vector::LoadOp::create(builder, loc, storedVector(memref),
-                                      memref, ValueRange{row, column}));
+  return widen(loadStored(memref, row, column, Value()));
+}
+Value KernelBuilder::loadStored(Value memref, Value row, Value column,
+                                Value mask) {
+  VectorType type = storedVector(memref);
+  Values at{row, column};
+  if (!mask)
+    return vector::LoadOp::create(builder, loc, type,
+                                  withUnitStride(builder, loc, memref), at);
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(builder, loc, type, memref, at, mask,
+                                      zero);
 }
 void KernelBuilder::store(Value vector, Value memref, Value row, Value column) {
   memref = withUnitStride(builder, loc, memref);
@@ -420,13 +433,7 @@ void KernelBuilder::columnVectors(int64_t dim, int64_t atOnce,
 
 Value KernelBuilder::loadRow(Value memref, Value row, Value column,
                              Value mask) {
-  if (!mask)
-    return load(memref, row, column);
-  VectorType type = storedVector(memref);
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  return widen(vector::MaskedLoadOp::create(
-      builder, loc, type, memref, ValueRange{row, column}, mask, zero));
+  return widen(loadStored(memref, row, column, mask));
 }
 void KernelBuilder::storeRow(Value vector, Value memref, Value row,
                              Value column, Value mask) {
@@ -434,17 +441,4 @@ void KernelBuilder::storeRow(Value vector, Value memref, Value row,
     return store(vector, memref, row, column);
   vector::MaskedStoreOp::create(builder, loc, memref, ValueRange{row, column},
                                 mask, narrow(vector, memref));
-}
-
-SmallVector<RowBlocks> cpu::balancedBlocks(int64_t total, int64_t rows) {
-  int64_t count = (total + rows - 1) / rows;
-  if (count == 0)
-    return {};
-  int64_t small = total / count, larger = total - small * count;
-  SmallVector<RowBlocks> blocks;
-  if (larger)
-    blocks.push_back({0, larger * (small + 1), small + 1});
-  if (larger < count)
-    blocks.push_back({larger * (small + 1), total, small});
-  return blocks;
 }

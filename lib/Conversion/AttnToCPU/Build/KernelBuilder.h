@@ -146,8 +146,11 @@ public:
   void storeRow(Value vector, Value memref, Value row, Value column,
                 Value mask);
 
-  /// A vector as the elements of a memref.
+  /// A vector as the elements of a memref, or of a type.
   Value narrow(Value value, Value memref);
+  Value toElement(Value value, mlir::Type type);
+  /// `lanes` elements of a row as they are.
+  Value loadStored(Value memref, Value row, Value column, Value mask);
 
 private:
   /// Values of memory as `element`.
@@ -159,13 +162,6 @@ private:
                              llvm::function_ref<Value(int64_t, Value)> scalar,
                              llvm::function_ref<Value(Value, int64_t)> vector);
 };
-
-/// Splits `total` rows evenly into blocks of at most `rows`: at most two sizes,
-/// never a small remainder. {begin, end, size of each block}.
-struct RowBlocks {
-  int64_t begin, end, size;
-};
-llvm::SmallVector<RowBlocks> balancedBlocks(int64_t total, int64_t rows);
 
 } // namespace attn::cpu
 

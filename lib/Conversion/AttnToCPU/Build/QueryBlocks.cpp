@@ -31,3 +31,16 @@ Value QueryBlocks::end(Value p) const {
 Value QueryBlocks::isWhole(Value p) const {
   return whole ? k.less(p, whole) : Value();
 }
+
+SmallVector<RowBlocks> cpu::balancedBlocks(int64_t total, int64_t rows) {
+  int64_t count = (total + rows - 1) / rows;
+  if (count == 0)
+    return {};
+  int64_t small = total / count, larger = total - small * count;
+  SmallVector<RowBlocks> blocks;
+  if (larger)
+    blocks.push_back({0, larger * (small + 1), small + 1});
+  if (larger < count)
+    blocks.push_back({larger * (small + 1), total, small});
+  return blocks;
+}

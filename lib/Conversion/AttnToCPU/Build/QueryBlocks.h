@@ -34,6 +34,13 @@ private:
   Value queries, whole; // number of whole query blocks, or null
 };
 
+/// Splits `total` rows evenly into blocks of at most `rows`: at most two sizes,
+/// never a small remainder. {begin, end, size of each block}.
+struct RowBlocks {
+  int64_t begin, end, size;
+};
+llvm::SmallVector<RowBlocks> balancedBlocks(int64_t total, int64_t rows);
+
 } // namespace attn::cpu
 
 #endif

@@ -2,6 +2,7 @@
 // The second product of kind decode: accumulator[query][d] += weight *
 // V[key][d].
 #include "Build/Pairs.h"
+#include "Build/QueryBlocks.h"
 #include "DecodeTile.h"
 
 using namespace mlir;

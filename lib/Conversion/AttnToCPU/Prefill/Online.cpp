@@ -9,6 +9,7 @@
 // then the second: they share V. By sigmoid, every score becomes a weight by
 // itself: there is no maximum, no sum, and a is 1.
 #include "Build/Pairs.h"
+#include "Build/QueryBlocks.h"
 #include "Build/TileProducts.h"
 #include "Kernels.h"
 #include "Score/Normalization.h"

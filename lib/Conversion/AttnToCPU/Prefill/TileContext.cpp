@@ -2,6 +2,7 @@
 // The context by products of tiles: O^T[d][query] += V[:, d] . P^T[:, query]. A
 // is V, transposed once per tile of keys for all query blocks; B is the
 // weights, which the state holds in pairs.
+#include "Build/QueryBlocks.h"
 #include "Build/TileProducts.h"
 #include "StageRows.h"
 #include <numeric>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ProjectBlock.h"
 #include "PackPanels.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -21,8 +22,11 @@ BlockBuilder::BlockBuilder(KernelBuilder &k, const ProjectOperands &operands,
                            const ProjectSizes &sizes, Value waiting)
     : k(k), panel(sizes.panel),
       bias(operands.bias ? asRow(k, operands.bias) : Value()),
-      out(operands.out), waiting(waiting), rows(sizeOf(k, out, 0)),
-      width(sizeOf(k, out, 1)), depth(sizeOf(k, operands.input, 1)) {}
+      out(operands.out), waiting(waiting), epilogue(operands.epilogue),
+      captures(operands.captures),
+      sums(sizes.block ? operands.scratch.back() : Value()),
+      rows(sizeOf(k, out, 0)), width(sizeOf(k, out, 1)),
+      depth(sizeOf(k, operands.input, 1)) {}
 
 /// The columns of vector `v` that exist; null: all.
 Value BlockBuilder::maskOf(const SumBlock &block, int64_t v) {
@@ -84,20 +88,73 @@ RegisterTile BlockBuilder::start(const SumBlock &block) {
                    block.vectors);
 }
 
+/// The epilogue of a vector of sums of row `row` of out.
+Value BlockBuilder::applyEpilogue(const SumBlock &block, Value sum, Value row,
+                                  int64_t v) {
+  Value column = columnOf(block, v), mask = maskOf(block, v);
+  IRMapping values;
+  values.map(epilogue->getArgument(0),
+             k.toElement(sum, epilogue->getArgument(0).getType()));
+  for (auto [argument, capture] :
+       llvm::zip_equal(epilogue->getArguments().drop_front(), captures)) {
+    bool isRow = cast<MemRefType>(capture.getType()).getRank() == 1;
+    Value matrix = isRow ? asRow(k, capture) : capture;
+    values.map(argument,
+               k.loadStored(matrix, isRow ? k.index(0) : row, column, mask));
+  }
+  for (Operation &op : epilogue->without_terminator()) {
+    auto type = VectorType::get(k.lanes, op.getResult(0).getType());
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto all = DenseElementsAttr::get(type, constant.getValue());
+      values.map(constant.getResult(),
+                 arith::ConstantOp::create(k.builder, k.loc, all).getResult());
+      continue;
+    }
+    Values operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(values.lookup(operand));
+    OperationState state(k.loc, op.getName(), operands, type, op.getAttrs());
+    values.map(op.getResult(0), k.builder.create(state)->getResult(0));
+  }
+  return values.lookup(epilogue->getTerminator()->getOperand(0));
+}
+
+/// In a loop, which keeps the code of long epilogues short; the sums come from
+/// the level-1 cache.
+void BlockBuilder::writeBehindEpilogue(const SumBlock &block,
+                                       const RegisterTile &acc) {
+  for (int64_t r = 0; r < block.rows; ++r)
+    for (int64_t v = 0; v < block.vectors; ++v)
+      k.store(acc[r][v], sums, k.index(r), k.index(v * k.lanes));
+  Value last = block.outRows.back();
+  k.loop(k.index(0), k.index(block.rows), 1, [&](Value r) {
+    Value row = k.min(k.add(block.outRows.front(), r), last);
+    for (int64_t v = 0; v < block.vectors; ++v) {
+      Value sum = k.load(sums, r, k.index(v * k.lanes));
+      k.storeRow(applyEpilogue(block, sum, row, v), out, row,
+                 columnOf(block, v), maskOf(block, v));
+    }
+  });
+}
+
+void BlockBuilder::writeOut(const SumBlock &block, const RegisterTile &acc) {
+  if (epilogue)
+    return writeBehindEpilogue(block, acc);
+  for (int64_t v = 0; v < block.vectors; ++v) {
+    Value mask = maskOf(block, v), column = columnOf(block, v);
+    for (int64_t r = 0; r < block.rows; ++r)
+      k.storeRow(acc[r][v], out, block.outRows[r], column, mask);
+  }
+}
+
 /// Sums that have all their products go to out, others to the scratch.
 void BlockBuilder::finish(const SumBlock &block, const RegisterTile &acc) {
-  auto last = [&] {
-    for (int64_t v = 0; v < block.vectors; ++v) {
-      Value mask = maskOf(block, v), column = columnOf(block, v);
-      for (int64_t r = 0; r < block.rows; ++r)
-        k.storeRow(acc[r][v], out, block.outRows[r], column, mask);
-    }
-  };
   auto wait = [&] {
     for (int64_t r = 0; r < block.rows; ++r)
       for (int64_t v = 0; v < block.vectors; ++v)
         k.store(acc[r][v], waiting, k.add(block.sums, r), k.index(v * k.lanes));
   };
+  auto last = [&] { writeOut(block, acc); };
   if (!waiting)
     return last();
   k.choose(k.less(k.add(block.begin, block.steps), depth), wait, last);

@@ -41,6 +41,9 @@ public:
   KernelBuilder &k;
   int64_t panel;
   Value bias, out, waiting;
+  mlir::Block *epilogue;
+  mlir::ValueRange captures;
+  Value sums; // of one block, for the epilogue
   Value rows, width, depth;
 
 private:
@@ -51,6 +54,9 @@ private:
                  llvm::function_ref<Values()> otherwise);
   Values biases(const SumBlock &block);
   RegisterTile start(const SumBlock &block);
+  Value applyEpilogue(const SumBlock &block, Value sum, Value row, int64_t v);
+  void writeBehindEpilogue(const SumBlock &block, const RegisterTile &acc);
+  void writeOut(const SumBlock &block, const RegisterTile &acc);
   void finish(const SumBlock &block, const RegisterTile &acc);
   void prefetch(const SumBlock &block, Value d);
 };

@@ -10,7 +10,7 @@ using namespace attn::cpu;
 static constexpr int64_t leastDepth = 8;
 
 ProjectSizes::ProjectSizes(CPUScheduleAttr schedule, Value input, Value weight,
-                           Type element)
+                           Type element, bool hasEpilogue)
     : rows(schedule.getQueryTile()), panel(schedule.getQueryBlock()),
       depth(schedule.getKeyTile()), packed(0) {
   panels = schedule.getColumnTile() / panel;
@@ -29,6 +29,8 @@ ProjectSizes::ProjectSizes(CPUScheduleAttr schedule, Value input, Value weight,
   int64_t line = 64 * 8 / element.getIntOrFloatBitWidth();
   int64_t distance = (llvm::divideCeil(depth, line) | 1) * line;
   inputs = MemRefType::get({rows, distance}, element);
+  if (hasEpilogue)
+    block = MemRefType::get({schedule.getRows(), panel}, element);
   if (!inPanels || !once)
     sums = MemRefType::get({rows * panels, panel}, element);
   if (!inPanels)
@@ -37,7 +39,7 @@ ProjectSizes::ProjectSizes(CPUScheduleAttr schedule, Value input, Value weight,
 
 SmallVector<MemRefType> ProjectSizes::scratch() const {
   SmallVector<MemRefType> types{inputs};
-  for (MemRefType type : {sums, panelsHere})
+  for (MemRefType type : {sums, panelsHere, block})
     if (type)
       types.push_back(type);
   return types;

@@ -10,7 +10,7 @@ namespace attn::cpu {
 /// How a tile is cut, and the memory that takes.
 struct ProjectSizes {
   ProjectSizes(CPUScheduleAttr schedule, mlir::Value input, mlir::Value weight,
-               mlir::Type element);
+               mlir::Type element, bool hasEpilogue);
 
   /// Rows of a tile at most, and panels of one.
   int64_t rows, panels;
@@ -24,6 +24,8 @@ struct ProjectSizes {
   mlir::MemRefType sums;
   /// What a step packs: null for panels.
   mlir::MemRefType panelsHere;
+  /// The sums of one block, for an epilogue: null without one.
+  mlir::MemRefType block;
 
   mlir::SmallVector<mlir::MemRefType> scratch() const;
 };
@@ -34,6 +36,8 @@ struct ProjectOperands {
   Value input, weight;
   bool transposed;
   Value bias, out;
+  mlir::Block *epilogue; // null: none
+  mlir::ValueRange captures;
   mlir::ValueRange scratch; // as ProjectSizes has it
 };
 

@@ -74,7 +74,7 @@ Projection::Projection(KernelBuilder &k, const ProjectOperands &operands,
     : k(k), input(operands.input), weight(operands.weight),
       transposed(operands.transposed), sizes(sizes),
       inputs(operands.scratch[0]),
-      packed(sizes.panelsHere ? operands.scratch.back() : Value()),
+      packed(sizes.panelsHere ? operands.scratch[2] : Value()),
       block(k, operands, sizes, sizes.sums ? operands.scratch[1] : Value()),
       rows(block.rows), width(block.width), depth(block.depth) {}
 
@@ -263,6 +263,7 @@ void Projection::emit() {
 }
 
 void cpu::emitProjectTile(KernelBuilder &k, const ProjectOperands &operands) {
-  ProjectSizes sizes(k.schedule, operands.input, operands.weight, k.element);
+  ProjectSizes sizes(k.schedule, operands.input, operands.weight, k.element,
+                     operands.epilogue);
   Projection(k, operands, sizes).emit();
 }

@@ -63,10 +63,9 @@ def NormalizeAttention : Pass<"attn-normalize"> {
 def RaiseProjections : Pass<"attn-raise-projections"> {
   let summary = "Turn matrix products of linalg into projections";
   let description = [{
-    `linalg.matmul` and `linalg.batch_matmul` with one weight for the whole batch
-    become `attn.project` where their sums begin at 0 or at a bias per column. A
-    transposed weight must be a constant. Each reason to give up is a remark at
-    the op.
+    `linalg.matmul`, `linalg.batch_matmul` and `linalg.generic` ops that multiply
+    matrices become `attn.project`, with weights as they lie. Each reason to give
+    up is a remark at the op.
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect"];
 }
@@ -258,7 +257,8 @@ def TileProjections : Pass<"attn-tile-projections"> {
   let summary = "One parallel item per tile of a projection";
   let description = [{
     `attn.project` becomes a parallel loop over tiles of rows and columns around
-    `attn.project_tile`.
+    `attn.project_tile`, which computes the elementwise ops behind it too. What
+    ends a chain of them is a remark.
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];

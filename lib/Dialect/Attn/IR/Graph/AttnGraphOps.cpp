@@ -138,28 +138,43 @@ LogicalResult ContextOp::verify() {
   return success();
 }
 
+/// Products of f64 are among themselves; all others are summed in f32.
+static LogicalResult expectProductTypes(ProjectOp op) {
+  Type result = op.getType().getElementType();
+  auto fits = [&](Value operand) {
+    return !operand || getElementTypeOrSelf(operand).isF64() == result.isF64();
+  };
+  if (fits(op.getInput()) && fits(op.getWeight()) && fits(op.getBias())) // C6
+    return success();
+  return op.emitOpError("expects input, weight, bias and result to be all of "
+                        "f64, or none of them");
+}
+
 LogicalResult ProjectOp::verify() {
   RankedTensorType x = getInput().getType(), w = getWeight().getType(),
                    r = getResult().getType();
   if (x.getRank() < 2 || x.getRank() > 3) // C1
     return emitOpError() << "expects the input to have rank 2 or 3, but got "
                          << x;
-  if (w.getRank() != 2) // C2
-    return emitOpError() << "expects the weight to have rank 2, but got " << w;
+  if (w.getRank() != 2 && (w.getRank() != 3 || x.getRank() != 3)) // C2
+    return emitOpError() << "expects the weight to have rank 2, or 3 where the "
+                            "input has, but got "
+                         << w;
   if (failed(expectSameRank(*this, "input", x, "result", r)) || // C3
       failed(expectSize(*this,
                         "the input's last dimension to equal the "
-                        "weight's first",
-                        x.getShape().back(), w.getDimSize(0))) || // C4
+                        "weight's rows",
+                        x.getShape().back(), w.getDimSize(depthDim()))) || // C4
       failed(expectSize(*this,
                         "the result's last dimension to equal the "
-                        "weight's second",
-                        r.getShape().back(), w.getDimSize(1))) || // C5
-      failed(expectElement(*this, "input and weight", x.getElementType(),
-                           w.getElementType())) || // C6
-      failed(expectElement(*this, "input and result", x.getElementType(),
-                           r.getElementType()))) // C6
+                        "weight's columns",
+                        r.getShape().back(),
+                        w.getDimSize(columnDim()))) || // C5
+      failed(expectProductTypes(*this)))               // C6
     return failure();
+  if (hasWeights() && failed(expectSize(*this, "a weight per batch entry",
+                                        w.getDimSize(0), x.getDimSize(0))))
+    return failure(); // C2
   for (auto [a, b] :
        llvm::zip(x.getShape().drop_back(), r.getShape().drop_back()))
     if (failed(expectSize(*this,
@@ -175,11 +190,8 @@ LogicalResult ProjectOp::verify() {
   RankedTensorType b = getBias().getType();
   if (b.getRank() != 1) // C7
     return emitOpError() << "expects the bias to have rank 1, but got " << b;
-  if (failed(expectSize(*this, "a bias per column of the weight",
-                        b.getDimSize(0), w.getDimSize(1)))) // C7
-    return failure();
-  return expectElement(*this, "input and bias", x.getElementType(),
-                       b.getElementType()); // C7
+  return expectSize(*this, "a bias per column of the weight", b.getDimSize(0),
+                    w.getDimSize(columnDim())); // C7
 }
 
 /// Checks joined = (.., S, H*D) against split = (.., H, S, D).

@@ -72,7 +72,8 @@ LogicalResult ContextOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
                      getValue().getType().getRank() - 1, shapes);
 }
 LogicalResult ProjectOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
-  return matrixShape(builder, getResult(), getInput(), getWeight(), 1, shapes);
+  return matrixShape(builder, getResult(), getInput(), getWeight(), columnDim(),
+                     shapes);
 }
 
 LogicalResult SplitHeadsOp::reifyResultShapes(OpBuilder &builder,

@@ -317,8 +317,11 @@ LogicalResult PackPanelsOp::verify() {
     return emitOpError() << "expects panels of as many rows as the weight has, "
                             "but got "
                          << panels << " for " << weight;
-  if (panels.getElementType() != weight.getElementType()) // C2
-    return emitOpError() << "expects panels of the weight's elements, but got "
+  bool widens =
+      panels.getElementType().isF32() && weight.getElementTypeBitWidth() < 32;
+  if (panels.getElementType() != weight.getElementType() && !widens) // C2
+    return emitOpError() << "expects panels of the weight's elements, or of "
+                            "f32 for 16 bits, but got "
                          << panels << " for " << weight;
   return verifyPanels(*this, getSchedule(), panels, columns); // C3
   // C4 is the destination-style interface.
@@ -353,6 +356,48 @@ static LogicalResult verifyWeight(ProjectTileOp op) {
                           weight.getDimSize(!op.getTransposed())))); // C1
 }
 
+mlir::Block *ProjectTileOp::getEpilogueBlock() {
+  return getEpilogue().empty() ? nullptr : &getEpilogue().front().front();
+}
+
+/// What an epilogue captures has an argument each, behind the sum.
+static LogicalResult verifyCaptures(ProjectTileOp op, mlir::Block &block) {
+  auto out = cast<ShapedType>(op.getOut().getType());
+  for (auto [capture, argument] :
+       llvm::zip_equal(op.getCaptures().getTypes(),
+                       TypeRange(block.getArgumentTypes()).drop_front())) {
+    auto type = cast<ShapedType>(capture);
+    int64_t rank = type.getRank();
+    if ((rank == 1 || rank == 2) && type.getElementType() == argument &&
+        succeeded(verifyCompatibleShape(type.getShape(),
+                                        out.getShape().take_back(rank))))
+      continue;
+    return op.emitOpError() << "expects an epilogue to capture matrices like "
+                               "out and rows of it, but got "
+                            << type << " as " << argument;
+  }
+  return success();
+}
+
+static LogicalResult verifyEpilogue(ProjectTileOp op) {
+  mlir::Block *block = op.getEpilogueBlock();
+  if (!block)
+    return op.getCaptures().empty()
+               ? success()
+               : op.emitOpError("expects an epilogue where there are captures");
+  Type out = cast<ShapedType>(op.getOut().getType()).getElementType();
+  auto yield = block->mightHaveTerminator()
+                   ? dyn_cast<YieldOp>(block->getTerminator())
+                   : YieldOp();
+  size_t wanted = 1 + op.getCaptures().size();
+  if (block->getNumArguments() != wanted ||
+      !isa<FloatType>(block->getArgument(0).getType()) || !yield ||
+      yield->getNumOperands() != 1 || yield->getOperand(0).getType() != out)
+    return op.emitOpError() << "expects an epilogue of a sum and " << wanted - 1
+                            << " captured numbers that yields " << out;
+  return verifyCaptures(op, *block);
+}
+
 LogicalResult ProjectTileOp::verify() {
   auto out = cast<ShapedType>(getOut().getType());
   if (failed(verifyWeight(*this)))
@@ -372,6 +417,8 @@ LogicalResult ProjectTileOp::verify() {
   if (schedule.usesDot()) // C6
     return emitOpError("expects a schedule without products = ")
            << stringifyProducts(schedule.getProducts());
+  if (failed(verifyEpilogue(*this))) // C9
+    return failure();
   if (!getBias())
     return success();
   auto bias = cast<ShapedType>(getBias().getType());

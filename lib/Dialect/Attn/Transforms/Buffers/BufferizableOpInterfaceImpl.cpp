@@ -63,7 +63,12 @@ static LogicalResult onBuffers(Operation *op, RewriterBase &rewriter,
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
     newState.addRegion();
   Operation *newOp = rewriter.create(newState);
-  moveScoreFunction(rewriter, op, newOp);
+  if (isa<ProjectTileOp>(op)) // whose epilogue has numbers as arguments
+    for (auto [from, to] :
+         llvm::zip_equal(op->getRegions(), newOp->getRegions()))
+      to.takeBody(from);
+  else
+    moveScoreFunction(rewriter, op, newOp);
   SmallVector<Value> results;
   unsigned kept = 0;
   for (OpResult result : op->getResults()) {

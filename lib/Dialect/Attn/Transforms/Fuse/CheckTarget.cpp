@@ -23,6 +23,7 @@
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "attn/Dialect/Attn/Utils/VectorOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -77,14 +78,7 @@ static LogicalResult expectHead(SdpaOp op, StringRef name,
 /// Ops of score functions that the kernels have vector code for.
 static LogicalResult expectVectorOp(SdpaOp op, Operation &inner) {
   StringRef name = inner.getName().getStringRef();
-  bool isMath = inner.getName().getDialectNamespace() == "math";
-  bool isCode =
-      isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
-          math::CosOp, math::ErfOp, math::Exp2Op, math::ExpM1Op, math::ExpOp,
-          math::FloorOp, math::FmaOp, math::Log1pOp, math::Log2Op, math::LogOp,
-          math::PowFOp, math::RoundEvenOp, math::RoundOp, math::RsqrtOp,
-          math::SinOp, math::SqrtOp, math::TanhOp, math::TruncOp>(inner);
-  if ((isMath && !isCode) || isa<arith::RemFOp>(inner))
+  if (!hasVectorCode(&inner))
     return op.emitOpError()
            << "expects a score function that this target has vector code for, "
               "but it has '"
@@ -133,10 +127,8 @@ static LogicalResult check(SdpaOp op) {
 }
 
 static LogicalResult check(ProjectOp op) {
-  if (failed(expectElement(op, "input", op.getInput())) ||
-      failed(expectStatic(op, "the sizes of its weight", op.getWeight(), 0)))
-    return failure();
-  return expectStatic(op, "the sizes of its weight", op.getWeight(), 1);
+  return failure(failed(expectElement(op, "input", op.getInput())) ||
+                 failed(expectElement(op, "weight", op.getWeight())));
 }
 
 /// The elements of a state follow from those of `out`, and are f32 or f64.

@@ -9,21 +9,28 @@
 //          %y = linalg.matmul ins(%x, %w) outs(%start)
 // After:   %y = attn.project %x, %w, %b
 //
-// linalg.batch_matmul is taken too where one weight serves the whole batch: its
-// map has no batch. A weight that is read transposed becomes a transposed
-// constant if it is one; at run time that copy would cost more than it saves
-// where the input has few rows.
+// Sums that begin elsewhere are added behind:
 //
-// What stays linalg gets a remark: products of other types, with a weight per
-// batch entry or of sizes known at run time only, transposed weights that are
-// no constants, transposed inputs, and sums that begin elsewhere.
+// Before:  %y = linalg.matmul ins(%x, %w) outs(%c)
+// After:   %p = attn.project %x, %w
+//          %y = arith.addf %p, %c
+//
+// Any op that multiplies matrices is taken: linalg.matmul and batch_matmul with
+// any indexing maps, and a linalg.generic of that form. The dimensions of the
+// result say which operand is the input (that with its rows) and which the
+// weight. A weight may be transposed, one for all or one per batch entry. A
+// linalg.transpose of the last two dimensions in front of a weight, that of a
+// projection too, is read through.
+//
+// What stays linalg gets a remark: products of integers, on buffers, transposed
+// or broadcast inputs, more than one batch dimension.
 //
 // Before: any level. After: the same, with fewer linalg ops.
-#include "ConstantMatrix.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
@@ -37,11 +44,16 @@ using namespace mlir;
 using namespace attn;
 
 namespace {
+/// Where the sums of a product begin: at 0, at a bias per column, elsewhere.
+struct Start {
+  Value bias, elsewhere;
+};
+
 /// A product that can become a projection.
 struct Product {
   Value input, weight;
-  Value bias;              // null: none
-  ElementsAttr transposed; // instead of the weight, if not null
+  bool transposed = false;
+  Start start;
 };
 
 /// Either a product or why there is none.
@@ -49,72 +61,108 @@ struct Match {
   Product product;
   StringRef reason;
 };
+
+/// Dimensions of the loops. A batch is one of the result's.
+struct Roles {
+  std::optional<unsigned> batch;
+  unsigned row, column, depth;
+
+  /// Whether `map` gives the batch (if `batched`) and two dimensions.
+  bool reads(AffineMap map, bool batched, unsigned first,
+             unsigned second) const {
+    SmallVector<unsigned> dims{first, second};
+    if (batched)
+      dims.insert(dims.begin(), *batch);
+    return map == AffineMap::getMultiDimMapWithTargets(map.getNumDims(), dims,
+                                                       map.getContext());
+  }
+};
 } // namespace
 
-/// Whether `map` gives the dimensions `dims` in this order.
-static bool reads(AffineMap map, ArrayRef<unsigned> dims) {
-  return map == AffineMap::getMultiDimMapWithTargets(map.getNumDims(), dims,
-                                                     map.getContext());
-}
-
-/// Whether all sums begin at 0, or at a bias per column.
-static bool beginsAtBias(Value init, Value &bias) {
+static Start startOf(Value init) {
   if (matchPattern(init, m_AnyZeroFloat()))
-    return true;
+    return {};
   if (auto fill = init.getDefiningOp<linalg::FillOp>())
-    return matchPattern(fill.value(), m_AnyZeroFloat());
+    if (matchPattern(fill.value(), m_AnyZeroFloat()))
+      return {};
   auto broadcast = init.getDefiningOp<linalg::BroadcastOp>();
-  if (!broadcast ||
-      cast<ShapedType>(broadcast.getInput().getType()).getRank() != 1 ||
-      llvm::is_contained(broadcast.getDimensions(),
-                         cast<ShapedType>(init.getType()).getRank() - 1))
-    return false;
-  bias = broadcast.getInput();
-  return true;
+  bool isBias =
+      broadcast &&
+      cast<ShapedType>(broadcast.getInput().getType()).getRank() == 1 &&
+      !llvm::is_contained(broadcast.getDimensions(),
+                          cast<ShapedType>(init.getType()).getRank() - 1);
+  if (isBias)
+    return {broadcast.getInput(), {}};
+  return {{}, init};
 }
 
-/// The constant weight (N x K) as K x N.
-static ElementsAttr transpose(Value weight) {
-  auto type = cast<RankedTensorType>(weight.getType());
-  int64_t columns = type.getDimSize(0), depth = type.getDimSize(1);
-  return rearrangeConstant(
-      weight, RankedTensorType::get({depth, columns}, type.getElementType()),
-      [&](int64_t i) { return i % columns * depth + i / columns; });
+/// The dimensions by the map of the result.
+static std::optional<Roles> rolesOf(linalg::LinalgOp op) {
+  AffineMap result = op.getIndexingMapsArray().back();
+  unsigned rank = result.getNumResults();
+  if (op.getNumLoops() != rank + 1 || rank < 2 || rank > 3 ||
+      !result.isProjectedPermutation())
+    return std::nullopt;
+  Roles roles;
+  if (rank == 3)
+    roles.batch = result.getDimPosition(0);
+  roles.row = result.getDimPosition(rank - 2);
+  roles.column = result.getDimPosition(rank - 1);
+  for (unsigned dim = 0; dim <= rank; ++dim)
+    if (!result.isFunctionOfDim(dim))
+      roles.depth = dim;
+  return roles;
+}
+
+static bool isFloat(Type type) {
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+}
+
+static StringRef misfit(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics())
+    return "it works on buffers";
+  Type element = getElementTypeOrSelf(op.getDpsInits()[0]);
+  for (Value operand : op.getDpsInputs()) {
+    Type other = getElementTypeOrSelf(operand);
+    if (!isFloat(other) || !isFloat(element) ||
+        other.isF64() != element.isF64())
+      return "its operands are not all of f64, or of f16, bf16 and f32";
+  }
+  return {};
 }
 
 static Match match(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics())
-    return {{}, "it works on buffers"};
-  Product product{op.getDpsInputs()[0], op.getDpsInputs()[1], {}, {}};
-  auto weight = cast<RankedTensorType>(product.weight.getType());
-  auto result = cast<RankedTensorType>(op.getDpsInits()[0].getType());
-  Type element = result.getElementType();
-  if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element) ||
-      weight.getElementType() != element ||
-      getElementTypeOrSelf(product.input) != element)
-    return {{}, "its operands are not of one type f16, bf16, f32 or f64"};
-  // Dimensions of the loops: batch (if any), row, column, depth.
-  unsigned row = op.getNumLoops() - 3, column = row + 1, depth = row + 2;
+  if (StringRef reason = misfit(op); !reason.empty())
+    return {{}, reason};
+  std::optional<Roles> roles = rolesOf(op);
+  if (!roles)
+    return {{}, "its result has no rows and columns, or several batches"};
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  auto batched = [&](unsigned first, unsigned second) {
-    SmallVector<unsigned> dims{first, second};
-    if (row)
-      dims.insert(dims.begin(), 0);
-    return dims;
-  };
-  if (!reads(maps[0], batched(row, depth)) ||
-      !reads(maps[2], batched(row, column)))
+  unsigned first = 0; // the operand with the rows
+  if (!maps[0].isFunctionOfDim(roles->row))
+    first = 1;
+  AffineMap input = maps[first], weight = maps[1 - first];
+  if (!roles->reads(input, roles->batch.has_value(), roles->row, roles->depth))
     return {{}, "its input is transposed or broadcast"};
-  bool transposed = reads(maps[1], {column, depth});
-  if (!transposed && !reads(maps[1], {depth, column}))
-    return {{}, "its weight is not one matrix for all rows"};
-  if (!weight.hasStaticShape())
-    return {{}, "the sizes of its weight are known at run time only"};
-  if (!beginsAtBias(op.getDpsInits()[0], product.bias))
-    return {{}, "its sums begin neither at 0 nor at a bias per column"};
-  if (transposed && !(product.transposed = transpose(product.weight)))
-    return {{}, "its weight is transposed and not a constant"};
-  return {product, {}};
+  bool batched = roles->batch && weight.isFunctionOfDim(*roles->batch);
+  bool transposed = roles->reads(weight, batched, roles->column, roles->depth);
+  if (!transposed &&
+      !roles->reads(weight, batched, roles->depth, roles->column))
+    return {{}, "its weight is no matrix"};
+  return {{op.getDpsInputs()[first], op.getDpsInputs()[1 - first], transposed,
+           startOf(op.getDpsInits()[0])},
+          {}};
+}
+
+/// The weight in front of transposes of its matrices.
+static void readThroughTransposes(Value &weight, bool &transposed) {
+  while (auto op = weight.getDefiningOp<linalg::TransposeOp>()) {
+    ArrayRef<int64_t> order = op.getPermutation();
+    if (order != ArrayRef<int64_t>{1, 0} && order != ArrayRef<int64_t>{0, 2, 1})
+      return;
+    weight = op.getInput();
+    transposed = !transposed;
+  }
 }
 
 static void raise(linalg::LinalgOp op, IRRewriter &rewriter) {
@@ -126,13 +174,21 @@ static void raise(linalg::LinalgOp op, IRRewriter &rewriter) {
     return;
   }
   rewriter.setInsertionPoint(op);
-  Value weight = product.weight;
-  if (product.transposed)
-    weight =
-        arith::ConstantOp::create(rewriter, op.getLoc(), product.transposed);
-  rewriter.replaceOpWithNewOp<ProjectOp>(op, op->getResult(0).getType(),
-                                         product.input, weight, product.bias,
-                                         /*schedule=*/ScheduleInterface());
+  readThroughTransposes(product.weight, product.transposed);
+  Value result = ProjectOp::create(
+      rewriter, op.getLoc(), op->getResult(0).getType(), product.input,
+      product.weight, product.transposed, product.start.bias,
+      /*schedule=*/ScheduleInterface());
+  if (product.start.elsewhere)
+    result = arith::AddFOp::create(rewriter, op.getLoc(), result,
+                                   product.start.elsewhere);
+  rewriter.replaceOp(op, result);
+}
+
+static bool isProduct(linalg::LinalgOp op) {
+  return isa<linalg::MatmulOp, linalg::BatchMatmulOp>(op) ||
+         (isa<linalg::GenericOp>(op) && op.getNumDpsInputs() == 2 &&
+          op.getNumLoops() >= 3 && linalg::isaContractionOpInterface(op));
 }
 
 namespace {
@@ -140,12 +196,19 @@ struct RaiseProjections : attn::impl::RaiseProjectionsBase<RaiseProjections> {
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
-      if (isa<linalg::MatmulOp, linalg::BatchMatmulOp>(op))
+      if (isProduct(op))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops)
       raise(op, rewriter);
+    getOperation()->walk([&](ProjectOp op) {
+      Value weight = op.getWeight();
+      bool transposed = op.getTransposed();
+      readThroughTransposes(weight, transposed);
+      op.getWeightMutable().assign(weight);
+      op.setTransposed(transposed);
+    });
   }
 };
 } // namespace

@@ -299,7 +299,7 @@ static Value flopsOf(OpBuilder &b, Operation *op) {
     return times(pairs, times(two, dims));
   }
   auto project = cast<ProjectOp>(op);
-  Value product = times(two, size(project.getWeight(), 0));
+  Value product = times(two, size(project.getWeight(), project.depthDim()));
   for (int dim = 0; dim < project.getType().getRank(); ++dim)
     product = times(product, size(project.getResult(), dim));
   return product;

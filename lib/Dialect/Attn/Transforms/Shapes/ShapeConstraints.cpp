@@ -41,10 +41,12 @@ void ShapeConstraints::visit(ProjectOp op) {
   int64_t last = rank(x) - 1;
   for (int64_t i = 0; i < last; ++i)
     same(x, i, y, i);
-  same(x, last, w, 0);
-  same(w, 1, y, last);
+  if (op.hasWeights())
+    same(x, 0, w, 0);
+  same(x, last, w, op.depthDim());
+  same(w, op.columnDim(), y, last);
   if (op.getBias())
-    same(op.getBias(), 0, w, 1);
+    same(op.getBias(), 0, w, op.columnDim());
 }
 
 /// One number per head, if there are any.

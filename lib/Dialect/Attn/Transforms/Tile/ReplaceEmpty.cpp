@@ -136,7 +136,7 @@ static void widen(EmptyReplacer &replacer, SdpaOp op) {
 
 /// A projection of no inputs.
 static void projectNothing(EmptyReplacer &replacer, ProjectOp op) {
-  if (op.getWeight().getType().getDimSize(0) != 0)
+  if (op.getWeight().getType().getDimSize(op.depthDim()) != 0)
     return;
   IRRewriter &rewriter = replacer.rewriter;
   Value out = replacer.empties[0];

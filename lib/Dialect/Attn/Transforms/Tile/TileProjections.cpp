@@ -22,6 +22,9 @@
 // as it is. Where the number of rows is known at run time only, both loops are
 // there, and one of them has no items.
 //
+// Elementwise ops behind the product (Epilogue.h) are computed from the sums of
+// a tile, before these are written.
+//
 // A weight that is a constant of at least one panel of columns becomes a
 // constant of panels, so that nothing is packed at run time. The rest of the
 // last panel is 0. Other users keep the matrix.
@@ -29,6 +32,7 @@
 // Before: every project has a schedule. After: no project is left.
 #include "ConstantMatrix.h"
 #include "EmptyResults.h"
+#include "Epilogue.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,20 +53,29 @@ using namespace attn;
 /// Panels that an item packs: rows of a page of memory.
 static constexpr int64_t panelsPerItem = 4;
 
-/// The constant `matrix` in panels of columns; null if it is no constant, or
-/// narrower than a panel.
-static ElementsAttr packConstant(Value matrix, int64_t panel) {
-  auto type = cast<RankedTensorType>(matrix.getType());
-  int64_t depth = type.getDimSize(0), columns = type.getDimSize(1);
+/// The constant weight in panels of columns, one matrix behind the other; null
+/// if it is no constant, or narrower than a panel.
+static ElementsAttr packConstant(ProjectOp op, int64_t panel) {
+  RankedTensorType type = op.getWeight().getType();
+  if (!type.hasStaticShape())
+    return {};
+  int64_t depth = type.getDimSize(op.depthDim()),
+          columns = type.getDimSize(op.columnDim());
   if (columns < panel)
     return {};
-  auto packed = RankedTensorType::get(
-      {static_cast<int64_t>(llvm::divideCeil(columns, panel)), depth, panel},
-      type.getElementType());
-  return rearrangeConstant(matrix, packed, [&](int64_t i) {
-    int64_t row = i / panel % depth,
-            column = i / panel / depth * panel + i % panel;
-    return column < columns ? row * columns + column : -1;
+  int64_t count = llvm::divideCeil(columns, panel);
+  SmallVector<int64_t> shape{count, depth, panel};
+  if (op.hasWeights())
+    shape.insert(shape.begin(), type.getDimSize(0));
+  auto packed = RankedTensorType::get(shape, type.getElementType());
+  bool transposed = op.getTransposed();
+  return rearrangeConstant(op.getWeight(), packed, [=](int64_t i) {
+    int64_t row = i / panel % depth, matrix = i / panel / depth / count,
+            column = i / panel / depth % count * panel + i % panel;
+    int64_t first = matrix * depth * columns;
+    if (column >= columns)
+      return int64_t(-1);
+    return first + (transposed ? column * depth + row : row * columns + column);
   });
 }
 
@@ -146,10 +159,17 @@ private:
   }
   Extent whole(Value tensor, int64_t dim);
 
+  Value weightOf(Value weight, Value entry, Extent first, Extent second);
+  Value matrixOf(Value entry, Extent column);
   Value packedWeight(Value isMany);
   Value multiply(Value weight, Value batches, Value destination);
+  Value emptyResult();
+  void replaceBy(Value result);
+
+  void addEpilogue(ProjectTileOp tile, Value entry, Extent row, Extent column);
 
   ProjectOp op;
+  Epilogue epilogue;
   IRRewriter &b;
   Location loc;
   CPUScheduleAttr schedule;
@@ -160,17 +180,20 @@ private:
 } // namespace
 
 ProjectionTiler::ProjectionTiler(ProjectOp op, IRRewriter &rewriter)
-    : op(op), b(rewriter), loc(op.getLoc()), schedule(CPUScheduleAttr::of(op)),
-      batched(op.getType().getRank() == 3), panel(schedule.getQueryBlock()) {
+    : op(op), epilogue(op), b(rewriter), loc(op.getLoc()),
+      schedule(CPUScheduleAttr::of(op)), batched(op.getType().getRank() == 3),
+      panel(schedule.getQueryBlock()) {
   b.setInsertionPoint(op);
   ReifiedRankedShapedTypeDims shapes;
   (void)op.reifyResultShapes(b, shapes); // never fails
-  auto sizeOf = [&](int64_t dim) {
-    return getValueOrCreateConstantIndexOp(b, loc, shapes[0][dim]);
-  };
-  batches = batched ? sizeOf(0) : index(1);
-  rows = sizeOf(batched);
-  columns = sizeOf(batched + 1);
+  SmallVector<Value> sizes;
+  for (OpFoldResult size : shapes[0])
+    sizes.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
+  epilogue.replaceSizes(b, sizes);
+  b.setInsertionPoint(epilogue.last());
+  batches = batched ? sizes[0] : index(1);
+  rows = sizes[batched];
+  columns = sizes[batched + 1];
   panels = ceilDiv(columns, index(panel));
 }
 
@@ -186,33 +209,60 @@ Extent ProjectionTiler::whole(Value tensor, int64_t dim) {
   return {b.getIndexAttr(0), tensor::getMixedSize(b, loc, tensor, dim)};
 }
 
+/// A matrix of the weight, or panels of it, of one batch entry.
+Value ProjectionTiler::weightOf(Value weight, Value entry, Extent first,
+                                Extent second) {
+  auto type = cast<RankedTensorType>(weight.getType());
+  SmallVector<Extent> ranges{first, second};
+  int64_t rank = type.getRank() - op.hasWeights();
+  if (rank == 3)
+    ranges.push_back(whole(weight, type.getRank() - 1));
+  if (op.hasWeights())
+    ranges.insert(ranges.begin(), Extent{entry, b.getIndexAttr(1)});
+  return extract(b, loc, weight, ranges, rank);
+}
+
+/// Columns of the weight as it is.
+Value ProjectionTiler::matrixOf(Value entry, Extent column) {
+  Value weight = op.getWeight();
+  Extent depth = whole(weight, op.depthDim());
+  return op.getTransposed() ? weightOf(weight, entry, column, depth)
+                            : weightOf(weight, entry, depth, column);
+}
+
 /// The weight in panels, of which there are none unless `isMany`.
 Value ProjectionTiler::packedWeight(Value isMany) {
   Value weight = op.getWeight();
   Value count = select(isMany, panels, index(0));
-  SmallVector<OpFoldResult> sizes{getAsOpFoldResult(count),
-                                  tensor::getMixedSize(b, loc, weight, 0),
+  Extent depth = whole(weight, op.depthDim());
+  SmallVector<OpFoldResult> sizes{getAsOpFoldResult(count), depth.count,
                                   b.getIndexAttr(panel)};
-  Value empty = tensor::EmptyOp::create(
-      b, loc, sizes, op.getWeight().getType().getElementType());
-  Value perItem = index(panelsPerItem);
-  auto forall = scf::ForallOp::create(
-      b, loc,
-      ArrayRef<OpFoldResult>{getAsOpFoldResult(ceilDiv(count, perItem))},
-      ValueRange(empty), /*mapping=*/std::nullopt);
+  Value entries = op.hasWeights() ? batches : index(1);
+  if (op.hasWeights())
+    sizes.insert(sizes.begin(), getAsOpFoldResult(batches));
+  // Numbers of 16 bits are converted once, and not for every block of rows.
+  Type element = op.getWeight().getType().getElementType();
+  if (element.getIntOrFloatBitWidth() < 32)
+    element = b.getF32Type();
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
+  SmallVector<OpFoldResult> bounds{
+      getAsOpFoldResult(entries),
+      getAsOpFoldResult(ceilDiv(count, index(panelsPerItem)))};
+  auto forall = scf::ForallOp::create(b, loc, bounds, ValueRange(empty),
+                                      /*mapping=*/std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(forall.getBody());
-  Value item = forall.getInductionVars()[0];
+  SmallVector<Value> ivs = forall.getInductionVars();
   Extent column =
-      tileRange(b, loc, item, index(panelsPerItem * panel), columns);
-  Value part = extract(b, loc, weight, {whole(weight, 0), column}, 2);
-  SmallVector<Extent> ranges{panelRange(b, loc, column, panel),
-                             whole(weight, 0),
-                             {b.getIndexAttr(0), b.getIndexAttr(panel)}};
-  Value result = forall.getRegionIterArgs().front();
-  Value out = extract(b, loc, result, ranges, 3);
+      tileRange(b, loc, ivs[1], index(panelsPerItem * panel), columns);
+  Value part = matrixOf(ivs[0], column);
+  SmallVector<Extent> ranges{panelRange(b, loc, column, panel), depth,
+                             Extent{b.getIndexAttr(0), b.getIndexAttr(panel)}};
+  if (op.hasWeights())
+    ranges.insert(ranges.begin(), Extent{ivs[0], b.getIndexAttr(1)});
+  Value out = extract(b, loc, forall.getRegionIterArgs().front(), ranges, 3);
   auto pack = PackPanelsOp::create(b, loc, TypeRange(out.getType()), part,
-                                   /*transposed=*/false, out, schedule);
+                                   op.getTransposed(), out, schedule);
   insertInParallel(b, forall, pack.getResult(0), ranges);
   return forall.getResult(0);
 }
@@ -241,31 +291,67 @@ Value ProjectionTiler::multiply(Value weight, Value batchCount,
     outRanges.insert(outRanges.begin(), entry);
   }
   Value input = extract(b, loc, x, inputRanges, 2);
-  bool inPanels = cast<RankedTensorType>(weight.getType()).getRank() == 3;
+  bool inPanels = weight != op.getWeight();
   Value part = inPanels
-                   ? extract(b, loc, weight,
-                             {panelRange(b, loc, column, panel),
-                              whole(weight, 1), whole(weight, 2)},
-                             3)
-                   : extract(b, loc, weight, {whole(weight, 0), column}, 2);
+                   ? weightOf(weight, ivs[0], panelRange(b, loc, column, panel),
+                              whole(weight, 1 + op.hasWeights()))
+                   : matrixOf(ivs[0], column);
   Value bias =
       op.getBias() ? extract(b, loc, op.getBias(), {column}, 1) : Value();
   Value out = extract(b, loc, forall.getRegionIterArgs().front(), outRanges, 2);
-  auto tile =
-      ProjectTileOp::create(b, loc, TypeRange(out.getType()), input, part,
-                            /*transposed=*/false, bias, out, schedule);
+  auto tile = ProjectTileOp::create(b, loc, TypeRange(out.getType()), input,
+                                    part, !inPanels && op.getTransposed(), bias,
+                                    /*captures=*/ValueRange(), out, schedule,
+                                    /*epilogueCount=*/!epilogue.empty());
+  addEpilogue(tile, ivs[0], row, column);
   insertInParallel(b, forall, tile.getResult(0), outRanges);
   return forall.getResult(0);
 }
 
-void ProjectionTiler::tile() {
-  Value result = emptyResults(b, op)[0];
-  if (ElementsAttr constant = packConstant(op.getWeight(), panel)) {
-    Value weight = arith::ConstantOp::create(b, loc, constant);
-    b.replaceOp(op, multiply(weight, batches, result));
+/// What is computed from each sum before it is written.
+void ProjectionTiler::addEpilogue(ProjectTileOp tile, Value entry, Extent row,
+                                  Extent column) {
+  if (epilogue.empty())
     return;
+  SmallVector<EpilogueCapture> captures =
+      epilogue.emit(tile.getEpilogue().front());
+  SmallVector<Extent> ranges{row, column};
+  if (batched)
+    ranges.insert(ranges.begin(), Extent{entry, b.getIndexAttr(1)});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(tile);
+  for (auto [tensor, isRow] : captures)
+    tile.getCapturesMutable().append(isRow
+                                         ? extract(b, loc, tensor, {column}, 1)
+                                         : extract(b, loc, tensor, ranges, 2));
+}
+
+/// The tensor that the loops write.
+Value ProjectionTiler::emptyResult() {
+  Value empty = emptyResults(b, op)[0];
+  auto type = cast<RankedTensorType>(epilogue.last()->getResult(0).getType());
+  if (type == empty.getType())
+    return empty;
+  return tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, empty),
+                                 type.getElementType());
+}
+
+/// The loops' result takes the place of the product, or of its epilogue's.
+void ProjectionTiler::replaceBy(Value result) {
+  b.replaceAllUsesWith(epilogue.last()->getResult(0), result);
+  epilogue.erase(b);
+  b.eraseOp(op);
+}
+
+void ProjectionTiler::tile() {
+  Value result = emptyResult();
+  if (ElementsAttr constant = packConstant(op, panel)) {
+    Value weight = arith::ConstantOp::create(b, loc, constant);
+    return replaceBy(multiply(weight, batches, result));
   }
-  Value total = b.createOrFold<arith::MulIOp>(loc, batches, rows);
+  Value total = op.hasWeights()
+                    ? rows
+                    : b.createOrFold<arith::MulIOp>(loc, batches, rows);
   Value isMany = b.createOrFold<arith::CmpIOp>(
       loc, arith::CmpIPredicate::ugt, total, index(schedule.getQueryTile()));
   std::optional<int64_t> known = getConstantIntValue(isMany);
@@ -275,7 +361,7 @@ void ProjectionTiler::tile() {
   if (!known || *known)
     result =
         multiply(packedWeight(isMany), select(isMany, batches, none), result);
-  b.replaceOp(op, result);
+  replaceBy(result);
 }
 
 namespace {

@@ -18,9 +18,25 @@ func.func @project_c1_rank_4(%x: tensor<1x2x5x6xf32>, %w: tensor<6x4xf32>) {
 
 // -----
 
-func.func @project_c2_weight_of_rank_3(%x: tensor<2x5x6xf32>, %w: tensor<2x6x4xf32>) {
-  // expected-error@+1 {{expects the weight to have rank 2, but got 'tensor<2x6x4xf32>'}}
-  %r = attn.project %x, %w : (tensor<2x5x6xf32>, tensor<2x6x4xf32>) -> tensor<2x5x4xf32>
+func.func @project_c2_weight_of_rank_3(%x: tensor<5x6xf32>, %w: tensor<2x6x4xf32>) {
+  // expected-error@+1 {{expects the weight to have rank 2, or 3 where the input has, but got 'tensor<2x6x4xf32>'}}
+  %r = attn.project %x, %w : (tensor<5x6xf32>, tensor<2x6x4xf32>) -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @project_c2_other_batch(%x: tensor<2x5x6xf32>, %w: tensor<3x6x4xf32>) {
+  // expected-error@+1 {{expects a weight per batch entry, but got 3 and 2}}
+  %r = attn.project %x, %w : (tensor<2x5x6xf32>, tensor<3x6x4xf32>) -> tensor<2x5x4xf32>
+  return
+}
+
+// -----
+
+func.func @project_c4_transposed(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>) {
+  // expected-error@+1 {{expects the input's last dimension to equal the weight's rows, but got 6 and 4}}
+  %r = attn.project %x, %w transposed : (tensor<5x6xf32>, tensor<6x4xf32>) -> tensor<5x4xf32>
   return
 }
 
@@ -43,7 +59,7 @@ func.func @project_c3_other_leading(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>) {
 // -----
 
 func.func @project_c4_other_inner(%x: tensor<5x6xf32>, %w: tensor<7x4xf32>) {
-  // expected-error@+1 {{expects the input's last dimension to equal the weight's first, but got 6 and 7}}
+  // expected-error@+1 {{expects the input's last dimension to equal the weight's rows, but got 6 and 7}}
   %r = attn.project %x, %w : (tensor<5x6xf32>, tensor<7x4xf32>) -> tensor<5x4xf32>
   return
 }
@@ -51,24 +67,24 @@ func.func @project_c4_other_inner(%x: tensor<5x6xf32>, %w: tensor<7x4xf32>) {
 // -----
 
 func.func @project_c5_other_outer(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>) {
-  // expected-error@+1 {{expects the result's last dimension to equal the weight's second, but got 3 and 4}}
+  // expected-error@+1 {{expects the result's last dimension to equal the weight's columns, but got 3 and 4}}
   %r = attn.project %x, %w : (tensor<5x6xf32>, tensor<6x4xf32>) -> tensor<5x3xf32>
   return
 }
 
 // -----
 
-func.func @project_c6_weight_of_other_element(%x: tensor<5x6xf32>, %w: tensor<6x4xf16>) {
-  // expected-error@+1 {{expects input and weight to have the same element type, but got 'f32' and 'f16'}}
-  %r = attn.project %x, %w : (tensor<5x6xf32>, tensor<6x4xf16>) -> tensor<5x4xf32>
+func.func @project_c6_weight_of_other_element(%x: tensor<5x6xf32>, %w: tensor<6x4xf64>) {
+  // expected-error@+1 {{expects input, weight, bias and result to be all of f64, or none of them}}
+  %r = attn.project %x, %w : (tensor<5x6xf32>, tensor<6x4xf64>) -> tensor<5x4xf32>
   return
 }
 
 // -----
 
 func.func @project_c6_result_of_other_element(%x: tensor<5x6xf16>, %w: tensor<6x4xf16>) {
-  // expected-error@+1 {{expects input and result to have the same element type, but got 'f16' and 'f32'}}
-  %r = attn.project %x, %w : (tensor<5x6xf16>, tensor<6x4xf16>) -> tensor<5x4xf32>
+  // expected-error@+1 {{expects input, weight, bias and result to be all of f64, or none of them}}
+  %r = attn.project %x, %w : (tensor<5x6xf16>, tensor<6x4xf16>) -> tensor<5x4xf64>
   return
 }
 
@@ -90,8 +106,8 @@ func.func @project_c7_bias_of_other_size(%x: tensor<5x6xf32>, %w: tensor<6x4xf32
 
 // -----
 
-func.func @project_c7_bias_of_other_element(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>, %b: tensor<4xf64>) {
-  // expected-error@+1 {{expects input and bias to have the same element type, but got 'f32' and 'f64'}}
+func.func @project_c6_bias_of_other_element(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>, %b: tensor<4xf64>) {
+  // expected-error@+1 {{expects input, weight, bias and result to be all of f64, or none of them}}
   %r = attn.project %x, %w, %b : (tensor<5x6xf32>, tensor<6x4xf32>, tensor<4xf64>) -> tensor<5x4xf32>
   return
 }

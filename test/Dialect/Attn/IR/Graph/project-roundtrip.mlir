@@ -17,3 +17,10 @@ func.func @with_bias_and_schedule(%x: tensor<2x?x6xf32>, %w: tensor<6x4xf32>, %b
       : (tensor<2x?x6xf32>, tensor<6x4xf32>, tensor<4xf32>) -> tensor<2x?x4xf32>
   return %y : tensor<2x?x4xf32>
 }
+
+// CHECK-LABEL: func @transposed
+// CHECK: attn.project %arg0, %arg1 transposed, %arg2 : (tensor<2x5x6xf32>, tensor<2x4x6xf32>, tensor<4xf32>) -> tensor<2x5x4xf32>
+func.func @transposed(%x: tensor<2x5x6xf32>, %w: tensor<2x4x6xf32>, %b: tensor<4xf32>) -> tensor<2x5x4xf32> {
+  %y = attn.project %x, %w transposed, %b : (tensor<2x5x6xf32>, tensor<2x4x6xf32>, tensor<4xf32>) -> tensor<2x5x4xf32>
+  return %y : tensor<2x5x4xf32>
+}

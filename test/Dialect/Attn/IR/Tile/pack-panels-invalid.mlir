@@ -34,7 +34,7 @@ func.func @pack_panels_c1_depth_transposed(%w: memref<6x7xf32>, %p: memref<2x6x4
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 func.func @pack_panels_c2_elements(%w: memref<6x7xf32>, %p: memref<2x6x4xf16>) {
-  // expected-error@+1 {{expects panels of the weight's elements, but got 'memref<2x6x4xf16>' for 'memref<6x7xf32>'}}
+  // expected-error@+1 {{expects panels of the weight's elements, or of f32 for 16 bits, but got 'memref<2x6x4xf16>' for 'memref<6x7xf32>'}}
   attn.pack_panels %w outs(%p : memref<2x6x4xf16>) {schedule = #s} : memref<6x7xf32>
   return
 }

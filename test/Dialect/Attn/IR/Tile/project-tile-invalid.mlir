@@ -170,3 +170,40 @@ func.func @project_tile_c8_columns(%x: memref<5x6xf32>, %w: memref<6x769xf32>, %
       : memref<5x6xf32>, memref<6x769xf32>
   return
 }
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c9_captures_alone(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %c: memref<5x4xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects an epilogue where there are captures}}
+  attn.project_tile %x, %w with %c : memref<5x4xf32> outs(%o : memref<5x4xf32>) {schedule = #s} : memref<5x6xf32>, memref<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c9_other_result(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %o: memref<5x4xf16>) {
+  // expected-error@+1 {{expects an epilogue of a sum and 0 captured numbers that yields 'f16'}}
+  attn.project_tile %x, %w epilogue {
+  ^bb0(%s: f32):
+    attn.yield %s : f32
+  } outs(%o : memref<5x4xf16>) {schedule = #s} : memref<5x6xf32>, memref<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @project_tile_c9_other_capture(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %c: memref<4x5xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects an epilogue to capture matrices like out and rows of it, but got 'memref<4x5xf32>' as 'f32'}}
+  attn.project_tile %x, %w with %c : memref<4x5xf32> epilogue {
+  ^bb0(%s: f32, %r: f32):
+    %t = arith.addf %s, %r : f32
+    attn.yield %t : f32
+  } outs(%o : memref<5x4xf32>) {schedule = #s} : memref<5x6xf32>, memref<6x4xf32>
+  return
+}

@@ -56,3 +56,11 @@ func.func @project_tile_c8_largest(%x: memref<16x6xf32>, %w: memref<6x768xf32>, 
       : memref<16x6xf32>, memref<6x768xf32>
   return
 }
+
+func.func @project_tile_c9_epilogue(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %c: memref<?x4xf16>, %d: memref<4xf32>, %o: memref<5x4xf16>) {
+  attn.project_tile %x, %w with %c, %d : memref<?x4xf16>, memref<4xf32> epilogue {
+  ^bb0(%s: f32, %a: f16, %b: f32):
+    attn.yield %a : f16
+  } outs(%o : memref<5x4xf16>) {schedule = #s} : memref<5x6xf32>, memref<6x4xf32>
+  return
+}

@@ -8,9 +8,8 @@
 
 // CHECK-LABEL: @f
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<{{\[\[}}1.000000e+00, 2.000000e+00]]> : tensor<1x2xf32>
-// CHECK-DAG: %[[T:.*]] = arith.constant dense<{{\[\[}}1.000000e+00], [2.000000e+00]]> : tensor<2x1xf32>
 // CHECK: %[[START:.*]] = linalg.broadcast
-// CHECK: %[[Y:.*]] = attn.project %arg0, %[[T]], %arg1
+// CHECK: %[[Y:.*]] = attn.project %arg0, %[[W]] transposed, %arg1
 // CHECK: return %[[Y]], %[[Y]], %[[START]], %[[W]]
 func.func @f(%x: tensor<5x2xf32>, %b: tensor<1xf32>) -> (tensor<5x1xf32>, tensor<5x1xf32>, tensor<5x1xf32>, tensor<1x2xf32>) {
   %w = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>

@@ -205,7 +205,8 @@ def Attn_ContextOp : Attn_GraphOp<"context"> {
 def Attn_ProjectOp : Attn_GraphOp<"project"> {
   let summary = "linear projection";
   let description = [{
-    `result[.., n] = sum_k input[.., k] * weight[k, n] (+ bias[n])`.
+    `result[.., n] = sum_k input[.., k] * weight[k, n] (+ bias[n])`. A `transposed`
+    weight is read as `weight[n, k]`; one of rank 3 has a matrix per batch entry.
 
     ```mlir
     func.func @project(%x: tensor<?x6xf32>, %w: tensor<6x4xf32>, %b: tensor<4xf32>) -> tensor<?x4xf32> {
@@ -215,12 +216,25 @@ def Attn_ProjectOp : Attn_GraphOp<"project"> {
     ```
   }];
   let arguments = (ins Attn_FloatTensor:$input, Attn_FloatTensor:$weight,
-                       Optional<Attn_FloatTensor>:$bias,
+                       UnitAttr:$transposed, Optional<Attn_FloatTensor>:$bias,
                        OptionalAttr<Attn_ScheduleInterface>:$schedule);
   let results = (outs Attn_FloatTensor:$result);
   let assemblyFormat = [{
-    $input `,` $weight (`,` $bias^)? attr-dict
+    $input `,` $weight (`transposed` $transposed^)? (`,` $bias^)? attr-dict
     `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input,
+    "::mlir::Value":$weight, "::mlir::Value":$bias,
+    "::attn::ScheduleInterface":$schedule), [{
+    build($_builder, $_state, result, input, weight, /*transposed=*/false, bias,
+          schedule);
+  }]>];
+  let extraClassDeclaration = [{
+    /// Whether each batch entry has a weight of its own.
+    bool hasWeights() { return getWeight().getType().getRank() == 3; }
+    /// The weight's dimensions of size K and N.
+    int64_t depthDim() { return hasWeights() + getTransposed(); }
+    int64_t columnDim() { return hasWeights() + !getTransposed(); }
   }];
 }
 

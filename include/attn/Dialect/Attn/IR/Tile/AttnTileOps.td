@@ -253,23 +253,33 @@ def Attn_PackPanelsOp : Attn_Op<"pack_panels", [
 }
 
 def Attn_ProjectTileOp : Attn_Op<"project_tile", [
-    DestinationStyleOpInterface,
+    AttrSizedOperandSegments, IsolatedFromAbove, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "one tile of a linear projection";
   let description = [{
     `out = input * weight (+ bias)` for matrices: (M x K) times (K x N), bias N.
     The weight may be packed, as `attn.pack_panels` does (P x K x W); columns behind
     N are ignored. A matrix may be `transposed`, N x K.
+
+    An `epilogue` computes an element of out from the sum and the elements of what
+    it captures: matrices like out, and rows of N elements.
   }];
   let arguments = (ins Attn_Shaped:$input, Attn_Shaped:$weight, UnitAttr:$transposed,
-    Optional<Attn_Shaped>:$bias, Attn_Shaped:$out, Attn_CPUScheduleAttr:$schedule);
+    Optional<Attn_Shaped>:$bias, Variadic<Attn_Shaped>:$captures, Attn_Shaped:$out,
+    Attn_CPUScheduleAttr:$schedule);
+  // Variadic, because upstream's mlir::clone of a destination-style op does not
+  // survive an empty region.
+  let regions = (region VariadicRegion<SizedRegion<1>>:$epilogue);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $input `,` $weight (`transposed` $transposed^)? (`bias` $bias^ `:` type($bias))? `outs` `(` $out `:` type($out) `)`
+    $input `,` $weight (`transposed` $transposed^)? (`bias` $bias^ `:` type($bias))?
+    (`with` $captures^ `:` type($captures))? (`epilogue` $epilogue^)? `outs` `(` $out `:` type($out) `)`
     attr-dict `:` type($input) `,` type($weight) (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();
+    /// The block of the epilogue; null where there is none.
+    ::mlir::Block *getEpilogueBlock();
   }];
   let hasVerifier = 1;
 }

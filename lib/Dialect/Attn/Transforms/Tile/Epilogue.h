@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Elementwise ops behind a product that are computed with its sums.
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_EPILOGUE_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_EPILOGUE_H
+
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+
+namespace attn {
+
+/// A tensor that an epilogue reads: of the product's shape, or one number per
+/// column.
+struct EpilogueCapture {
+  mlir::Value tensor;
+  bool isRow;
+};
+
+class Epilogue {
+public:
+  /// The longest chain of ops behind `op` from which one value leaves. What
+  /// ends it is a remark.
+  explicit Epilogue(ProjectOp op);
+
+  /// The op whose result is the chain's; the product itself without a chain.
+  mlir::Operation *last() const;
+  bool empty() const { return ops.empty(); }
+  /// The chain as a block of (sum, captured numbers..), in `region`.
+  llvm::SmallVector<EpilogueCapture> emit(mlir::Region &region) const;
+  /// `sizes` take the place of the sizes of the product and of the chain.
+  void replaceSizes(mlir::RewriterBase &rewriter,
+                    llvm::ArrayRef<mlir::Value> sizes) const;
+  /// Erases the ops, the last of which has been replaced.
+  void erase(mlir::RewriterBase &rewriter) const;
+
+private:
+  ProjectOp op;
+  mlir::Value product;
+  llvm::SmallVector<mlir::Operation *> ops; ///< in the order of the block
+};
+
+} // namespace attn
+
+#endif
