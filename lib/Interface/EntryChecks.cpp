@@ -46,9 +46,35 @@ static Check tableCheck(const Port &port,
           }};
 }
 
+using FirstUses = llvm::StringMap<std::pair<const Port *, int64_t>>;
+
+/// A size of a result that is the sum of others and of numbers.
+static Check sumCheck(const std::string &text, StringRef sum, int64_t offset,
+                      const FirstUses &firstUse) {
+  SmallVector<int64_t> places;
+  int64_t number = 0;
+  for (StringRef part : llvm::split(sum, '+')) {
+    int64_t known;
+    if (!part.getAsInteger(10, known)) {
+      number += known;
+      continue;
+    }
+    auto [port, dim] = firstUse.lookup(part);
+    places.push_back(ArgsLayout::shape(*port, dim));
+  }
+  return {text + " is not " + sum.str(), [=](Emitter &e, Value args) -> Value {
+            Value wanted = e.constant(e.i64, number);
+            for (int64_t place : places)
+              wanted =
+                  LLVM::AddOp::create(e.b, wanted, e.load(e.i64, args, place));
+            return e.compare(ICmpPredicate::ne, e.load(e.i64, args, offset),
+                             wanted);
+          }};
+}
+
 std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
   std::vector<Check> checks;
-  llvm::StringMap<std::pair<const Port *, int64_t>> firstUse;
+  FirstUses firstUse;
   for (const Port &port : ports)
     for (int64_t dim = 0; dim < port.attr.getRank(); ++dim) {
       int64_t offset = ArgsLayout::shape(port, dim);
@@ -59,6 +85,11 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
                             return e.compare(ICmpPredicate::ne,
                                              e.load(e.i64, args, offset), size);
                           }});
+        continue;
+      }
+      StringRef symbol = port.attr.getSymbols()[dim];
+      if (symbol.contains('+')) {
+        checks.push_back(sumCheck(text, symbol, offset, firstUse));
         continue;
       }
       auto [use, isFirst] =

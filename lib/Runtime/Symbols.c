@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Runtime.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const attn_rt_binding *attn_rt_find_binding(const attn_rt_bindings *bindings,
@@ -45,6 +46,28 @@ int attn_rt_bind_shape(attn_rt_bindings *bindings, const attn_rt_port *port,
   return 0;
 }
 
+/* The size that a name stands for, or several and numbers joined by '+'; -1 if
+ * a name is not bound. */
+static int64_t size_of(const attn_rt_bindings *bindings, const char *sum) {
+  int64_t size = 0;
+  while (*sum) {
+    size_t length = strcspn(sum, "+");
+    int64_t one = -1;
+    if (*sum >= '0' && *sum <= '9')
+      one = strtoll(sum, NULL, 10);
+    for (int32_t i = 0; one < 0 && i < bindings->count; ++i) {
+      const char *symbol = bindings->entries[i].symbol;
+      if (strlen(symbol) == length && strncmp(symbol, sum, length) == 0)
+        one = bindings->entries[i].size;
+    }
+    if (one < 0)
+      return -1;
+    size += one;
+    sum += length + (sum[length] == '+');
+  }
+  return size;
+}
+
 const char *attn_rt_port_shape(const attn_rt_bindings *bindings,
                                const attn_rt_port *port, attn_rt_array *array) {
   memset(array, 0, sizeof *array);
@@ -54,11 +77,9 @@ const char *attn_rt_port_shape(const attn_rt_bindings *bindings,
     array->shape[i] = port->shape[i];
     if (port->shape[i] >= 0)
       continue;
-    const attn_rt_binding *bound =
-        attn_rt_find_binding(bindings, port->symbols[i]);
-    if (!bound)
+    array->shape[i] = size_of(bindings, port->symbols[i]);
+    if (array->shape[i] < 0)
       return port->symbols[i];
-    array->shape[i] = bound->size;
   }
   return NULL;
 }

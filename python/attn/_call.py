@@ -92,6 +92,13 @@ _shape_of, _requires_grad = operator.attrgetter("shape"), operator.attrgetter("r
 _OVERLAP, _REASONS = 4, 8
 
 
+def _size(size, sizes):
+    """A number, a name, or the sum of such: "past+new"."""
+    if not isinstance(size, str):
+        return size
+    return sum(int(part) if part.isdigit() else sizes[part] for part in size.split("+"))
+
+
 class Argument(collections.namedtuple("Argument", "name dtype shape")):
     """An argument or a result of a kernel.
 
@@ -367,7 +374,7 @@ class Kernel:
                 raise ValueError
             for name, size in zip(port.shape, shape):
                 sizes.setdefault(name, size)
-        found = tuple(tuple(sizes[s] if isinstance(s, str) else s for s in r.shape) for r in self.results)
+        found = tuple(tuple(_size(s, sizes) for s in r.shape) for r in self.results)
         if len(self._shapes) > 64:
             self._shapes.clear()
         self._shapes[tuple(map(tuple, shapes))] = found

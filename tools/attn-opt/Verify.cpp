@@ -103,8 +103,15 @@ static llvm::StringMap<int64_t> chooseSizes(const Kernel &kernel,
 static SmallVector<int64_t> shapeOf(PortAttr port,
                                     const llvm::StringMap<int64_t> &sizes) {
   SmallVector<int64_t> shape;
-  for (auto [size, symbol] : llvm::zip(port.getSizes(), port.getSymbols()))
-    shape.push_back(size < 0 ? sizes.lookup(symbol) : size);
+  for (auto [size, symbol] : llvm::zip(port.getSizes(), port.getSymbols())) {
+    int64_t sum = std::max<int64_t>(size, 0);
+    if (size < 0) // a name, or the sum of names and numbers
+      for (StringRef part : llvm::split(symbol.getValue(), '+')) {
+        int64_t known;
+        sum += part.getAsInteger(10, known) ? sizes.lookup(part) : known;
+      }
+    shape.push_back(sum);
+  }
   return shape;
 }
 

@@ -103,6 +103,11 @@ case("unknown-joined", tensors(joined=True), q_num_heads=4, kv_num_heads=2,
      shapes={"Q": ["batch", "sq", 32], "K": ["batch", "skv", 16], "V": ["batch", "skv", 16]})
 case("unknown-past", tensors(t=12, past=7), shapes={"Q": ["batch", 4, "new", 8], "K": ["batch", 2, "new", 8], "V": ["batch", 2, "new", 8],
      "past_key": ["batch", 2, "past", 8], "past_value": ["batch", 2, "past", 8]}, is_causal=1)
+case("unknown-past-present", tensors(t=12, past=7), ("Y", "present_key", "present_value", "qk_matmul_output"), is_causal=1, shapes={
+    "Q": ["batch", 4, "new", 8], "K": ["batch", 2, "new", 8], "V": ["batch", 2, "new", 8], "past_key": ["batch", 2, "past", 8],
+    "past_value": ["batch", 2, "past", 8]})
+case("unknown-past-and-known", tensors(t=12, past=7), ("present_key", "present_value", "Y"), shapes={
+    "past_key": [2, 2, "past", 8], "past_value": [2, 2, "past", 8]})
 case("unknown-past-other-length", tensors(s=3, t=12, past=7), shapes={**UNKNOWN, "past_key": ["batch", 2, "past", 8],
      "past_value": ["batch", 2, "past", 8]}, is_causal=1, right_window_size=2, left_window_size=9)
 

@@ -95,7 +95,8 @@ def Attn_PortAttr : Attn_Attr<"Port", "port"> {
   let description = [{
     An entry of a function's attribute `attn.ports`, which holds the arguments
     and then the results. Per dimension stands the size it must have, or the
-    name of an unknown one: equal names are equal sizes.
+    name of an unknown one: equal names are equal sizes. A result may have a sum
+    of names and numbers, "past+new".
 
     ```text
     #attn.port<"q", input [q0, 8, q2, 64] : tensor<?x8x?x64xf32>>

@@ -15,6 +15,9 @@
 // dimension that must equal a static size has that size and no symbol, although
 // its type may not know it.
 //
+// A result may be as long as others together, by tensor.concat: then its size
+// is their sum, "past+new" or "q0+4".
+//
 // A table that a region captures must have an element, unless there is no query
 // to read it for;
 //   #attn.port<"table", .., not_empty [[q0, q2]]>
@@ -34,6 +37,7 @@
 #include "attn/Interface/ElementTypes.h"
 #include "attn/Interface/KernelSignature.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -90,6 +94,29 @@ struct PortWriter {
   llvm::DenseMap<unsigned, std::string> symbols{};
   llvm::DenseMap<unsigned, std::string> given{}; ///< Names that sizes have.
   llvm::StringSet<> used{};
+  llvm::DenseMap<unsigned, SmallVector<Dim>> sums{}; ///< By tensor.concat.
+
+  /// The names and numbers that a size is the sum of, or an empty text.
+  std::string sumOf(unsigned size, unsigned depth = 0) {
+    if (auto known = symbols.find(size); known != symbols.end())
+      return known->second;
+    auto parts = sums.find(size);
+    if (parts == sums.end() || depth > 8)
+      return "";
+    std::string text;
+    int64_t number = 0;
+    for (Dim part : parts->second) {
+      if (int64_t known = classes.sizeOf(part); known >= 0) {
+        number += known;
+        continue;
+      }
+      std::string one = sumOf(classes.find(part), depth + 1);
+      if (one.empty())
+        return "";
+      text += (text.empty() ? "" : "+") + one;
+    }
+    return number ? text + "+" + std::to_string(number) : text;
+  }
 
   /// `given` where there is a name, which no other size has.
   std::string nameOf(unsigned size, StringRef port, int64_t dim) {
@@ -108,10 +135,14 @@ struct PortWriter {
       port.sizes.push_back(size);
       std::string symbol;
       if (size < 0) {
-        auto [entry, isNew] = symbols.try_emplace(classes.find({value, i}));
-        if (isNew)
-          entry->second = nameOf(entry->first, name, i);
-        symbol = entry->second;
+        unsigned size = classes.find({value, i});
+        symbol = input ? "" : sumOf(size);
+        if (symbol.empty()) {
+          auto [entry, isNew] = symbols.try_emplace(size);
+          if (isNew)
+            entry->second = nameOf(size, name, i);
+          symbol = entry->second;
+        }
       }
       port.symbols.push_back(builder.getStringAttr(symbol));
     }
@@ -320,6 +351,13 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
 
   PortWriter writer{classes, Builder(&getContext())};
   readNames(function, writer);
+  function.walk([&](tensor::ConcatOp joined) {
+    auto dim = static_cast<int64_t>(joined.getDim());
+    SmallVector<Dim> &parts = writer.sums[classes.find({joined, dim})];
+    if (parts.empty())
+      for (Value input : joined.getInputs())
+        parts.push_back({input, dim});
+  });
   std::vector<Port> inputs;
   llvm::StringSet<> used;
   for (BlockArgument argument : function.getArguments()) {
