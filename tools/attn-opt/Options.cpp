@@ -223,6 +223,9 @@ static bool readLab(const CommandLine &line, Options &options) {
   options.withLab = line.withLab || isLab;
   if (line.withLab && options.emit != Emit::Executable)
     return complain("--with-lab goes with --emit=exe");
+  if (options.withLab && !options.compileFrom.empty())
+    return complain("a picture begins with a specification: --with-lab and "
+                    "--emit=lab do not go with --compile-from");
   std::vector<std::string> &arguments = options.labArguments;
   auto isGiven = [](const cl::Option &option) {
     return option.getNumOccurrences() > 0;
