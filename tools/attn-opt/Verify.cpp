@@ -13,6 +13,7 @@
 #include "attn/Dialect/Attn/IR/AttnAttributes.h"
 #include "attn/Reference/Reference.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Format.h"
