@@ -32,7 +32,7 @@ using namespace attn;
 using namespace attn::cpu;
 
 /// Rows of the weight that few rows of the input take per step, in place.
-static constexpr int64_t streamedRows = 8;
+static constexpr int64_t streamedRows = 16;
 
 namespace {
 class Projection {
@@ -58,6 +58,7 @@ private:
 
   // Few rows.
   void stream(int64_t count);
+  void streamBy(int64_t count);
 
   KernelBuilder &k;
   Value input, weight;
@@ -220,7 +221,8 @@ void Projection::tall() {
 
 // --- few rows ---
 
-/// All rows, at most `count`; the last panel moves back.
+/// All rows, at most `count`, of which the last may stand for several; the last
+/// panel moves back.
 void Projection::stream(int64_t count) {
   Value last = k.sub(width, k.index(sizes.panel));
   Values rowsOf;
@@ -229,37 +231,39 @@ void Projection::stream(int64_t count) {
   steps(streamedRows, [&](Value begin, Value steps) {
     k.loop(k.index(0), width, sizes.panel, [&](Value next) {
       Value column = k.min(next, last);
-      SumBlock part{count,
-                    k.vectors,
-                    rowsOf,
-                    {},
-                    column,
-                    begin,
-                    steps,
-                    k.mul(k.div(next, sizes.panel), sizes.rows),
-                    {weight, begin, column},
-                    {},
-                    /*masked=*/false};
-      block.multiply(part, input, rowsOf, begin);
+      Value sums = k.mul(k.div(next, sizes.panel), sizes.rows);
+      block.multiply({count,
+                      k.vectors,
+                      rowsOf,
+                      {},
+                      column,
+                      begin,
+                      steps,
+                      sums,
+                      {weight, begin, column},
+                      {},
+                      /*masked=*/false},
+                     input, rowsOf, begin);
     });
   });
+}
+
+/// By blocks of a quarter, half or all of a block's rows, or of one row.
+void Projection::streamBy(int64_t count) {
+  if (count == k.rows)
+    return stream(count);
+  k.choose(
+      k.less(rows, k.index(count + 1)), [&] { stream(count); },
+      [&] { streamBy(std::min(2 * count, k.rows)); });
 }
 
 void Projection::emit() {
   if (inPanels() || transposed)
     return tall();
-  auto both = [&](Value a, Value b) {
-    return arith::AndIOp::create(k.builder, k.loc, a, b).getResult();
-  };
   Value few = k.less(rows, k.index(k.rows + 1));
   Value wide = k.less(k.index(sizes.panel - 1), width);
-  auto streams = [&] {
-    k.choose(
-        k.less(rows, k.index(2)), [&] { stream(1); }, [&] { stream(k.rows); });
-  };
-  k.choose(
-      both(few, wide), [&] { k.when(k.less(k.index(0), rows), streams); },
-      [&] { tall(); });
+  Value both = arith::AndIOp::create(k.builder, k.loc, few, wide);
+  k.choose(both, [&] { streamBy(1); }, [&] { tall(); });
 }
 
 void cpu::emitProjectTile(KernelBuilder &k, const ProjectOperands &operands) {

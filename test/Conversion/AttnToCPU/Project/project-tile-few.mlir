@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Few rows read the weight in place, eight of its rows at a time; a single row
+// Few rows read the weight in place, sixteen of its rows at a time; a single row
 // is not repeated to fill a block. The last panel moves back, so nothing is
 // masked.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
@@ -7,9 +7,9 @@
 
 // CHECK-LABEL: func.func private @one.project(
 // CHECK-NOT: vector.maskedload
-// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c8
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c16
 // CHECK: arith.minsi %{{.*}}, %c2
-// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c1 iter_args(%{{.*}} = %{{.*}}) -> (vector<4xf32>)
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1 iter_args(%{{.*}} = %{{.*}}) -> (vector<4xf32>)
 // CHECK: vector.load %arg1
 // CHECK-NOT: vector.maskedload
 // CHECK: func.func private @one.kernel
@@ -19,7 +19,7 @@ func.func private @one.kernel(%x: memref<1x64xf32>, %w: memref<64x6xf32>, %o: me
 }
 
 // CHECK-LABEL: func.func private @two.project(
-// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c1 iter_args(%{{.*}}, %{{.*}}) -> (vector<4xf32>, vector<4xf32>)
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1 iter_args(%{{.*}}, %{{.*}}) -> (vector<4xf32>, vector<4xf32>)
 // CHECK: vector.load %arg1
 // CHECK: func.func private @two.kernel
 func.func private @two.kernel(%x: memref<2x64xf32>, %w: memref<64x6xf32>, %o: memref<2x6xf32>) {
