@@ -73,6 +73,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   AssignScheduleOptions schedule;
   schedule.prefillSplitKeys = options.splitKeys;
@@ -101,6 +102,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createWidenElements());
+  pm.addNestedPass<func::FuncOp>(createReuseOperands());
   pm.addPass(createLowerSignature());
   // Results are computed in the caller's memory, not copied there.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());

@@ -207,6 +207,24 @@ def YieldIntoArguments : Pass<"attn-yield-into-arguments"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def ReuseOperands : Pass<"attn-reuse-operands"> {
+  let summary = "Elementwise ops compute in the memory of an operand";
+  let description = [{
+    A `linalg` op on elements that has a new tensor for its result takes an
+    operand of the same type instead, if nothing else reads that.
+  }];
+}
+
+def ClampLookups : Pass<"attn-clamp-lookups"> {
+  let summary = "Look-ups by numbers that a tensor holds stay inside";
+  let description = [{
+    Indices of `tensor.extract` that depend on elements of tensors become those
+    of the nearest element.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def LowerPrologue : Pass<"attn-lower-prologue"> {
   let summary = "Norms and rotations of rows become linalg ops";
   let description = [{

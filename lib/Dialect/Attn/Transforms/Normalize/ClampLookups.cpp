@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Look-ups by numbers that a tensor holds stay inside of what they look in.
+//
+// Before:  ^bb0(%id: i64, %out: f32):
+//            %row = arith.index_cast %id : i64 to index
+//            %x = tensor.extract %table[%row, %column]
+// After:       %high = arith.minsi %row, %last
+//              %inside = arith.maxsi %high, %c0
+//              %x = tensor.extract %table[%inside, %column]
+//
+// The numbers are known when the kernel runs, which must not read other
+// memory. An index outside of the table gives its nearest element, as in score
+// functions, whose kernels see to it themselves. Indices that are computed from
+// loop counters and sizes are the specification's own.
+//
+// Before: any. After: the same; tensor.extract outside of attn ops has indices
+// inside of its tensor wherever they depend on elements of tensors.
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CLAMPLOOKUPS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+
+/// Whether `value` is computed from elements of tensors.
+static bool isData(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return !isa<IndexType>(argument.getType());
+  Operation *op = value.getDefiningOp();
+  if (isa<tensor::ExtractOp>(op) || op->getNumRegions() > 0)
+    return true;
+  if (isa<linalg::IndexOp, tensor::DimOp>(op) || !seen.insert(op).second)
+    return false;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return !isa<TensorType>(operand.getType()) && isData(operand, seen);
+  });
+}
+
+static Value clamp(OpBuilder &b, tensor::ExtractOp op, int64_t dim) {
+  Location loc = op.getLoc();
+  Value one = arith::ConstantIndexOp::create(b, loc, 1),
+        zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value size = b.createOrFold<tensor::DimOp>(loc, op.getTensor(), dim);
+  Value last = b.createOrFold<arith::SubIOp>(loc, size, one);
+  Value high =
+      arith::MinSIOp::create(b, loc, op.getIndices()[dim], last).getResult();
+  return arith::MaxSIOp::create(b, loc, high, zero);
+}
+
+namespace {
+struct ClampLookups : attn::impl::ClampLookupsBase<ClampLookups> {
+  void runOnOperation() override {
+    getOperation()->walk([](tensor::ExtractOp op) {
+      if (isa_and_nonnull<attn::AttnDialect>(op->getParentOp()->getDialect()))
+        return;
+      for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
+        llvm::SmallPtrSet<Operation *, 8> seen;
+        if (!isData(index, seen))
+          continue;
+        OpBuilder b(op);
+        Value inside = clamp(b, op, dim);
+        op.getIndicesMutable()[dim].set(inside);
+      }
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,53 @@
+// RUN: attn-opt %s --attn-clamp-lookups | FileCheck %s
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A row that a tensor names is the nearest one that there is; the column, which a loop counts, is left alone.
+
+// CHECK-LABEL: func @embedding
+// CHECK-SAME: (%[[TABLE:.*]]: tensor<?x8xf32>,
+// CHECK:      %[[ROW:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK:      %[[COLUMN:.*]] = linalg.index 1
+// CHECK:      %[[HIGH:.*]] = arith.minsi %[[ROW]],
+// CHECK:      %[[INSIDE:.*]] = arith.maxsi %[[HIGH]],
+// CHECK:      tensor.extract %[[TABLE]][%[[INSIDE]], %[[COLUMN]]]
+func.func @embedding(%table: tensor<?x8xf32>, %ids: tensor<5xi64>) -> tensor<5x8xf32> {
+  %empty = tensor.empty() : tensor<5x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<5xi64>) outs(%empty : tensor<5x8xf32>) {
+  ^bb0(%id: i64, %o: f32):
+    %row = arith.index_cast %id : i64 to index
+    %column = linalg.index 1 : index
+    %x = tensor.extract %table[%row, %column] : tensor<?x8xf32>
+    linalg.yield %x : f32
+  } -> tensor<5x8xf32>
+  return %r : tensor<5x8xf32>
+}
+
+// Sizes and constants say where they are.
+// CHECK-LABEL: func @first
+// CHECK-NOT:  arith.minsi
+// CHECK:      return
+func.func @first(%x: tensor<?xi64>, %y: tensor<?xf32>) -> tensor<2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %y, %c0 : tensor<?xf32>
+  %last = arith.subi %n, %c1 : index
+  %a = tensor.extract %y[%c0] : tensor<?xf32>
+  %b = tensor.extract %y[%last] : tensor<?xf32>
+  %r = tensor.from_elements %a, %b : tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// An element of an element.
+// CHECK-LABEL: func @second
+// CHECK:      tensor.extract %{{.*}}[%c0
+// CHECK:      arith.minsi
+// CHECK:      arith.maxsi
+// CHECK:      tensor.extract
+func.func @second(%x: tensor<?xi64>, %y: tensor<?xf32>) -> tensor<1xf32> {
+  %c0 = arith.constant 0 : index
+  %i = tensor.extract %x[%c0] : tensor<?xi64>
+  %at = arith.index_cast %i : i64 to index
+  %a = tensor.extract %y[%at] : tensor<?xf32>
+  %r = tensor.from_elements %a : tensor<1xf32>
+  return %r : tensor<1xf32>
+}
