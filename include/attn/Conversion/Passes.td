@@ -67,6 +67,14 @@ def ExpandForLLVM : Pass<"attn-expand-for-llvm", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def MaskedBF16 : Pass<"attn-masked-bf16"> {
+  let summary = "Masked loads and stores of bf16 move integers of as many bits";
+  let description = [{
+    So that LLVM converts no single number of bf16 where a processor has no masks.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def JoinScalarLoads : Pass<"attn-join-scalar-loads", "::mlir::func::FuncOp"> {
   let summary = "Neighbours that are broadcast one by one are loaded together";
   let description = [{

@@ -8,8 +8,8 @@
 // CHECK-DAG: %[[SECOND:.*]] = tensor.extract_slice %[[X]][0, 0, 0, 3] [%{{.*}}, 4, %{{.*}}, 3] [1, 1, 1, 1]
 // CHECK:      %[[TURNED:.*]] = linalg.generic {{.*}} ins(%[[FIRST]], %[[SECOND]], %[[P]] :
 // CHECK:        %[[AT:.*]] = arith.maxsi
-// CHECK:        tensor.extract %[[C]][%[[AT]], %{{.*}}]
-// CHECK:        tensor.extract %[[S]][%[[AT]], %{{.*}}]
+// CHECK-DAG:    tensor.extract %[[C]][%[[AT]], %{{.*}}]
+// CHECK-DAG:    tensor.extract %[[S]][%[[AT]], %{{.*}}]
 // CHECK:        arith.subf
 // CHECK:      %[[WITH:.*]] = tensor.insert_slice %[[TURNED]] into %{{.*}}[0, 0, 0, 0]
 // CHECK:      linalg.generic
