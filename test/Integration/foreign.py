@@ -23,7 +23,8 @@ def runtime():
     folder = tempfile.TemporaryDirectory()
     files = [*sorted((SOURCE / "lib" / "Runtime").glob("*.c")), HERE / "foreign.c"]
     files = [f for f in files if f.name != "Main.c"]
-    subprocess.run([os.environ["ATTN_FOREIGN_CC"], "-std=c11", "-O1", f"-I{SOURCE / 'include'}", "-c",
+    made = pathlib.Path(os.environ["ATTN_OPT"]).parent.parent / "lib" / "Runtime"  # the template of pages
+    subprocess.run([os.environ["ATTN_FOREIGN_CC"], "-std=c11", "-O1", f"-I{SOURCE / 'include'}", f"-I{made}", "-c",
                     *files], cwd=folder.name, check=True)
     return folder
 

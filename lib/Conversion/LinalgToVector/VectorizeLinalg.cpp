@@ -234,6 +234,9 @@ struct VectorizeLinalg : attn::impl::VectorizeLinalgBase<VectorizeLinalg> {
     getOperation()->walk([&](Operation *op) {
       bool isPart = isa<linalg::FillOp, memref::CopyOp>(op) &&
                     op->getParentOfType<scf::ForallOp>();
+      auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+      if (linalgOp && !linalgOp.hasPureBufferSemantics())
+        return;
       if (isa<linalg::LinalgOp, memref::CopyOp>(op) && !isPart)
         ops.push_back(op);
     });
@@ -264,7 +267,7 @@ struct VectorizeLinalg : attn::impl::VectorizeLinalgBase<VectorizeLinalg> {
     bool open = false;
     for (Operation &op : block) {
       auto generic = dyn_cast<linalg::GenericOp>(op);
-      if (!generic) {
+      if (!generic || !generic.hasPureBufferSemantics()) {
         open &= isTransparent(op);
         continue;
       }

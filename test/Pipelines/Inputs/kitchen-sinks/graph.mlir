@@ -5,6 +5,8 @@
 // attn.rope: {interleaved at %at : tensor<2x?xi32> :} -> {interleaved :}
 // attn.rms_norm: {%k, %norm eps 0.1 : tensor<2x2x?x8xf32>, tensor<8xf32>} -> {%k eps 0.1 : tensor<2x2x?x8xf32>}
 // attn.rms_norm: {eps 0.1} -> {eps 0.2}
+// attn.layer_norm: {%y0, %lw, %lb eps 0.3 : tensor<2x?x10xf32>, tensor<10xf32>, tensor<10xf32>} -> {%y0, %lw eps 0.3 : tensor<2x?x10xf32>, tensor<10xf32>}
+// attn.layer_norm: {%lb eps 0.3} -> {%lb eps 9.0}
 // attn.scale: {attn.scale %s0 by 0.5} -> {attn.scale %s0 by 0.25}
 // attn.softcap: {attn.softcap %s1 at 2.0} -> {attn.scale %s1 by 1.0}
 // attn.score_mod: {%y = arith.mulf %s, %f : f32} -> {%y = arith.addf %s, %f : f32}
@@ -35,7 +37,7 @@ func.func @kernel(%x: tensor<2x?x24xf32>, %wq: tensor<24x32xf32>, %bq: tensor<32
     %cos: tensor<?x3xf32>, %sin: tensor<?x3xf32>, %at: tensor<2x?xi32>, %norm: tensor<8xf32>, %slopes: tensor<4xf32>, %start: tensor<2xi32>,
     %bias: tensor<4x1x?xf32>, %table: tensor<4x?xf32>, %gain: tensor<f32>, %length: tensor<2xi32>, %offset: tensor<2xi32>, %left: tensor<2xi32>,
     %from: tensor<2x?xi32>, %to: tensor<2x?xi32>, %starts: tensor<?xi64>, %bits: tensor<4x?x?xi1>, %tree: tensor<3xi32>, %ok: tensor<2x1x?x?xi1>,
-    %width: tensor<4xi32>, %sinks: tensor<4xf32>, %wo: tensor<24x10xf32>) -> (tensor<2x?x10xf32>, tensor<2x4x?x?xf32>) {
+    %width: tensor<4xi32>, %sinks: tensor<4xf32>, %wo: tensor<24x10xf32>, %lw: tensor<10xf32>, %lb: tensor<10xf32>) -> (tensor<2x?x10xf32>, tensor<2x4x?x?xf32>) {
   %x1 = attn.project %x, %wq, %bq : (tensor<2x?x24xf32>, tensor<24x32xf32>, tensor<32xf32>) -> tensor<2x?x32xf32>
   %q0 = attn.split_heads %x1 into 4 : tensor<2x?x32xf32> -> tensor<2x4x?x8xf32>
   %q1 = attn.rope %q0, %cos, %sin interleaved at %at : tensor<2x?xi32> : tensor<2x4x?x8xf32>, tensor<?x3xf32>
@@ -65,6 +67,7 @@ func.func @kernel(%x: tensor<2x?x24xf32>, %wq: tensor<24x32xf32>, %bq: tensor<32
   %p = attn.softmax %s8 sinks %sinks : tensor<4xf32> : tensor<2x4x?x?xf32>
   %o = attn.context %p, %v : (tensor<2x4x?x?xf32>, tensor<2x2x?x6xf32>) -> tensor<2x4x?x6xf32>
   %o1 = attn.merge_heads %o : tensor<2x4x?x6xf32> -> tensor<2x?x24xf32>
-  %y = attn.project %o1, %wo : (tensor<2x?x24xf32>, tensor<24x10xf32>) -> tensor<2x?x10xf32>
+  %y0 = attn.project %o1, %wo : (tensor<2x?x24xf32>, tensor<24x10xf32>) -> tensor<2x?x10xf32>
+  %y = attn.layer_norm %y0, %lw, %lb eps 0.3 : tensor<2x?x10xf32>, tensor<10xf32>, tensor<10xf32>
   return %y, %p : tensor<2x?x10xf32>, tensor<2x4x?x?xf32>
 }

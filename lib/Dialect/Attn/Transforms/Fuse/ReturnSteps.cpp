@@ -195,8 +195,8 @@ struct ReturnSteps : attn::impl::ReturnStepsBase<ReturnSteps> {
       return success();
     if (attentions.size() != 1)
       return function.emitError()
-             << "expects one attention to make a picture of, but got "
-             << attentions.size();
+             << "expects one attention in '" << function.getName()
+             << "' to make a picture of, but got " << attentions.size();
     SdpaOp op = attentions.front();
     if (StringRef why = whyNotShown(op, function); !why.empty())
       return op.emitOpError() << why << ", which no picture shows";
