@@ -6,7 +6,7 @@ torch: what torch's exporters write for attention modules. Attention in primitiv
 import argparse
 import sys
 
-from models import Archive, check_fused, check_node, check_torch, run_all
+from models import Archive, check_fused, check_node, check_torch, report
 
 EXPECTED = {"node": 112, "expanded": 112, "torch": 32}
 LITERAL = "sdpa-bool-mask-empty-row/dynamo18"
@@ -39,8 +39,4 @@ for case in archive.cases:
         jobs.append((case["name"], lambda case=case, check=check: check(archive, case)))
 if not arguments.only:
     assert len(jobs) == EXPECTED[arguments.kind], len(jobs)
-failures = run_all(jobs)
-for name, reason in failures:
-    print(f"{name}: {reason}")
-print(f"{len(jobs) - len(failures)} of {len(jobs)} agree")
-sys.exit(bool(failures) or not jobs)
+sys.exit(report(jobs))

@@ -3,7 +3,6 @@
 
 Their own documentation is the source: biases and padding of the first; caches written at each sequence's length, rotation, sinks, softcap and
 windows of the second."""
-import sys
 import tempfile
 import threading
 import zlib
@@ -12,7 +11,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 import formula
-from models import Program, compare, run_all
+from models import Program, compare, main
 
 local = threading.local()  # numbers follow from the case alone
 KINDS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32, "int64": TensorProto.INT64}
@@ -146,14 +145,5 @@ def check(name):
     CASES[name]()
 
 
-def main():
-    chosen = [name for name in CASES if not sys.argv[1:] or any(text in name for text in sys.argv[1:])]
-    failures = run_all([(name, lambda name=name: check(name)) for name in chosen])
-    for name, reason in failures:
-        print(f"{name}: {reason}")
-    print(f"{len(chosen) - len(failures)} of {len(chosen)} agree")
-    return bool(failures) or not chosen
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(CASES, check)

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import zipfile
 
@@ -131,3 +132,18 @@ def run_all(jobs):
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return [failure for failure in pool.map(one, jobs) if failure]
+
+
+def report(jobs):
+    """Runs them and says which fail; an exit status, which is not 0 without a job."""
+    failures = run_all(jobs)
+    for name, reason in failures:
+        print(f"{name}: {reason}")
+    print(f"{len(jobs) - len(failures)} of {len(jobs)} agree")
+    return bool(failures) or not jobs
+
+
+def main(names, check):
+    """Checks those whose names have one of the texts on the command line; all without one."""
+    chosen = [name for name in names if not sys.argv[1:] or any(text in name for text in sys.argv[1:])]
+    sys.exit(report([(name, lambda name=name: check(name)) for name in chosen]))

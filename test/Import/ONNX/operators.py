@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Single operators, and small graphs that people write around attention, beside ONNX's own reference."""
-import sys
 import tempfile
 
 import numpy as np
@@ -8,7 +7,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from models import TOLERANCE, Program, compare, run_all
+from models import TOLERANCE, Program, compare, main
 
 rng = np.random.default_rng(11)
 GRAPHS = {}
@@ -153,14 +152,5 @@ def check(name):
         compare(output, results[output], array, TOLERANCE.get(array.dtype.name, (2e-5, 2e-6)))
 
 
-def main():
-    chosen = [name for name in GRAPHS if not sys.argv[1:] or any(text in name for text in sys.argv[1:])]
-    failures = run_all([(name, lambda name=name: check(name)) for name in chosen])
-    for name, reason in failures:
-        print(f"{name}: {reason}")
-    print(f"{len(chosen) - len(failures)} of {len(chosen)} agree")
-    return bool(failures) or not chosen
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(GRAPHS, check)

@@ -2,14 +2,13 @@
 """Cases of Attention that ONNX's own do not have, against the formula in float64: masks of every rank and with one column, sequences of no
 element and beyond a tile, element types and mixtures of them, rows of -inf, large scores, windows beside lengths, scales of 0 and below,
 sizes known at run time only."""
-import sys
 import tempfile
 
 import ml_dtypes
 import numpy as np
 
 import formula
-from models import TOLERANCE, USUAL, Program, compare, run_all
+from models import TOLERANCE, USUAL, Program, compare, main
 
 rng = np.random.default_rng(24)
 CASES = {}
@@ -125,14 +124,5 @@ def check(name):
         compare(output, results[output], want[output], tolerance or TOLERANCE.get(kind, (1e-4, 2e-6) if kind == "float32" else USUAL))
 
 
-def main():
-    chosen = [name for name in CASES if not sys.argv[1:] or any(text in name for text in sys.argv[1:])]
-    failures = run_all([(name, lambda name=name: check(name)) for name in chosen])
-    for name, reason in failures:
-        print(f"{name}: {reason}")
-    print(f"{len(chosen) - len(failures)} of {len(chosen)} agree")
-    return bool(failures) or not chosen
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(CASES, check)

@@ -70,15 +70,14 @@ TensorView viewOf(mlir::OpOperand &operand, mlir::AffineMap map,
 void readLoops(const TensorView &view, mlir::AffineMap map,
                llvm::MutableArrayRef<LoopIndex> loops);
 
-/// Whether `arrange` can make a tensor of dimensions `loops` of `view`. The
-/// size of each loop is known from `sizes`; a loop that the view lacks becomes
-/// a size of 1, which is possible where its size is 1 or it is `mayLack`. Loop
-/// `grouped` may be shared: its digits divide it.
+/// Loops that the dimensions of a tensor are to be. A loop that a view lacks
+/// becomes a size of 1, which is possible where its size is 1 or it is `head`.
 struct Arrangement {
   llvm::SmallVector<unsigned, 4> loops;
-  llvm::ArrayRef<int64_t> sizes;
+  llvm::ArrayRef<int64_t> sizes; ///< of every loop
   int64_t head = -1; ///< the loop of heads, which several may share; -1: none
 };
+/// Whether `arrange` can make such a tensor of the view.
 bool canArrange(const TensorView &view, const Arrangement &wanted);
 mlir::Value arrange(mlir::OpBuilder &b, mlir::Location loc,
                     const TensorView &view, const Arrangement &wanted);
