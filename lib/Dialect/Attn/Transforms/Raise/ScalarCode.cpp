@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ScalarCode.h"
+#include "attn/Dialect/Attn/Utils/VectorOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -145,7 +146,22 @@ Value ScalarCode::emitOp(const TensorView &view, Operation *op) {
   OperationState state(loc, op->getName(), operands,
                        {view.type().getElementType()}, {});
   state.propertiesAttr = op->getPropertiesAsAttribute();
-  return b.create(state)->getResult(0);
+  return checked(b.create(state));
+}
+
+/// The number that `op` gives; null where no kernel has code for it.
+Value ScalarCode::checked(Operation *op) {
+  bool divides =
+      isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+          arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(op);
+  APInt divisor;
+  bool isKnown = divides &&
+                 matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) &&
+                 !divisor.isZero() && !divisor.isAllOnes();
+  if (!hasVectorCode(op) || (divides && !isKnown))
+    return fail("kernels have no code for its '" +
+                op->getName().getStringRef() + "'");
+  return op->getResult(0);
 }
 
 /// A body without sums, of which each result element needs one element of
@@ -185,7 +201,8 @@ Value ScalarCode::emitGeneric(const TensorView &view, linalg::GenericOp op) {
     for (Value operand : inner.getOperands())
       if (!mapping.contains(operand)) // from above
         mapping.map(operand, capture(operand));
-    b.clone(inner, mapping);
+    if (!checked(b.clone(inner, mapping)))
+      return {};
   }
   return mapping.lookup(op.getBody()->getTerminator()->getOperand(0));
 }

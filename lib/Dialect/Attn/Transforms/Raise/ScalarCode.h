@@ -56,6 +56,7 @@ public:
 private:
   mlir::Value emitOp(const TensorView &view, mlir::Operation *op);
   mlir::Value emitGeneric(const TensorView &view, mlir::linalg::GenericOp op);
+  mlir::Value checked(mlir::Operation *op);
   mlir::Value emitRead(const TensorView &view);
   mlir::Value indexOf(const LoopIndex &digits);
   mlir::Value capture(mlir::Value value);

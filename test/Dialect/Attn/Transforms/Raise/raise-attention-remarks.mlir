@@ -28,6 +28,36 @@ func.func @two_products(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %r: tensor<1
 
 // -----
 
+func.func @no_code(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %t = math.cbrt %s : tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  // expected-remark @below {{not read as attention: its scores cannot be read as a function: kernels have no code for its 'math.cbrt'}}
+  %w = linalg.softmax dimension(1) ins(%t : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
+
+// -----
+
+func.func @division(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32>, %a: tensor<9x9xi32>, %b: tensor<9x9xi32>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %d = arith.divsi %a, %b : tensor<9x9xi32>
+  %f = arith.sitofp %d : tensor<9x9xi32> to tensor<9x9xf32>
+  %t = arith.addf %s, %f : tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  // expected-remark @below {{not read as attention: its scores cannot be read as a function: kernels have no code for its 'arith.divsi'}}
+  %w = linalg.softmax dimension(1) ins(%t : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
+
+// -----
+
 func.func @features(%q: tensor<9x?xf32>, %k: tensor<?x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
   %z = arith.constant dense<0.0> : tensor<9x9xf32>
   %s = linalg.matmul ins(%q, %k : tensor<9x?xf32>, tensor<?x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
