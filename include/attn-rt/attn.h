@@ -60,6 +60,12 @@ void attn_rt_parallel_for(void *context, int64_t items, int32_t threads,
 /* Number of processors this process may use, at least 1. */
 int32_t attn_rt_max_threads(void);
 
+/* Work space for a call that brings none: at least `bytes` bytes, at a multiple
+ * of 64, or null where there is no memory. One that is given back, unless it is
+ * larger than 64 MiB, is kept for the next. */
+void *attn_rt_take_workspace(int64_t bytes);
+void attn_rt_give_workspace(void *workspace);
+
 /* Asks the operating system for tile registers (AMX) on behalf of the process;
  * kernels that need them do. 0 if it may use them, also when asked again. */
 int32_t attn_rt_request_tiles(void);

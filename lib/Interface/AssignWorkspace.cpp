@@ -17,8 +17,8 @@
 // The work space is one region per worker, as large as the largest item needs,
 // for as many workers as the longest loop has items, then the buffers that hold
 // values between parallel loops, each at a multiple of 64 bytes. Buffers that
-// are never needed at the same time share their bytes. Nothing is allocated
-// while a kernel runs.
+// are never needed at the same time share their bytes (PlaceBuffers.h). Nothing
+// is allocated while a kernel runs.
 //
 // Sizes are computed where the kernel begins. One that is known only later, in
 // a loop or an item, is replaced by a bound that its operations imply. A size
@@ -27,7 +27,8 @@
 // Before: parallel loops that are not outlined. After: no memref.alloc is left;
 // @attn.worker, the number of the worker that runs an item, is replaced when
 // loops become functions.
-#include "BufferLifetimes.h"
+#include "PlaceBuffers.h"
+#include "SizesAtBegin.h"
 #include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -99,16 +100,16 @@ private:
   Value multiply(Value a, Value b) {
     return arith::MulIOp::create(rewriter, loc, a, b);
   }
-  bool isKnownAtBegin(Value value);
-  Value atBegin(Value size);
-  Value again(Value size);
-  Value ofJoined(memref::DimOp size);
+  Value atBegin(Value size) { return SizesAtBegin(kernel, begin).bound(size); }
+  Value aligned(Value bytes);
   FailureOr<Value> bytesOf(memref::AllocOp alloc);
   LogicalResult measure(scf::ForallOp forall);
   Value itemsOf(scf::ForallOp forall);
   void placeInRegions();
   Value workers();
-  LogicalResult placeBuffers();
+  FailureOr<SizedBuffer> sized(memref::AllocOp alloc, Lifetime life);
+  Value placeIn(const Arena &arena, Value base);
+  LogicalResult placeShared();
   void makeSizeFunction(Value total);
   void replaceByView(memref::AllocOp alloc, OpBuilder &b, Value offset);
 
@@ -125,111 +126,11 @@ private:
 };
 } // namespace
 
-/// A size that can be computed from the arguments alone.
-bool Workspace::isKnownAtBegin(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner() == &kernel.front();
-  return value.getDefiningOp()->getBlock() == &kernel.front() &&
-         value.getDefiningOp()->isBeforeInBlock(begin);
-}
-
-/// `size`, or a bound for it, in front of `begin`; null if there is none.
-Value Workspace::atBegin(Value size) {
-  if (Operation *op = size.getDefiningOp();
-      isKnownAtBegin(size) ||
-      (op && op->getBlock() == &kernel.front() &&
-       succeeded(moveValueDefinitions(rewriter, size, begin))))
-    return size;
-  FailureOr<OpFoldResult> bound = arith::reifyIndexValueBound(
-      rewriter, loc, presburger::BoundType::UB, size,
-      [&](Value value, std::optional<int64_t>, ValueBoundsConstraintSet &) {
-        Operation *op = value.getDefiningOp();
-        return isKnownAtBegin(value) ||
-               (op && op->getBlock() == &kernel.front() &&
-                succeeded(moveValueDefinitions(rewriter, value, begin)));
-      },
-      /*closedUB=*/true);
-  if (failed(bound))
-    return again(size);
-  return getValueOrCreateConstantIndexOp(rewriter, loc, *bound);
-}
-
-/// The argument of the kernel that `memref` is, or a copy with rows side by
-/// side (attn-make-contiguous) of; null if it is no argument.
-static Value argumentOf(Value memref) {
-  while (Operation *op = memref.getDefiningOp()) {
-    if (auto choice = dyn_cast<arith::SelectOp>(op))
-      memref = choice.getFalseValue();
-    else if (auto cast = dyn_cast<memref::CastOp>(op))
-      memref = cast.getSource();
-    else
-      return {};
-  }
-  return memref;
-}
-
-/// The size of dimensions that were joined: their product.
-Value Workspace::ofJoined(memref::DimOp size) {
-  auto collapse = size.getSource().getDefiningOp<memref::CollapseShapeOp>();
-  std::optional<int64_t> dim = size.getConstantIndex();
-  if (!collapse || !dim)
-    return {};
-  Value product = constant(1);
-  for (int64_t part : collapse.getReassociationIndices()[*dim]) {
-    OpBuilder before(collapse);
-    Value one = atBegin(
-        before.createOrFold<memref::DimOp>(loc, collapse.getSrc(), part));
-    if (!one)
-      return {};
-    product = multiply(product, one);
-  }
-  return product;
-}
-
-/// `size` computed once more, from first elements of arguments too. The smaller
-/// of two numbers is bounded by either.
-Value Workspace::again(Value size) {
-  Operation *op = size.getDefiningOp();
-  if (isKnownAtBegin(size))
-    return size;
-  if (!op)
-    return {};
-  if (auto dim = dyn_cast<memref::DimOp>(op))
-    if (Value known = ofJoined(dim))
-      return known;
-  if (isa<arith::MinUIOp, arith::MinSIOp>(op)) {
-    Value first = atBegin(op->getOperand(0)),
-          second = atBegin(op->getOperand(1));
-    if (!first || !second)
-      return first ? first : second;
-    return isa<arith::MinUIOp>(op)
-               ? arith::MinUIOp::create(rewriter, loc, first, second)
-                     .getResult()
-               : arith::MinSIOp::create(rewriter, loc, first, second);
-  }
-  IRMapping mapping;
-  bool isElement = false;
-  if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    Value argument = argumentOf(load.getMemRef());
-    isElement = argument && isKnownAtBegin(argument) &&
-                llvm::all_of(load.getIndices(), [](Value index) {
-                  return isConstantIntValue(index, 0);
-                });
-    if (isElement)
-      mapping.map(load.getMemRef(), argument);
-  }
-  if (!isElement && (op->getNumRegions() || !isPure(op)))
-    return {};
-  for (Value operand : op->getOperands()) {
-    if (mapping.contains(operand))
-      continue;
-    Value known = again(operand);
-    if (!known)
-      return {};
-    mapping.map(operand, known);
-  }
-  return rewriter.clone(*op, mapping)
-      ->getResult(cast<OpResult>(size).getResultNumber());
+Value Workspace::aligned(Value bytes) {
+  bytes = add(bytes, constant(alignment - 1));
+  Value units =
+      arith::DivUIOp::create(rewriter, loc, bytes, constant(alignment));
+  return multiply(units, constant(alignment));
 }
 
 /// Bytes of a buffer, a multiple of the alignment.
@@ -245,10 +146,7 @@ FailureOr<Value> Workspace::bytesOf(memref::AllocOp alloc) {
           "has a size that does not follow from the sizes of the arguments");
     bytes = multiply(bytes, bound);
   }
-  bytes = add(bytes, constant(alignment - 1));
-  Value units =
-      arith::DivUIOp::create(rewriter, loc, bytes, constant(alignment));
-  return multiply(units, constant(alignment));
+  return aligned(bytes);
 }
 
 void Workspace::replaceByView(memref::AllocOp alloc, OpBuilder &b,
@@ -355,36 +253,63 @@ Value Workspace::workers() {
   return most ? arith::MinUIOp::create(rewriter, loc, threads, most) : threads;
 }
 
+/// A buffer and the factors of its size, as far as the compiler does not know
+/// them.
+FailureOr<SizedBuffer> Workspace::sized(memref::AllocOp alloc, Lifetime life) {
+  std::optional<int64_t> known = knownBytes(alloc.getType());
+  if (!known)
+    return alloc.emitOpError("has more bytes than an index can count");
+  SizedBuffer buffer{alloc, life, *known, {}};
+  if (alloc.getDynamicSizes().empty())
+    buffer.bytes = static_cast<int64_t>(llvm::alignTo(*known, alignment));
+  for (Value size : alloc.getDynamicSizes()) {
+    Value bound = atBegin(size);
+    if (!bound)
+      return alloc.emitOpError(
+          "has a size that does not follow from the sizes of the arguments");
+    buffer.factors.push_back(bound);
+  }
+  return buffer;
+}
+
+/// Views of the work space from `base` on for the buffers of an arena; its
+/// bytes.
+Value Workspace::placeIn(const Arena &arena, Value base) {
+  Value unit = constant(arena.unitBytes);
+  for (Value factor : arena.factors)
+    unit = multiply(unit, factor);
+  if (!arena.factors.empty())
+    unit = aligned(unit);
+  for (const Place &place : arena.places) {
+    OpBuilder b(place.alloc);
+    replaceByView(place.alloc, b,
+                  add(base, multiply(unit, constant(place.offset))));
+  }
+  return multiply(unit, constant(arena.units));
+}
+
 /// Places what lives between parallel loops behind the regions; makes the
 /// function of sizes.
-LogicalResult Workspace::placeBuffers() {
+LogicalResult Workspace::placeShared() {
   SmallVector<memref::AllocOp> allocs;
   kernel.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
-  std::vector<SharedBytes> shared = shareBytes(kernel, allocs);
+  SmallVector<SizedBuffer> buffers;
   // All sizes first: what asks for that of a buffer must still find it.
-  SmallVector<Value> all;
-  for (const SharedBytes &place : shared) {
-    Value bytes;
-    for (memref::AllocOp alloc : place.buffers) {
-      FailureOr<Value> own = bytesOf(alloc);
-      if (failed(own))
-        return failure();
-      bool isSame = bytes && alloc.getType() == place.type() &&
-                    alloc.getDynamicSizes() == place.sizes();
-      if (!bytes)
-        bytes = *own;
-      else if (!isSame)
-        bytes = arith::MaxUIOp::create(rewriter, loc, bytes, *own);
-    }
-    all.push_back(bytes);
+  for (auto [alloc, life] :
+       llvm::zip_equal(allocs, lifetimesOf(kernel, allocs))) {
+    FailureOr<SizedBuffer> buffer = sized(alloc, life);
+    if (failed(buffer))
+      return failure();
+    buffers.push_back(*buffer);
   }
   Value offset = multiply(workers(), workerBytes);
-  for (auto [place, bytes] : llvm::zip_equal(shared, all)) {
-    for (memref::AllocOp alloc : place.buffers) {
-      OpBuilder b(alloc);
-      replaceByView(alloc, b, offset);
+  for (const SharedArenas &shared : placeBuffers(buffers)) {
+    Value most;
+    for (const Arena &arena : shared) {
+      Value bytes = placeIn(arena, offset);
+      most = most ? arith::MaxUIOp::create(rewriter, loc, most, bytes) : bytes;
     }
-    offset = add(offset, bytes);
+    offset = add(offset, most);
   }
   makeSizeFunction(offset);
   return success();
@@ -423,7 +348,7 @@ LogicalResult Workspace::assign() {
   if (measured.wasInterrupted())
     return failure();
   placeInRegions();
-  if (failed(placeBuffers()))
+  if (failed(placeShared()))
     return failure();
   rewriter.eraseOp(begin);
   return success();

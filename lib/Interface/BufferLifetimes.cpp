@@ -7,34 +7,36 @@
 using namespace mlir;
 using namespace attn::cpu;
 
-namespace {
-/// Part of the kernel's block in which the content of a buffer matters: ops
-/// that hold its first and its last use.
-struct Lifetime {
-  memref::AllocOp buffer;
-  Operation *first, *last;
-  size_t number; ///< in program order
-};
-} // namespace
-
 /// Whether `op` passes a buffer on without a look at what it holds.
 static bool passesOn(Operation *op) {
-  return isa<ViewLikeOpInterface, arith::SelectOp, memref::DimOp>(op);
+  return isa<ViewLikeOpInterface, arith::SelectOp, memref::TransposeOp,
+             memref::DimOp>(op);
+}
+
+/// All that may be `buffer` or a part of it: what an op that takes it returns
+/// may be, whatever it does.
+static SetVector<Value> aliasesOf(memref::AllocOp buffer,
+                                  const BufferViewFlowAnalysis &analysis) {
+  SetVector<Value> aliases;
+  auto add = [&](Value value) {
+    BufferViewFlowAnalysis::ValueSetT more = analysis.resolve(value);
+    aliases.insert(more.begin(), more.end());
+  };
+  add(buffer);
+  for (size_t i = 0; i < aliases.size(); ++i)
+    for (Operation *user : aliases[i].getUsers())
+      for (Value result : user->getResults())
+        if (isa<BaseMemRefType>(result.getType()) && !aliases.contains(result))
+          add(result);
+  return aliases;
 }
 
 static Lifetime lifetimeOf(memref::AllocOp buffer, Block &body,
                            const BufferViewFlowAnalysis &analysis) {
-  Lifetime life{buffer, nullptr, nullptr, 0};
-  BufferViewFlowAnalysis::ValueSetT aliases = analysis.resolve(buffer);
-  auto isAlias = [&](Value value) {
-    return !isa<BaseMemRefType>(value.getType()) || aliases.contains(value);
-  };
-  for (Value alias : aliases)
+  Lifetime life{nullptr, nullptr};
+  for (Value alias : aliasesOf(buffer, analysis))
     for (Operation *user : alias.getUsers()) {
       Operation *op = body.findAncestorOpInBlock(*user);
-      if (!llvm::all_of(user->getResults(),
-                        isAlias)) // where it goes is unknown
-        return {buffer, &body.front(), &body.back(), 0};
       if (passesOn(user))
         continue;
       if (!life.first || op->isBeforeInBlock(life.first))
@@ -47,53 +49,10 @@ static Lifetime lifetimeOf(memref::AllocOp buffer, Block &body,
   return life;
 }
 
-static bool isConditional(memref::AllocOp buffer) {
-  return llvm::any_of(buffer.getDynamicSizes(), [](Value size) {
-    return size.getDefiningOp<arith::SelectOp>();
-  });
-}
-
-static bool hasSameSize(memref::AllocOp a, memref::AllocOp b) {
-  return a.getType() == b.getType() &&
-         a.getDynamicSizes() == b.getDynamicSizes();
-}
-
-std::vector<SharedBytes>
-attn::cpu::shareBytes(func::FuncOp kernel, ArrayRef<memref::AllocOp> allocs) {
-  Block &body = kernel.front();
+SmallVector<Lifetime> attn::cpu::lifetimesOf(func::FuncOp kernel,
+                                             ArrayRef<memref::AllocOp> allocs) {
   BufferViewFlowAnalysis analysis(kernel);
-  SmallVector<Lifetime> lives;
-  for (auto [number, alloc] : llvm::enumerate(allocs)) {
-    lives.push_back(lifetimeOf(alloc, body, analysis));
-    lives.back().number = number;
-  }
-  llvm::sort(lives, [](const Lifetime &a, const Lifetime &b) {
-    return a.first == b.first ? a.number < b.number
-                              : a.first->isBeforeInBlock(b.first);
+  return llvm::map_to_vector(allocs, [&](memref::AllocOp alloc) {
+    return lifetimeOf(alloc, kernel.front(), analysis);
   });
-  std::vector<SharedBytes> all;
-  for (const Lifetime &life : lives) {
-    SharedBytes *place = nullptr;
-    for (SharedBytes &free : all) {
-      if (!free.last->isBeforeInBlock(life.first))
-        continue;
-      if (hasSameSize(free.buffers.front(), life.buffer)) {
-        place = &free;
-        break;
-      }
-      if (!place && !isConditional(life.buffer) &&
-          !isConditional(free.buffers.front()))
-        place = &free;
-    }
-    if (!place)
-      place = &all.emplace_back();
-    if (place->buffers.empty())
-      place->number = life.number;
-    place->buffers.push_back(life.buffer);
-    place->last = life.last;
-  }
-  llvm::sort(all, [&](const SharedBytes &a, const SharedBytes &b) {
-    return a.number < b.number;
-  });
-  return all;
 }

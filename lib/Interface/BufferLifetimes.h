@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which buffers of a kernel can share their bytes.
+// When the buffers of a kernel are needed.
 #ifndef ATTN_LIB_INTERFACE_BUFFERLIFETIMES_H
 #define ATTN_LIB_INTERFACE_BUFFERLIFETIMES_H
 
@@ -8,28 +8,22 @@
 
 namespace attn::cpu {
 
-/// Buffers of which no two are needed at the same time, in program order.
-struct SharedBytes {
-  llvm::SmallVector<mlir::memref::AllocOp> buffers;
-  /// The last op of the kernel's block that one of them is needed by.
-  mlir::Operation *last = nullptr;
-  /// Of the first buffer, among those of the kernel.
-  size_t number = 0;
+/// Part of the kernel's block in which the content of a buffer matters: ops
+/// that hold its first and its last use.
+struct Lifetime {
+  mlir::Operation *first, *last;
 
-  mlir::MemRefType type() const {
-    return llvm::cast<mlir::MemRefType>(
-        buffers.front()->getResult(0).getType());
+  bool meets(const Lifetime &other) const {
+    return !last->isBeforeInBlock(other.first) &&
+           !other.last->isBeforeInBlock(first);
   }
-  mlir::OperandRange sizes() const { return buffers.front()->getOperands(); }
 };
 
-/// Shares the bytes of `allocs`, which stand in program order in `kernel` and
-/// in no parallel item. A buffer that is only sometimes there (its size is
-/// chosen by arith.select) shares with its equals alone: what it could share
-/// with is often its alternative, which has size 0 then.
-std::vector<SharedBytes>
-shareBytes(mlir::func::FuncOp kernel,
-           llvm::ArrayRef<mlir::memref::AllocOp> allocs);
+/// The lifetimes of `allocs`, which stand in `kernel` and in no parallel item.
+/// An alias keeps a buffer alive.
+llvm::SmallVector<Lifetime>
+lifetimesOf(mlir::func::FuncOp kernel,
+            llvm::ArrayRef<mlir::memref::AllocOp> allocs);
 
 } // namespace attn::cpu
 

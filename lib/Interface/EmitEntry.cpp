@@ -183,7 +183,7 @@ void EntryOfKernel::emitCheckShapes() {
 /// The work space of the caller, or one of our own, which is then `owned`.
 Value EntryOfKernel::emitWorkspacePointer(Value args, Value bytes,
                                           Value &owned) {
-  auto allocate = e.declare("malloc", e.ptr, e.i64);
+  auto allocate = e.declare("attn_rt_take_workspace", e.ptr, e.i64);
   Value given = loadOfCall(e.ptr, args, offsetof(attn_rt_call, workspace));
   Region *region = e.b.getInsertionBlock()->getParent();
   Block *here = e.b.getInsertionBlock();
@@ -267,7 +267,8 @@ void EntryOfKernel::emitRun() {
   Value owned;
   Value space = emitWorkspacePointer(args, bytes, owned);
   emitKernelCall(args, count, space, needed);
-  e.call(e.declare("free", LLVM::LLVMVoidType::get(e.b.getContext()), e.ptr),
+  e.call(e.declare("attn_rt_give_workspace",
+                   LLVM::LLVMVoidType::get(e.b.getContext()), e.ptr),
          owned);
   e.returnValue(e.constant(e.i32, 0));
 }

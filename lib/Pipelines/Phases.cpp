@@ -89,6 +89,8 @@ static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createTileQueries());
   pm.addNestedPass<func::FuncOp>(createTileProjections());
   pm.addNestedPass<func::FuncOp>(createTileStates());
+  // Sizes of reshaped tensors come from the arguments, too.
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   addCleanup(pm);
 }
 

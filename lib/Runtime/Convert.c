@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { Alignment = 64, HugePage = 1 << 21 };
+enum { Alignment = 64, HugePage = ATTN_RT_SPARE_BYTES };
 
 int attn_rt_error(char *error, size_t error_size, const char *format, ...) {
   va_list arguments;

@@ -23,7 +23,9 @@ attn_rt_error(char *error, size_t error_size, const char *format, ...);
 
 /* Convert.c. The data's bytes, or -1 if memory cannot hold so many. */
 int64_t attn_rt_array_bytes(const attn_rt_array *array);
-/* Aligned as attn_rt_array.data; never a null pointer for 0 bytes. */
+/* Aligned as attn_rt_array.data; never a null pointer for 0 bytes. Large memory
+ * takes up to ATTN_RT_SPARE_BYTES more. */
+enum { ATTN_RT_SPARE_BYTES = 1 << 21 };
 void *attn_rt_aligned_alloc(int64_t bytes);
 
 /* f16 and bf16 are rounded to nearest, ties to even. */

@@ -20,7 +20,7 @@ C = ("  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c4 
 STORED = {**elements.STORED, "i1": np.bool_, "i32": np.int32, "i64": np.int64}
 FLOATS = ("f32", "f64", "f16", "bf16")
 # What a kernel may call: memory, and the runtime.
-CALLS = re.compile(r"malloc|free|mem(cpy|set|move)|attn_rt_\w+|_GLOBAL_OFFSET_TABLE_")
+CALLS = re.compile(r"mem(cpy|set|move)|attn_rt_\w+|_GLOBAL_OFFSET_TABLE_")
 
 
 def function(arguments, body, result, before=""):

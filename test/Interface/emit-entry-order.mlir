@@ -5,9 +5,9 @@
 // CHECK: llvm.func @f(%
 // CHECK: llvm.call @f.check_shapes
 // CHECK: call @f.workspace(
-// CHECK: llvm.call @malloc(
+// CHECK: llvm.call @attn_rt_take_workspace(
 // CHECK: call @f.kernel(
-// CHECK: llvm.call @free(
+// CHECK: llvm.call @attn_rt_give_workspace(
 // CHECK: llvm.return
 func.func private @f.kernel(%x: memref<?x4xf32, strided<[?, ?], offset: ?>>, %o: memref<?x4xf32, strided<[?, ?], offset: ?>>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr)
     attributes {attn.ports = [

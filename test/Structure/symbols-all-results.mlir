@@ -7,10 +7,10 @@
 // RUN: llvm-nm --undefined-only --just-symbol-name %t.avx2.o | sort | FileCheck %s
 // RUN: llvm-nm --undefined-only --just-symbol-name %t.neon.o | sort | FileCheck %s
 // CHECK-NOT:  {{.}}
-// CHECK:      attn_rt_max_threads
+// CHECK:      attn_rt_give_workspace
+// CHECK-NEXT: attn_rt_max_threads
 // CHECK-NEXT: attn_rt_parallel_for
-// CHECK-NEXT: free
-// CHECK-NEXT: malloc
+// CHECK-NEXT: attn_rt_take_workspace
 // CHECK-NOT:  {{.}}
 func.func @all(%x: tensor<?x?x8x16xf32>, %k: tensor<?x2x?x16xf32>, %b: tensor<8x?x?xf32>, %m: tensor<?x1x?x?xi1>, %n: tensor<?xi32>)
     -> (tensor<?x8x?x16xf32>, tensor<?x8x?xf32>, tensor<?x8x?x?xf32>, tensor<?x8x?x?xf32>) {

@@ -7,10 +7,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // No function of the C library is called for what a score function calls, also where rounding and FMA are no instructions.
 
-// CHECK:      attn_rt_max_threads
+// CHECK:      attn_rt_give_workspace
+// CHECK-NEXT: attn_rt_max_threads
 // CHECK-NEXT: attn_rt_parallel_for
-// CHECK-NEXT: free
-// CHECK-NEXT: malloc
+// CHECK-NEXT: attn_rt_take_workspace
 // CHECK-NOT:  {{.}}
 
 func.func @f(%q: tensor<?x1xf32>, %k: tensor<1x1xf32>) -> (tensor<?x1xf32>) {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "SizesAtBegin.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Transforms.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace attn::cpu;
+
+/// A size that can be computed from the arguments alone.
+bool SizesAtBegin::isKnownAtBegin(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == block;
+  return value.getDefiningOp()->getBlock() == block &&
+         value.getDefiningOp()->isBeforeInBlock(begin);
+}
+
+/// `size`, or a bound for it, in front of `begin`; null if there is none.
+Value SizesAtBegin::bound(Value size) {
+  if (Operation *op = size.getDefiningOp();
+      isKnownAtBegin(size) ||
+      (op && op->getBlock() == block &&
+       succeeded(moveValueDefinitions(rewriter, size, begin))))
+    return size;
+  FailureOr<OpFoldResult> bound = arith::reifyIndexValueBound(
+      rewriter, loc, presburger::BoundType::UB, size,
+      [&](Value value, std::optional<int64_t>, ValueBoundsConstraintSet &) {
+        Operation *op = value.getDefiningOp();
+        return isKnownAtBegin(value) ||
+               (op && op->getBlock() == block &&
+                succeeded(moveValueDefinitions(rewriter, value, begin)));
+      },
+      /*closedUB=*/true);
+  if (failed(bound))
+    return again(size);
+  return getValueOrCreateConstantIndexOp(rewriter, loc, *bound);
+}
+
+/// The argument of the kernel that `memref` is, or a copy with rows side by
+/// side (attn-make-contiguous) of; null if it is no argument.
+static Value argumentOf(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (auto choice = dyn_cast<arith::SelectOp>(op))
+      memref = choice.getFalseValue();
+    else if (auto cast = dyn_cast<memref::CastOp>(op))
+      memref = cast.getSource();
+    else
+      return {};
+  }
+  return memref;
+}
+
+/// The size of dimensions that were joined: their product.
+Value SizesAtBegin::ofJoined(memref::DimOp size) {
+  auto collapse = size.getSource().getDefiningOp<memref::CollapseShapeOp>();
+  std::optional<int64_t> dim = size.getConstantIndex();
+  if (!collapse || !dim)
+    return {};
+  Value product = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  for (int64_t part : collapse.getReassociationIndices()[*dim]) {
+    OpBuilder before(collapse);
+    Value one =
+        bound(before.createOrFold<memref::DimOp>(loc, collapse.getSrc(), part));
+    if (!one)
+      return {};
+    product = arith::MulIOp::create(rewriter, loc, product, one);
+  }
+  return product;
+}
+
+/// `size` computed once more, from first elements of arguments too. The smaller
+/// of two numbers is bounded by either.
+Value SizesAtBegin::again(Value size) {
+  Operation *op = size.getDefiningOp();
+  if (isKnownAtBegin(size))
+    return size;
+  if (!op)
+    return {};
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    if (Value known = ofJoined(dim))
+      return known;
+  if (isa<arith::MinUIOp, arith::MinSIOp>(op)) {
+    Value first = bound(op->getOperand(0)), second = bound(op->getOperand(1));
+    if (!first || !second)
+      return first ? first : second;
+    return isa<arith::MinUIOp>(op)
+               ? arith::MinUIOp::create(rewriter, loc, first, second)
+                     .getResult()
+               : arith::MinSIOp::create(rewriter, loc, first, second);
+  }
+  IRMapping mapping;
+  bool isElement = false;
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    Value argument = argumentOf(load.getMemRef());
+    isElement = argument && isKnownAtBegin(argument) &&
+                llvm::all_of(load.getIndices(), [](Value index) {
+                  return isConstantIntValue(index, 0);
+                });
+    if (isElement)
+      mapping.map(load.getMemRef(), argument);
+  }
+  if (!isElement && (op->getNumRegions() || !isPure(op)))
+    return {};
+  for (Value operand : op->getOperands()) {
+    if (mapping.contains(operand))
+      continue;
+    Value known = again(operand);
+    if (!known)
+      return {};
+    mapping.map(operand, known);
+  }
+  return rewriter.clone(*op, mapping)
+      ->getResult(cast<OpResult>(size).getResultNumber());
+}
