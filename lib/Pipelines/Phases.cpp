@@ -283,13 +283,8 @@ const Phase *attn::findPhase(StringRef name) {
 LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
                              const PipelineOptions &options) {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
-  bool verifies = true;
-#ifdef NDEBUG
-  // After every pass, verifying our own kernels would take a third of the time;
-  // they are verified as they leave the pipeline.
-  verifies = phase.isHead || phase.id == phases().back().id;
-  pm.enableVerifier(phase.isHead);
-#endif
+  bool eachPass = options.verifyEach || phase.isHead;
+  pm.enableVerifier(eachPass);
   PipelineOptions withTarget = options;
   withTarget.target = TargetAttr::of(module);
   phase.addPasses(pm, withTarget);
@@ -301,8 +296,9 @@ LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
       break;
   }
   pm.addPass(createCheckPhase(phase.name, gone));
+  bool atEnd = eachPass || phase.id == phases().back().id;
   return success(succeeded(pm.run(module)) &&
-                 (!verifies || succeeded(verify(module))));
+                 (!atEnd || succeeded(verify(module))));
 }
 
 void attn::registerPipelinePasses() {

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 
@@ -29,6 +30,14 @@ def attn_opt():
     return os.environ.get("ATTN_OPT", "attn-opt")
 
 
+def effort(text, flags=()):
+    """Options of attn-opt by how thoroughly a specification is compiled. With the variable ATTN_TEST_SAMPLE=N one text in N
+    is optimized and verified behind every pass; the others, as many as they are for what they compute, need neither."""
+    if zlib.crc32(text.encode()) % int(os.environ.get("ATTN_TEST_SAMPLE", "1")) == 0:
+        return []
+    return ["--verify-each=0", *([] if "-O0" in flags else ["-O0"])]
+
+
 def error_scale(source, target, flags):
     """The scale that `elements.tolerance` takes for kernels of a specification: those that multiply pairs or tiles of bf16
     round weights to it."""
@@ -49,8 +58,8 @@ class Kernel:
         library = os.path.join(folder, name + ".so")
         with open(self.source, "w") as f:
             f.write(text)
-        subprocess.run([attn_opt(), self.source, "--emit=lib", "-o", library, "--target=" + target, *flags],
-                       check=True)
+        subprocess.run([attn_opt(), self.source, "--emit=lib", "-o", library, "--target=" + target, *flags,
+                        *effort(text, flags)], check=True)
         self.dll = ctypes.CDLL(library)
         self.run = getattr(self.dll, name)
         self.run.restype = ctypes.c_int32

@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 
 import elements
-from kernels import Kernel, attention, attn_opt, compare, finish
+from kernels import Kernel, attention, attn_opt, compare, effort, finish
 
 GUARD_SECONDS = 60  # ten times what the largest legal schedule takes
 HUGE = [0, -1, 3, 4096, 65536, 2**31 - 1, 2**31, 4286578688, 2**40, 2**62, 2**63 - 1, -2**63]
@@ -108,7 +108,7 @@ def check(seed, target):
         source, library = os.path.join(folder, "schedule.mlir"), os.path.join(folder, "kernel.so")
         with open(source, "w") as f:
             f.write(text)
-        result = subprocess.run([attn_opt(), source, "--emit=lib", "-o", library, "--target=" + target],
+        result = subprocess.run([attn_opt(), source, "--emit=lib", "-o", library, "--target=" + target, *effort(text)],
                                 capture_output=True, text=True, preexec_fn=limit)
         if result.returncode == 1:
             if result.stderr.count("\n") != 1 or ": error: " not in result.stderr:

@@ -471,6 +471,7 @@ ExitStatus Compiler::run() {
     return Success;
   }
   pipeline.splitKeys = options.splitKeys;
+  pipeline.verifyEach = options.verifyEach;
   if (options.explain && failed(collectRemarks(context, remarks)))
     return OurBug;
   for (auto step :

@@ -118,6 +118,10 @@ struct CommandLine {
       "split-keys", cl::value_desc("keys"), cl::init(4096), cl::cat(look),
       cl::desc("Keys of a parallel item where at most 1024 queries see twice "
                "as many or more (default: 4096; 0: all)")};
+  cl::opt<bool> verifyEach{
+      "verify-each", cl::init(attn::verifiesEach), cl::cat(look),
+      cl::desc("Verify the module after every pass (default: in builds with "
+               "assertions)")};
   cl::opt<bool> genericOps{
       "generic-ops", cl::cat(look),
       cl::desc(
@@ -269,6 +273,7 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.target = line.target;
   options.tilesOf = line.tilesOf.empty() ? line.target : line.tilesOf;
   options.splitKeys = line.splitKeys;
+  options.verifyEach = line.verifyEach;
   options.genericOps = line.genericOps;
   options.codeGenLevel = line.codeGenLevel;
   options.targetFacts = line.targetFacts;

@@ -27,7 +27,7 @@ struct Options {
   std::string input, output;
   std::optional<Emit> emit; ///< None: only what the other options ask for.
   std::string target, tilesOf, targetFacts, entry;
-  bool genericOps = false;
+  bool genericOps = false, verifyEach = true;
   int64_t splitKeys = 4096;
   unsigned codeGenLevel = 3; ///< LLVM's, 0 to 3.
   std::string compileFrom, compileTo, dumpPhasesTo;

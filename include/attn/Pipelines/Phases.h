@@ -10,9 +10,20 @@
 
 namespace attn {
 
+/// The default of PipelineOptions::verifyEach.
+#ifdef NDEBUG
+inline constexpr bool verifiesEach = false;
+#else
+inline constexpr bool verifiesEach = true;
+#endif
+
 struct PipelineOptions {
   /// Keys of a parallel item where few queries see many; 0: all.
   int64_t splitKeys = 4096;
+  /// Verify the module after every pass. Without it, after those that every
+  /// target shares and at the end: behind the head, verifying kernels that no
+  /// user wrote takes a third of the passes' time.
+  bool verifyEach = verifiesEach;
   /// Set by runPhase: the module's.
   TargetAttr target;
   /// Emit a `main`.
