@@ -55,6 +55,7 @@ static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
 
 static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createFuseAttention());
+  pm.addPass(createDifferentiate());
   if (options.picture)
     pm.addPass(createReturnSteps());
   pm.addNestedPass<func::FuncOp>(createCheckMasks());

@@ -99,8 +99,8 @@ LogicalResult Frame::evaluateOp(Operation *op) {
              << type;
   for (auto evaluateGroup :
        {evaluateArithmetic, evaluateTensorOp, evaluateControl, evaluateGraphOp,
-        evaluateProductOp, evaluateScoreOp, evaluateSdpa, evaluateStateOp,
-        evaluateTileOp, evaluateLinalg})
+        evaluateProductOp, evaluateScoreOp, evaluateSdpa, evaluateSdpaGrad,
+        evaluateStateOp, evaluateTileOp, evaluateLinalg})
     if (Outcome outcome = evaluateGroup(*this, op))
       return *outcome;
   return op->emitOpError("cannot be evaluated by the reference");

@@ -89,6 +89,7 @@ using Outcome = std::optional<llvm::LogicalResult>;
 Outcome evaluateGraphOp(Frame &frame, mlir::Operation *op);
 Outcome evaluateScoreOp(Frame &frame, mlir::Operation *op);
 Outcome evaluateSdpa(Frame &frame, mlir::Operation *op);
+Outcome evaluateSdpaGrad(Frame &frame, mlir::Operation *op);
 Outcome evaluateStateOp(Frame &frame, mlir::Operation *op);
 Outcome evaluateTileOp(Frame &frame, mlir::Operation *op);
 Outcome evaluateProductOp(Frame &frame, mlir::Operation *op);

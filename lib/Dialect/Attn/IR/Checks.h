@@ -97,6 +97,9 @@ llvm::LogicalResult expectMatrix(mlir::Operation *op, llvm::StringRef name,
 /// one.
 llvm::LogicalResult verifySecondMap(SdpaOp op, llvm::ArrayRef<int64_t> shape,
                                     mlir::Type element);
+llvm::LogicalResult verifySecondMap(SdpaGradOp op,
+                                    llvm::ArrayRef<int64_t> shape,
+                                    mlir::Type element);
 llvm::LogicalResult verifySecondMap(OnlineOp op);
 
 /// Lanes hold in a state what they hold in the kernels that touch it.

@@ -37,7 +37,9 @@ SubtractWeightsOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
-LogicalResult attn::verifySecondMap(SdpaOp op, ArrayRef<int64_t> shape,
+/// The operands of a second map, all or none.
+template <typename Op>
+static LogicalResult verifyOperands(Op op, ArrayRef<int64_t> shape,
                                     Type element) {
   if (!op.getSecondQuery() != !op.getSecondKey() ||
       !op.getSecondQuery() != !op.getLambda()) // C21
@@ -54,8 +56,19 @@ LogicalResult attn::verifySecondMap(SdpaOp op, ArrayRef<int64_t> shape,
       return op.emitOpError() << "expects the second " << name
                               << " to have the type of the first " << first
                               << ", but got " << second;
-  if (failed(verifyLambda(op, op.getLambda().getType(), shape, element)))
-    return failure(); // C21
+  return verifyLambda(op, op.getLambda().getType(), shape, element); // C21
+}
+
+LogicalResult attn::verifySecondMap(SdpaGradOp op, ArrayRef<int64_t> shape,
+                                    Type element) {
+  return verifyOperands(op, shape, element);
+}
+
+LogicalResult attn::verifySecondMap(SdpaOp op, ArrayRef<int64_t> shape,
+                                    Type element) {
+  LogicalResult operands = verifyOperands(op, shape, element);
+  if (failed(operands) || !op.isDifferential())
+    return operands;
   return refuseParts(op,
                      {{"lse", static_cast<bool>(op.getLse())},
                       {"weights", static_cast<bool>(op.getWeights())},

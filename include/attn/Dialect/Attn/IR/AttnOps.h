@@ -11,6 +11,15 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace attn {
+/// Dimension numbers of a tensor with heads; -1 where its rank has none.
+struct HeadDims {
+  int batch, head, sequence, feature;
+  /// Of a tensor of this rank and layout.
+  static HeadDims of(int64_t rank, Layout layout);
+};
+} // namespace attn
+
 #define GET_OP_CLASSES
 #include "attn/Dialect/Attn/IR/AttnOps.h.inc"
 

@@ -80,6 +80,18 @@ def FuseAttention : Pass<"attn-fuse"> {
   let dependentDialects = ["::attn::AttnDialect"];
 }
 
+def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Add the gradients of functions that learn";
+  let description = [{
+    A function with arguments that have the attribute `attn.gradient` gets two
+    others beside it: @NAME_forward also returns what the gradient needs, and
+    @NAME_gradient takes that and a cotangent per result, and returns the
+    gradient by each such argument.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ReturnSteps : Pass<"attn-return-steps", "::mlir::ModuleOp"> {
   let summary = "Give a function one that returns every step of its attention";
   let description = [{

@@ -4,34 +4,45 @@
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace attn;
 
-SdpaOp::Dims SdpaOp::dims(int64_t rank, Layout layout) {
+HeadDims HeadDims::of(int64_t rank, Layout layout) {
   int last = static_cast<int>(rank) - 1;
-  Dims d{rank == 4 ? 0 : -1, rank >= 3 ? last - 2 : -1, last - 1, last};
+  HeadDims d{rank == 4 ? 0 : -1, rank >= 3 ? last - 2 : -1, last - 1, last};
   if (layout == Layout::SequenceMajor && rank >= 3)
     std::swap(d.head, d.sequence);
   return d;
 }
 
-SmallVector<int64_t> SdpaOp::scoresShape() {
-  Dims q = queryDims(), k = keyDims();
+template <typename Op> static SmallVector<int64_t> scoresShapeOf(Op op) {
+  HeadDims q = op.queryDims(), k = op.keyDims();
+  RankedTensorType query = op.getQuery().getType();
   SmallVector<int64_t> shape;
   if (q.batch >= 0)
-    shape.push_back(getQuery().getType().getDimSize(q.batch));
+    shape.push_back(query.getDimSize(q.batch));
   if (q.head >= 0)
-    shape.push_back(getQuery().getType().getDimSize(q.head));
-  shape.push_back(getQuery().getType().getDimSize(q.sequence));
-  shape.push_back(getKey().getType().getDimSize(k.sequence));
+    shape.push_back(query.getDimSize(q.head));
+  shape.push_back(query.getDimSize(q.sequence));
+  shape.push_back(op.getKey().getType().getDimSize(k.sequence));
   return shape;
+}
+SmallVector<int64_t> SdpaOp::scoresShape() { return scoresShapeOf(*this); }
+SmallVector<int64_t> SdpaGradOp::scoresShape() { return scoresShapeOf(*this); }
+
+static RankedTensorType outType(SdpaOp op) { return op.getOut().getType(); }
+static RankedTensorType outType(SdpaGradOp op) {
+  return op.getDOut().getType();
 }
 
 /// Checks an optional result with one element per pair, or per row.
-static LogicalResult verifyStatistics(SdpaOp op, StringRef name, Value result,
+template <typename Op>
+static LogicalResult verifyStatistics(Op op, StringRef name, Value result,
                                       ArrayRef<int64_t> expected) {
   if (!result)
     return success();
@@ -147,9 +158,9 @@ static LogicalResult verifyNormalization(SdpaOp op) {
 }
 
 /// C1 to C7: ranks, element types and sizes of query, key, value and out.
-static LogicalResult verifyTensors(SdpaOp op) {
+template <typename Op> static LogicalResult verifyTensors(Op op) {
   RankedTensorType q = op.getQuery().getType(), k = op.getKey().getType(),
-                   v = op.getValue().getType(), o = op.getOut().getType();
+                   v = op.getValue().getType(), o = outType(op);
   if (failed(expectRank(op, "the query", q)) ||             // C1
       failed(expectSameRank(op, "query", q, "key", k)) ||   // C2
       failed(expectSameRank(op, "query", q, "value", v)) || // C2
@@ -196,7 +207,8 @@ static LogicalResult verifyTensors(SdpaOp op) {
 }
 
 /// C8 to C10: scale, bias and mask of scores of `shape` and type `element`.
-static LogicalResult verifyScores(SdpaOp op, ArrayRef<int64_t> shape,
+template <typename Op>
+static LogicalResult verifyScores(Op op, ArrayRef<int64_t> shape,
                                   Type element) {
   double scale = op.getScale().convertToDouble();
   if (!std::isfinite(scale) || scale == 0) // C8
@@ -246,4 +258,121 @@ LogicalResult SdpaOp::verify() {
       failed(verifySecondMap(*this, shape, element))) // C21, C22
     return failure();
   return verifyPairs(*this); // C20
+}
+
+// --- attn.sdpa_grad ---
+
+Value SdpaGradOp::operandNamed(StringRef name) {
+  if (name.consume_front("capture_")) {
+    unsigned number;
+    return name.getAsInteger(10, number) || number >= getCaptures().size()
+               ? Value()
+               : getCaptures()[number];
+  }
+  return llvm::StringSwitch<Value>(name)
+      .Case("query", getQuery())
+      .Case("key", getKey())
+      .Case("value", getValue())
+      .Case("bias", getBias())
+      .Case("sinks", getSinks())
+      .Case("second_query", getSecondQuery())
+      .Case("second_key", getSecondKey())
+      .Case("lambda", getLambda())
+      .Default(Value());
+}
+
+Value SdpaGradOp::gradientBy(StringRef name) {
+  for (auto [named, gradient] : llvm::zip(getWrt(), getGradients()))
+    if (cast<StringAttr>(named).getValue() == name)
+      return gradient;
+  return {};
+}
+
+/// C2: what the attention computed.
+static LogicalResult verifyResiduals(SdpaGradOp op, ArrayRef<int64_t> rows,
+                                     Type element) {
+  bool wanted = !op.isSigmoid() && !op.isDifferential();
+  if (static_cast<bool>(op.getOut()) != wanted ||
+      static_cast<bool>(op.getLse()) != wanted) // C2
+    return op.emitOpError()
+           << (wanted ? "expects out and lse of the attention"
+                      : "expects neither out nor lse where weights are those "
+                        "of sigmoid or of two maps");
+  if (!wanted)
+    return success();
+  RankedTensorType out = op.getOut().getType(), d = op.getDOut().getType();
+  if (failed(verifyCompatibleShape(out.getShape(), d.getShape())) ||
+      (out.getElementType() != d.getElementType() &&
+       out.getElementType() != element)) // C2
+    return op.emitOpError()
+           << "expects out to have the shape of its cotangent " << d
+           << ", and its element type or " << element << ", but got " << out;
+  return verifyStatistics(op, "lse", op.getLse(), rows); // C2
+}
+
+/// C4 to C6: what is asked for, and the results.
+static LogicalResult verifyGradients(SdpaGradOp op, Type element) {
+  ArrayAttr wrt = op.getWrt();
+  if (wrt.empty() || wrt.size() != op.getGradients().size()) // C4
+    return op.emitOpError()
+           << "expects an operand in wrt per result, and at "
+              "least one, but got "
+           << wrt.size() << " and " << op.getGradients().size();
+  llvm::StringSet<> seen;
+  for (auto [named, gradient] : llvm::zip(wrt, op.getGradients())) {
+    StringRef name = cast<StringAttr>(named).getValue();
+    Value operand = op.operandNamed(name);
+    if (!operand || !seen.insert(name).second) // C4
+      return op.emitOpError()
+             << "expects wrt to name operands, each once, but got '" << name
+             << "'";
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type || !isa<FloatType>(type.getElementType())) // C5
+      return op.emitOpError() << "expects the gradient of a tensor of floats, "
+                                 "but '"
+                              << name << "' is " << operand.getType();
+    bool own =
+        name.ends_with("query") || name.ends_with("key") || name == "value";
+    Type expected = own ? type.getElementType() : element;
+    auto result = cast<RankedTensorType>(gradient.getType());
+    if (failed(verifyCompatibleShape(result.getShape(), type.getShape())) ||
+        result.getElementType() != expected) // C6
+      return op.emitOpError()
+             << "expects the gradient of '" << name << "' to have type "
+             << type.clone(expected) << ", but got " << result;
+  }
+  return success();
+}
+
+LogicalResult SdpaGradOp::verify() {
+  if (failed(verifyTensors(*this))) // C1
+    return failure();
+  SmallVector<int64_t> shape = scoresShape();
+  ArrayRef<int64_t> rows = ArrayRef(shape).drop_back();
+  Type element = scoresElement(getQuery().getType().getElementType());
+  if (failed(verifyScores(*this, shape, element)) || // C1
+      (getSinks() && failed(verifyPerHead(*this, "sinks", getSinks().getType(),
+                                          shape, element))) || // C1
+      failed(verifyScoreFunction(*this, getCaptures().getTypes(),
+                                 element)) ||         // C1
+      failed(verifySecondMap(*this, shape, element))) // C1
+    return failure();
+  if (isSigmoid() &&
+      failed(refuseParts(*this, {{"sinks", static_cast<bool>(getSinks())}},
+                         "normalization sigmoid"))) // C1
+    return failure();
+  if (failed(verifyResiduals(*this, rows, element)) ||
+      failed(verifyStatistics(*this, "the cotangent of lse", getDLse(),
+                              rows)) || // C3
+      failed(verifyStatistics(*this, "the cotangent of weights", getDWeights(),
+                              shape))) // C3
+    return failure();
+  if (!getLse() && (getDLse() || getDWeights())) // C3
+    return emitOpError() << "expects no cotangents of lse and weights where "
+                            "the weights are those of sigmoid or of two maps";
+  std::optional<ScheduleInterface> schedule = getSchedule();
+  if (schedule && schedule->getKind() != Kind::Prefill) // C7
+    return emitOpError() << "expects schedule to have kind prefill, but got "
+                         << stringifyKind(schedule->getKind());
+  return verifyGradients(*this, element);
 }

@@ -122,3 +122,13 @@ LogicalResult SdpaOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
   }
   return success();
 }
+
+LogicalResult SdpaGradOp::reifyResultShapes(OpBuilder &builder,
+                                            Shapes &shapes) {
+  for (auto [name, gradient] : llvm::zip(getWrt(), getGradients())) {
+    Value operand = operandNamed(cast<StringAttr>(name).getValue());
+    shapes.push_back(shapeOf(builder, gradient,
+                             [&](int i) { return size(builder, operand, i); }));
+  }
+  return success();
+}

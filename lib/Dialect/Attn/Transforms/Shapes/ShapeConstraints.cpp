@@ -162,11 +162,13 @@ void ShapeConstraints::maskOperands(Attribute mask, OperandRange operands,
   }
 }
 
-void ShapeConstraints::visit(SdpaOp op) {
-  Value query = op.getQuery(), key = op.getKey(), value = op.getValue(),
-        out = op.getOut();
-  SdpaOp::Dims q = op.queryDims(), k = op.keyDims(), v = op.valueDims(),
-               o = op.outDims();
+/// What attention and its gradient share, where `out` has the shape of out.
+/// Returns the sizes of the scores.
+template <typename Op>
+SmallVector<Dim> ShapeConstraints::visitAttention(Op op, Value out) {
+  Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
+  HeadDims q = op.queryDims(), k = op.keyDims(), v = op.valueDims(),
+           o = op.outDims();
   same(query, q.batch, key, k.batch);
   same(query, q.batch, value, v.batch);
   same(query, q.batch, out, o.batch);
@@ -187,12 +189,6 @@ void ShapeConstraints::visit(SdpaOp op) {
   if (op.getBias())
     alongScores(op.getBias(), rank(op.getBias()),
                 scoresRank - rank(op.getBias()), scores);
-  for (Value result : {op.getLse(), op.getWeights(), op.getScores(),
-                       op.getMaximum(), op.getSum()})
-    if (result)
-      alongScores(result, rank(result), 0, scores);
-  if (op.getAcc())
-    sameShape(op.getAcc(), out);
   if (op.isDifferential()) {
     sameShape(op.getSecondQuery(), query);
     sameShape(op.getSecondKey(), key);
@@ -200,13 +196,35 @@ void ShapeConstraints::visit(SdpaOp op) {
   }
   table(op.getCaptures(), ArrayRef(scores).drop_back());
   maskOperands(op.getMaskAttr(), op.getMaskOperands(), scores);
+  return scores;
+}
+
+void ShapeConstraints::visit(SdpaOp op) {
+  SmallVector<Dim> scores = visitAttention(op, op.getOut());
+  for (Value result : {op.getLse(), op.getWeights(), op.getScores(),
+                       op.getMaximum(), op.getSum()})
+    if (result)
+      alongScores(result, rank(result), 0, scores);
+  if (op.getAcc())
+    sameShape(op.getAcc(), op.getOut());
+}
+
+void ShapeConstraints::visit(SdpaGradOp op) {
+  SmallVector<Dim> scores = visitAttention(op, op.getDOut());
+  for (Value tensor : {op.getLse(), op.getDLse(), op.getDWeights()})
+    if (tensor)
+      alongScores(tensor, rank(tensor), 0, scores);
+  if (op.getOut())
+    sameShape(op.getOut(), op.getDOut());
+  for (auto [name, gradient] : llvm::zip(op.getWrt(), op.getGradients()))
+    sameShape(gradient, op.operandNamed(cast<StringAttr>(name).getValue()));
 }
 
 void ShapeConstraints::collect(Operation *operation) {
   op = operation;
   llvm::TypeSwitch<Operation *>(op)
-      .Case<ScoresOp, SubtractWeightsOp, ContextOp, ProjectOp, SdpaOp>(
-          [&](auto graphOp) { visit(graphOp); })
+      .Case<ScoresOp, SubtractWeightsOp, ContextOp, ProjectOp, SdpaOp,
+            SdpaGradOp>([&](auto graphOp) { visit(graphOp); })
       .Case<ScaleOp, SoftmaxOp, SigmoidOp, SoftcapOp, ScoreModOp, AlibiOp,
             RopeOp, RmsNormOp, LayerNormOp>([&](auto step) {
         sameShape(step->getOperand(0), step->getResult(0));

@@ -54,7 +54,10 @@ private:
   void visit(SubtractWeightsOp op);
   void visit(ContextOp op);
   void visit(ProjectOp op);
+  template <typename Op>
+  llvm::SmallVector<Dim> visitAttention(Op op, mlir::Value out);
   void visit(SdpaOp op);
+  void visit(SdpaGradOp op);
   void perHead(mlir::Value numbers, mlir::Value scores);
   void lambda(mlir::Value numbers, Dim heads);
   void visitDetails(SoftmaxOp op) { perHead(op.getSinks(), op.getScores()); }

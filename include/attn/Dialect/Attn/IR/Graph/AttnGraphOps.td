@@ -334,9 +334,8 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
   let regions = (region AnyRegion:$score_function);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
-    /// Dimension numbers of `type` under `layout`; -1 where the rank has none.
-    struct Dims { int batch, head, sequence, feature; };
-    static Dims dims(int64_t rank, ::attn::Layout layout);
+    using Dims = ::attn::HeadDims;
+    static Dims dims(int64_t rank, ::attn::Layout layout) { return Dims::of(rank, layout); }
     Dims queryDims() { return dims(getQuery().getType().getRank(), getQueryLayout()); }
     Dims keyDims() { return dims(getKey().getType().getRank(), getKeyLayout()); }
     Dims valueDims() { return dims(getValue().getType().getRank(), getValueLayout()); }
@@ -351,6 +350,86 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     bool seesLeadingKeys();
     /// Why no kernel of kind prefill splits the keys; empty if one may.
     ::llvm::StringRef whyKeysStayTogether();
+  }];
+}
+
+def Attn_SdpaGradOp : Attn_GraphOp<"sdpa_grad", [AttrSizedOperandSegments,
+    IsolatedFromAbove]> {
+  let summary = "gradients of scaled dot-product attention";
+  let description = [{
+    The derivative of `attn.sdpa` with the same clauses, by the operands that
+    `wrt` names, in its order: `query`, `key`, `value`, `bias`, `sinks`,
+    `second_query`, `second_key`, `lambda` and `capture_N`, the captured tensor
+    number N. `cotangents` holds the derivative of some number by each result of
+    the attention: of `out`, of `lse` and of `weights`.
+
+    With the scores s of visible pairs, `p = exp(s - lse)`, `u = d_out * value^T`
+    (+ d_weights) and `delta = sum_d d_out * out` (+ sum_j p * d_weights):
+    `ds = p * (u - delta + d_lse)`, and everything else follows from ds by the
+    chain rule. `out` and `lse` are those of the attention, or of a larger one
+    whose keys these are a part of. Weights by sigmoid, and those of two maps,
+    have no `lse`; they are computed again.
+
+    A pair is left out of all sums if it is excluded or its weight is 0. A row
+    that sees no key is constant.
+
+    ```mlir
+    func.func @gradient(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x64xf32>,
+        %out: tensor<?x8x?x64xf32>, %lse: tensor<?x8x?xf32>, %d_out: tensor<?x8x?x64xf32>)
+        -> (tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>) {
+      %dq, %dk, %dv = attn.sdpa_grad %q, %k, %v scale 0.125 where causal(bottom_right)
+          out %out : tensor<?x8x?x64xf32> lse %lse : tensor<?x8x?xf32>
+          cotangents %d_out wrt ["query", "key", "value"]
+          : (tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x8x?x64xf32>)
+          -> (tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>)
+      return %dq, %dk, %dv : tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key,
+    Attn_FloatTensor:$value, Optional<Attn_FloatTensor>:$bias,
+    Variadic<AnyRankedTensor>:$mask_operands, Variadic<AnyType>:$captures,
+    Optional<Attn_FloatTensor>:$sinks, Optional<Attn_FloatTensor>:$second_query,
+    Optional<Attn_FloatTensor>:$second_key, Optional<Attn_FloatTensor>:$lambda,
+    Optional<Attn_FloatTensor>:$out, Optional<Attn_FloatTensor>:$lse,
+    Attn_FloatTensor:$d_out, Optional<Attn_FloatTensor>:$d_lse,
+    Optional<Attn_FloatTensor>:$d_weights,
+    StrArrayAttr:$wrt, F64Attr:$scale, OptionalAttr<AnyAttr>:$mask,
+    DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$query_layout,
+    DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$key_layout,
+    DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$value_layout,
+    DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$out_layout,
+    DefaultValuedAttr<Attn_NormalizationAttr, "::attn::Normalization::Softmax">:$normalization,
+    OptionalAttr<Attn_ScheduleInterface>:$schedule);
+  let results = (outs Variadic<Attn_FloatTensor>:$gradients);
+  let regions = (region AnyRegion:$score_function);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value
+    (`minus` $second_query^ `,` $second_key `by` $lambda `:` type($second_query)
+     `,` type($second_key) `,` type($lambda))?
+    (`bias` $bias^ `:` type($bias))? `scale` custom<Factor>($scale)
+    (`score_mod` custom<ScoreFunction>($score_function, $captures, type($captures))^)?
+    (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
+    (`sinks` $sinks^ `:` type($sinks))?
+    (`out` $out^ `:` type($out))? (`lse` $lse^ `:` type($lse))?
+    `cotangents` $d_out (`lse` $d_lse^ `:` type($d_lse))?
+    (`weights` $d_weights^ `:` type($d_weights))? `wrt` $wrt attr-dict
+    `:` `(` type($query) `,` type($key) `,` type($value) `,` type($d_out) `)`
+    `->` `(` type($gradients) `)`
+  }];
+  let extraClassDeclaration = [{
+    ::attn::HeadDims queryDims() { return ::attn::HeadDims::of(getQuery().getType().getRank(), getQueryLayout()); }
+    ::attn::HeadDims keyDims() { return ::attn::HeadDims::of(getKey().getType().getRank(), getKeyLayout()); }
+    ::attn::HeadDims valueDims() { return ::attn::HeadDims::of(getValue().getType().getRank(), getValueLayout()); }
+    ::attn::HeadDims outDims() { return ::attn::HeadDims::of(getDOut().getType().getRank(), getOutLayout()); }
+    /// Shape of the scores: the leading dimensions in bhsd order, Sq, Skv.
+    ::llvm::SmallVector<int64_t> scoresShape();
+    bool isSigmoid() { return getNormalization() == ::attn::Normalization::Sigmoid; }
+    bool isDifferential() { return static_cast<bool>(getSecondQuery()); }
+    /// The operand that `wrt` calls `name`; null where there is none.
+    ::mlir::Value operandNamed(::llvm::StringRef name);
+    /// The gradient by the operand of this name; null where `wrt` has it not.
+    ::mlir::Value gradientBy(::llvm::StringRef name);
   }];
 }
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Derivatives of the ops of arith and math, on numbers and on tensors.
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_GRADIENT_PARTIALS_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_GRADIENT_PARTIALS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace attn {
+
+/// Whether the derivative of `op` by its operand number `operand` is known.
+bool hasPartial(mlir::Operation *op, unsigned operand);
+
+/// `t` times the derivative of `op` by its operand; null where that is 0
+/// throughout. A branch that was not taken gives 0, whatever its derivative
+/// holds. With t the tangent of the operand this is a summand of the result's
+/// tangent; with t the cotangent of the result, one of the operand's.
+mlir::Value applyPartial(mlir::OpBuilder &b, mlir::Operation *op,
+                         unsigned operand, mlir::Value t);
+
+} // namespace attn
+
+#endif

@@ -1,0 +1,72 @@
+// What has no gradient is refused by name.
+// RUN: attn-opt %s --attn-differentiate --split-input-file -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// expected-error@+1 {{expects attn.gradient on tensors of floats, but argument 0 has type 'tensor<5xi32>'}}
+func.func @integers(%x: tensor<5xi32> {attn.gradient}) -> tensor<5xi32> {
+  return %x : tensor<5xi32>
+}
+
+// -----
+
+func.func @unknown_op(%x: tensor<5xf32> {attn.gradient}) -> tensor<5xf32> {
+  // expected-error@+1 {{'math.cbrt' op has no gradient that is known, but a learned argument reaches a result through it}}
+  %y = math.cbrt %x : tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+
+// -----
+
+func.func @loop(%x: tensor<5xf32> {attn.gradient}) -> tensor<5xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{'scf.for' op has no gradient that is known}}
+  %y = scf.for %i = %c0 to %c1 step %c1 iter_args(%s = %x) -> tensor<5xf32> {
+    scf.yield %s : tensor<5xf32>
+  }
+  return %y : tensor<5xf32>
+}
+
+// -----
+
+func.func @scores(%q: tensor<5x8xf32> {attn.gradient}) -> (tensor<5x8xf32>, tensor<5x5xf32>) {
+  // expected-error@+1 {{has no gradient through its scores; those of out, lse and weights are known}}
+  %o, %s = attn.sdpa %q, %q, %q scale 0.5 returning(out, scores) {scores_stage = #attn<scores_stage masked>} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5x5xf32>)
+  return %o, %s : tensor<5x8xf32>, tensor<5x5xf32>
+}
+
+// -----
+
+func.func @function(%q: tensor<5x8xf32> {attn.gradient}) -> tensor<5x8xf32> {
+  // expected-error@+1 {{has a score function with 'arith.bitcast', whose gradient is not known}}
+  %o = attn.sdpa %q, %q, %q scale 0.5 score_mod (%s: f32, %b, %h, %i, %j) {
+    %bits = arith.bitcast %s : f32 to i32
+    %y = arith.bitcast %bits : i32 to f32
+    attn.yield %y : f32
+  } : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %o : tensor<5x8xf32>
+}
+
+// -----
+
+func.func @state(%q: tensor<5x8xf32> {attn.gradient}) -> tensor<5xf32> {
+  // expected-error@+1 {{has no gradient through its state, except through attn.finalize_state}}
+  %o, %m, %l, %a = attn.sdpa %q, %q, %q scale 0.5 returning(out, state) : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>)
+  return %l : tensor<5xf32>
+}
+
+// -----
+
+func.func @tables(%q: tensor<5x8xf32>, %cos: tensor<5x4xf32> {attn.gradient}, %sin: tensor<5x4xf32>) -> tensor<5x8xf32> {
+  // expected-error@+1 {{has no gradient by its tables}}
+  %y = attn.rope %q, %cos, %sin : tensor<5x8xf32>, tensor<5x4xf32>
+  return %y : tensor<5x8xf32>
+}
+
+// -----
+
+func.func private @taken_gradient()
+// expected-error@+1 {{has a gradient, which is called 'taken_gradient', but there is a function of this name}}
+func.func @taken(%q: tensor<5x8xf32> {attn.gradient}) -> tensor<5x8xf32> {
+  return %q : tensor<5x8xf32>
+}

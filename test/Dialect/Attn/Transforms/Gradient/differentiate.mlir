@@ -1,0 +1,85 @@
+// Two functions beside the one that learns: results with residuals, gradients.
+// RUN: attn-opt %s --attn-differentiate --split-input-file | FileCheck %s
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The cotangent of out; out is a residual that the function returns anyway.
+// CHECK-LABEL: func.func @attention(
+// CHECK-NOT:     attn.gradient
+// CHECK-NEXT:    attn.sdpa
+// CHECK-NOT:     returning
+// CHECK:       func.func @attention_forward(
+// CHECK-SAME:    -> (tensor<?x8xf32> {attn.name = "o"}, tensor<?xf32> {attn.name = "residual_0"})
+// CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.sdpa {{.*}} where causal(top_left) returning(out, lse)
+// CHECK-NEXT:    return %[[O]], %[[L]]
+// CHECK:       func.func @attention_gradient(%[[Q:.*]]: tensor<?x8xf32> {attn.name = "q"}, %[[K:.*]]: tensor<?x8xf32> {attn.name = "k"}, %[[V:.*]]: tensor<?x8xf32> {attn.name = "v"}, %[[O:.*]]: tensor<?x8xf32> {attn.name = "o"}, %[[L:.*]]: tensor<?xf32> {attn.name = "residual_0"}, %[[D:.*]]: tensor<?x8xf32> {attn.name = "d_o"})
+// CHECK-SAME:    -> (tensor<?x8xf32> {attn.name = "d_q"}, tensor<?x8xf32> {attn.name = "d_v"})
+// CHECK-NEXT:    %[[G:.*]]:2 = attn.sdpa_grad %[[Q]], %[[K]], %[[V]] scale 5.000000e-01 where causal(top_left) out %[[O]] : tensor<?x8xf32> lse %[[L]] : tensor<?xf32> cotangents %[[D]] wrt ["query", "value"]
+// CHECK-NEXT:    return %[[G]]#0, %[[G]]#1
+func.func @attention(%q: tensor<?x8xf32> {attn.name = "q", attn.gradient}, %k: tensor<?x8xf32> {attn.name = "k"}, %v: tensor<?x8xf32> {attn.name = "v", attn.gradient}) -> (tensor<?x8xf32> {attn.name = "o"}) {
+  %o = attn.sdpa %q, %k, %v scale 0.5 where causal(top_left) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %o : tensor<?x8xf32>
+}
+
+// -----
+
+// A tensor in three places gets a sum; what is cheap, here the scale, is
+// computed again; a value with a second use, too.
+// CHECK-LABEL: func.func @same_gradient(
+// CHECK:         %[[S:.*]] = attn.scale %{{.*}} by 2.0
+// CHECK-NOT:     attn.sdpa %
+// CHECK:         %[[G:.*]]:3 = attn.sdpa_grad %[[S]], %[[S]], %[[S]]
+// CHECK:         %[[A:.*]] = arith.addf %[[G]]#0, %[[G]]#1
+// CHECK:         %[[B:.*]] = arith.addf %[[A]], %[[G]]#2
+// CHECK:         %[[X:.*]] = attn.scale %[[B]] by 2.0
+// CHECK:         return %[[X]]
+func.func @same(%x: tensor<6x8xf32> {attn.gradient}) -> tensor<6x8xf32> {
+  %s = attn.scale %x by 2.0 : tensor<6x8xf32>
+  %o = attn.sdpa %s, %s, %s scale 0.5 : (tensor<6x8xf32>, tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %o : tensor<6x8xf32>
+}
+
+// -----
+
+// Results of projections are kept; a weight's gradient is a projection of all
+// rows, an input's one by the transposed weight.
+// CHECK-LABEL: func.func @projected_forward(
+// CHECK:         %[[P:.*]] = attn.project
+// CHECK:         return %{{.*}}, %[[P]], %{{.*}}, %{{.*}} : tensor<2x6x4xf32>, tensor<2x6x8xf32>
+// CHECK-LABEL: func.func @projected_gradient(
+// CHECK-NOT:     attn.sdpa %
+// CHECK:         attn.sdpa_grad
+// CHECK-SAME:      wrt ["query"]
+// CHECK:         attn.project %{{.*}}, %{{.*}} : (tensor<8x12xf32>, tensor<12x8xf32>) -> tensor<8x8xf32>
+func.func @projected(%x: tensor<2x6x8xf32>, %w: tensor<8x8xf32> {attn.gradient}, %k: tensor<2x7x8xf32>, %v: tensor<2x7x4xf32>) -> tensor<2x6x4xf32> {
+  %p = attn.project %x, %w : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
+  %q = tensor.expand_shape %p [[0], [1, 2], [3]] output_shape [2, 1, 6, 8] : tensor<2x6x8xf32> into tensor<2x1x6x8xf32>
+  %kh = tensor.expand_shape %k [[0], [1, 2], [3]] output_shape [2, 1, 7, 8] : tensor<2x7x8xf32> into tensor<2x1x7x8xf32>
+  %vh = tensor.expand_shape %v [[0], [1, 2], [3]] output_shape [2, 1, 7, 4] : tensor<2x7x4xf32> into tensor<2x1x7x4xf32>
+  %o = attn.sdpa %q, %kh, %vh scale 0.5 : (tensor<2x1x6x8xf32>, tensor<2x1x7x8xf32>, tensor<2x1x7x4xf32>) -> tensor<2x1x6x4xf32>
+  %out = tensor.collapse_shape %o [[0], [1, 2], [3]] : tensor<2x1x6x4xf32> into tensor<2x6x4xf32>
+  return %out : tensor<2x6x4xf32>
+}
+
+// -----
+
+// Parts of the keys have the residuals of the whole.
+// CHECK-LABEL: func.func @parts_gradient(
+// CHECK-NOT:     attn.merge_states
+// CHECK:         attn.sdpa_grad %{{.*}}, %[[K1:.*]], %[[K1]] {{.*}} out %[[O:.*]] : tensor<5x8xf32> lse %[[L:.*]] : tensor<5xf32>
+// CHECK:         attn.sdpa_grad %{{.*}}, %[[K2:.*]], %[[K2]] {{.*}} out %[[O]] : tensor<5x8xf32> lse %[[L]] : tensor<5xf32>
+func.func @parts(%q: tensor<5x8xf32> {attn.gradient}, %k1: tensor<6x8xf32>, %k2: tensor<7x8xf32>) -> tensor<5x8xf32> {
+  %o1, %m1, %l1, %a1 = attn.sdpa %q, %k1, %k1 scale 0.5 returning(out, state) : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x8xf32>) -> (tensor<5x8xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>)
+  %o2, %m2, %l2, %a2 = attn.sdpa %q, %k2, %k2 scale 0.5 returning(out, state) : (tensor<5x8xf32>, tensor<7x8xf32>, tensor<7x8xf32>) -> (tensor<5x8xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>)
+  %m, %l, %a = attn.merge_states %m1, %l1, %a1 with %m2, %l2, %a2 : tensor<5xf32>, tensor<5x8xf32>
+  %o = attn.finalize_state %m, %l, %a : (tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %o : tensor<5x8xf32>
+}
+
+// -----
+
+// Nothing is learned: nothing changes.
+// CHECK-LABEL: func.func @plain(
+// CHECK-NOT:     func.func
+func.func @plain(%q: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  return %q : tensor<5x8xf32>
+}
