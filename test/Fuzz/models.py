@@ -5,6 +5,7 @@ import zipfile
 
 import numpy as np
 import onnx
+import onnx.parser
 from onnx import TensorProto, helper
 
 from specifications import Specifications
@@ -16,8 +17,28 @@ PATHS = ["../secret", "/etc/passwd", "a/../../secret", "", ".", "..", "weights",
 LARGEST = 40_000  # bytes of a model: what mutates is its structure
 
 
+# One graph per kind of operator that the stored models lack.
+GRAPHS = [
+    "(float[b, 4, 3, 8] q, float[b, 5, 3, 8] k) => (float y) { y = Einsum <equation = \"bqhd,bkhd->bhqk\"> (q, k) }",
+    "(float[b, 4, 6] x, float[6, 3, 5] w) => (float y) { y = Einsum <equation = \"...d,dhe->...he\"> (x, w) }",
+    "(float[2, 3, 8, 8] x, float[5, 3, 4, 4] w) => (float y) { y = Conv <strides = [4, 4], pads = [0, 1, 2, 0]> (x, w) }",
+    "(float[b, 3, n] x, float[5, 3, 3] w) => (float y) { y = Conv <pads = [1, 1], dilations = [1]> (x, w) }",
+    "(float[b, 5, 6] x, int64[3, 2] i) => (float y) { r = Constant <value_ints = [1, 2, 1]> () t = Tile(x, r) y = GatherND(t, i) }",
+    "(float[4, 5] x, int64[4, 3] i) => (float y) { g = GatherElements <axis = 1> (x, i) m = ArgMax(g) y = Cast <to = 1> (m) }",
+    "(float[2, 3, 8, 4] c, float[2, 3, 2, 4] u, int64[2] i) => (float y) { y = TensorScatter <mode = \"circular\"> (c, u, i) }",
+    "(int64[b, n] m) => (int64 y) { a = Constant <value_int = 1> () y = CumSum <reverse = 1> (m, a) }",
+    "(float[b, 4] x) => (float y) { s = Shape(x) a = Constant <value_int = 1> () n = Gather(s, a) f = Constant <value_int = 4> () c = Equal(n, f)"
+    " y = If (c) <then_branch = g () => (float p) { p = Neg(x) }, else_branch = h () => (float q) { q = Abs(x) }> }",
+    "(float[b, 5, 16] x, float[16] g) => (float y, float s) { y, m, v, s = com.microsoft.SkipLayerNormalization (x, x, g) }",
+    "(float[b, 4, 3, 3, 8] x, int32[b] n) => (float y) { y = com.microsoft.MultiHeadAttention <num_heads = 3> (x, , , , n) }",
+    "(float[b, 4, 10] x, float[10, 72] w, float[72] c) => (float y) { y = com.microsoft.Attention <num_heads = 3, unidirectional = 1> (x, w, c) }",
+    "(float[b, 3, 4, 8] x, int64[1] p, float[9, 4] c) => (float y) { y = com.microsoft.RotaryEmbedding (x, p, c, c) }",
+]
+
+
 def corpus():
-    models = []
+    header = '<ir_version: 10, opset_import: ["": 24, "com.microsoft": 1]> g '
+    models = [onnx.parser.parse_model(header + graph).SerializeToString() for graph in GRAPHS]
     for name in ("node", "torch"):
         with zipfile.ZipFile(DATA / f"{name}.zip") as archive:
             models += [archive.read(i) for i in archive.infolist() if i.filename.endswith(".onnx") and i.file_size < LARGEST]
@@ -112,7 +133,17 @@ class Mutation:
 
     def another_operator(self, model):
         self.node(model).op_type = self.pick([node.op_type for node in model.graph.node] + ["MatMul", "Add", "Softmax", "Gather", "Reshape", "Expand",
-            "Range", "Slice", "Concat", "Attention", "If", "Loop", "ReduceMax", "Trilu", "LayerNormalization", "Pow", "Cast", "", "Nothing"])
+            "Range", "Slice", "Concat", "Attention", "If", "Loop", "Scan", "Tile", "Einsum", "Conv", "ArgMax", "CumSum", "GatherND", "TensorScatter", "ReduceMax", "Trilu", "LayerNormalization", "Pow", "Cast", "", "Nothing"])
+
+    def inner_graphs(self, model):
+        """The model's graph as a branch, in a branch, in a branch ..."""
+        inner = model.graph
+        for _ in range(self.pick([1, 3, 9, 30, 70])):
+            node = helper.make_node("If", [self.pick(self.names(model))], [inner.output[0].name], then_branch=inner, else_branch=inner)
+            inner = helper.make_graph([node], "outer", inner.input, inner.output)
+            if inner.ByteSize() > 10 * LARGEST:
+                break
+        model.graph.CopyFrom(inner)
 
     def cycle(self, model):
         node = self.node(model)
@@ -183,8 +214,9 @@ class Mutation:
 
     def add_attribute(self, model):
         name = self.pick(["axis", "scale", "softcap", "is_causal", "q_num_heads", "kv_num_heads", "qk_matmul_output_mode", "left_window_size",
-                          "right_window_size", "softmax_precision", "num_heads", "rotary_embedding_dim", "to", "upper", "keepdims", "alpha"])
-        self.node(model).attribute.append(helper.make_attribute(name, self.pick([*SIZES, *NUMBERS, "text", [1, 2]])))
+                          "right_window_size", "softmax_precision", "num_heads", "rotary_embedding_dim", "to", "upper", "keepdims", "alpha", "equation",
+                          "mode", "batch_dims", "strides", "pads", "dilations", "group"])
+        self.node(model).attribute.append(helper.make_attribute(name, self.pick([*SIZES, *NUMBERS, "text", "ij,jk->ik", "...a,a->...", [1, 2], [0, 1], [-1, 3]])))
 
     def version(self, model):
         self.pick(model.opset_import).version = self.pick([*SIZES, 11, 12, 13, 17, 18, 22, 23, 24, 25, 26, 99])

@@ -76,6 +76,24 @@ FailureOr<int64_t> Node::axis(int64_t axis, int64_t rank) const {
   return axis < 0 ? axis + rank : axis;
 }
 
+FailureOr<SmallVector<int64_t>> Node::axes(unsigned i, int64_t rank) {
+  SmallVector<int64_t> all = getInts("axes").value_or(SmallVector<int64_t>());
+  if (hasInput(i)) {
+    auto given = integers(i);
+    if (failed(given))
+      return failure();
+    all = *given;
+  }
+  for (int64_t &one : all) {
+    FailureOr<int64_t> valid = axis(one, rank);
+    if (failed(valid))
+      return failure();
+    one = *valid;
+  }
+  llvm::sort(all);
+  return all;
+}
+
 LogicalResult Node::expectFloats(unsigned i) {
   if (input(i).isFloat())
     return success();

@@ -52,6 +52,9 @@ public:
   // --- checks that many operators share ---
   /// `axis`, which may count from the end, or a failure.
   mlir::FailureOr<int64_t> axis(int64_t axis, int64_t rank) const;
+  /// The axes of input `i`, or where that is absent of the attribute `axes`,
+  /// sorted. None where neither is there.
+  mlir::FailureOr<llvm::SmallVector<int64_t>> axes(unsigned i, int64_t rank);
   mlir::LogicalResult expectFloats(unsigned i);
   /// The integers of an input that must be known when the model is read.
   mlir::FailureOr<llvm::SmallVector<int64_t>> integers(unsigned i);

@@ -14,10 +14,13 @@ static const llvm::StringMap<llvm::SmallVector<const Operator *, 1>> &table() {
   static const auto all = [] {
     llvm::StringMap<llvm::SmallVector<const Operator *, 1>> map;
     for (auto group :
-         {attentionOperators(), contribOperators(), flexAttentionOperators(),
-          rotaryOperators(), elementwiseOperators(), functionOperators(),
-          shapeOperators(), sliceOperators(), productOperators(),
-          normalizationOperators(), constantOperators()})
+         {activationOperators(), attentionOperators(), constantOperators(),
+          controlOperators(), convolutionOperators(), einsumOperators(),
+          elementwiseOperators(), flexAttentionOperators(), functionOperators(),
+          gatherOperators(), normalizationOperators(), groupQueryOperators(),
+          multiHeadOperators(), productOperators(), reductionOperators(),
+          rotaryOperators(), shapeOperators(), skipNormOperators(),
+          sliceOperators()})
       for (const Operator &one : group)
         map[key(one.domain, one.name)].push_back(&one);
     for (auto &entry : map)

@@ -26,17 +26,25 @@ bool knowsOperator(llvm::StringRef domain, llvm::StringRef name);
 constexpr unsigned anyNumber = 1u << 20;
 
 // One file of Operators/ each.
+llvm::ArrayRef<Operator> activationOperators();
 llvm::ArrayRef<Operator> attentionOperators();
-llvm::ArrayRef<Operator> contribOperators();
-llvm::ArrayRef<Operator> flexAttentionOperators();
-llvm::ArrayRef<Operator> rotaryOperators();
-llvm::ArrayRef<Operator> elementwiseOperators();
-llvm::ArrayRef<Operator> functionOperators();
-llvm::ArrayRef<Operator> shapeOperators();
-llvm::ArrayRef<Operator> sliceOperators();
-llvm::ArrayRef<Operator> productOperators();
-llvm::ArrayRef<Operator> normalizationOperators();
 llvm::ArrayRef<Operator> constantOperators();
+llvm::ArrayRef<Operator> controlOperators();
+llvm::ArrayRef<Operator> convolutionOperators();
+llvm::ArrayRef<Operator> einsumOperators();
+llvm::ArrayRef<Operator> elementwiseOperators();
+llvm::ArrayRef<Operator> flexAttentionOperators();
+llvm::ArrayRef<Operator> functionOperators();
+llvm::ArrayRef<Operator> gatherOperators();
+llvm::ArrayRef<Operator> normalizationOperators();
+llvm::ArrayRef<Operator> groupQueryOperators();
+llvm::ArrayRef<Operator> multiHeadOperators();
+llvm::ArrayRef<Operator> productOperators();
+llvm::ArrayRef<Operator> reductionOperators();
+llvm::ArrayRef<Operator> rotaryOperators();
+llvm::ArrayRef<Operator> shapeOperators();
+llvm::ArrayRef<Operator> skipNormOperators();
+llvm::ArrayRef<Operator> sliceOperators();
 
 } // namespace attn::onnx
 

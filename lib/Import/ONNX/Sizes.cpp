@@ -25,6 +25,12 @@ void Size::add(const Monomial &monomial, int64_t coefficient) {
     terms.erase(term);
 }
 
+bool Size::isPositive() const {
+  auto fixed = terms.find({});
+  return valid && fixed != terms.end() && fixed->second > 0 &&
+         llvm::all_of(terms, [](const auto &term) { return term.second > 0; });
+}
+
 Size Size::operator+(const Size &other) const {
   Size sum = *this;
   sum.valid &= other.valid;

@@ -32,6 +32,8 @@ public:
 
   std::optional<int64_t> constant() const;
   bool is(int64_t value) const { return constant() == value; }
+  /// Whether it is above 0 for all sizes, which are not negative.
+  bool isPositive() const;
   /// False where a coefficient had more than 63 bits.
   bool isValid() const { return valid; }
 

@@ -37,6 +37,10 @@ static std::optional<Size> compute(TensorBuilder &t, StringRef op,
       return t.unknown(
           arith::DivSIOp::create(t.b, t.loc, t.index(a), t.index(b)));
   }
+  if ((op == "Max" || op == "Min") && (a - b).isPositive())
+    return op == "Max" ? a : b;
+  if ((op == "Max" || op == "Min") && (b - a).isPositive())
+    return op == "Max" ? b : a;
   if (!x || !y)
     return std::nullopt;
   if (op == "Mod" && *y != 0 && *y != -1) {
@@ -210,6 +214,13 @@ static LogicalResult importArithmetic(Node &node) {
 /// Max, Min, Sum and Mean take any number of inputs.
 static LogicalResult importMany(Node &node) {
   Shape shape;
+  if (node.inputs() == 2) {
+    Tensor &a = node.input(0), &b = node.input(1);
+    std::optional<Shape> both = broadcastShape(a.shape, b.shape);
+    if (both && a.element == b.element)
+      if (std::optional<Tensor> known = computeNumbers(node, *both))
+        return node.give(*known);
+  }
   auto values = broadcastInputs(node, shape);
   if (failed(values))
     return failure();
@@ -230,7 +241,49 @@ static LogicalResult importMany(Node &node) {
   return node.give(node.build().made(all, shape));
 }
 
+/// `a op b` where that does not depend on sizes.
+static std::optional<bool> compare(StringRef op, const Size &a, const Size &b) {
+  if (!(a - b).isValid())
+    return std::nullopt;
+  std::optional<int64_t> difference = (a - b).constant();
+  if ((a - b).isPositive())
+    difference = 1;
+  else if ((b - a).isPositive())
+    difference = -1;
+  if (!difference)
+    return std::nullopt;
+  return op == "Equal"         ? *difference == 0
+         : op == "Less"        ? *difference < 0
+         : op == "LessOrEqual" ? *difference <= 0
+         : op == "Greater"     ? *difference > 0
+                               : *difference >= 0;
+}
+
+/// The result where both inputs follow from sizes.
+static std::optional<Tensor> compareNumbers(Node &node) {
+  Tensor &a = node.input(0), &b = node.input(1);
+  std::optional<Shape> shape = broadcastShape(a.shape, b.shape);
+  if (!a.numbers || !b.numbers || !shape || a.element != b.element)
+    return std::nullopt;
+  std::optional<int64_t> count = product(*shape).constant();
+  if (!count || *count > mostNumbers)
+    return std::nullopt;
+  Shape results;
+  for (int64_t i = 0; i < *count; ++i) {
+    std::optional<bool> one =
+        compare(node.op(), (*a.numbers)[placeOf(a, *shape, i)],
+                (*b.numbers)[placeOf(b, *shape, i)]);
+    if (!one)
+      return std::nullopt;
+    results.push_back(Size(*one));
+  }
+  TensorBuilder &t = node.build();
+  return t.numbers(*shape, results, t.b.getI1Type());
+}
+
 static LogicalResult importComparison(Node &node) {
+  if (std::optional<Tensor> known = compareNumbers(node))
+    return node.give(*known);
   Shape shape;
   auto values = broadcastInputs(node, shape);
   if (failed(values))
@@ -271,7 +324,32 @@ static LogicalResult importLogic(Node &node) {
   return node.give(node.build().made(result, shape));
 }
 
+/// Known choices between integers that follow from sizes.
+static std::optional<Tensor> chooseNumbers(Node &node) {
+  Tensor &where = node.input(0), &a = node.input(1), &b = node.input(2);
+  std::optional<Shape> values = broadcastShape(a.shape, b.shape);
+  std::optional<Shape> shape =
+      values ? broadcastShape(where.shape, *values) : std::nullopt;
+  if (!where.numbers || !a.numbers || !b.numbers || !shape ||
+      a.element != b.element)
+    return std::nullopt;
+  std::optional<int64_t> count = product(*shape).constant();
+  if (!count || *count > mostNumbers)
+    return std::nullopt;
+  Shape results;
+  for (int64_t i = 0; i < *count; ++i) {
+    const Size &one = (*where.numbers)[placeOf(where, *shape, i)];
+    if (!one.constant())
+      return std::nullopt;
+    const Tensor &from = one.is(0) ? b : a;
+    results.push_back((*from.numbers)[placeOf(from, *shape, i)]);
+  }
+  return node.build().numbers(*shape, results, a.element);
+}
+
 static LogicalResult importWhere(Node &node) {
+  if (std::optional<Tensor> known = chooseNumbers(node))
+    return node.give(*known);
   Shape shape;
   auto values = broadcastInputs(node, shape, /*first=*/1);
   if (failed(values))

@@ -4,46 +4,12 @@
 #include "Whole.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
-#include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace attn::onnx;
 
-static Value sigmoid(Whole &w, Value x) {
-  Value one = w.number(x, 1);
-  Value power = w.op<math::ExpOp>(w.op<arith::NegFOp>(x));
-  return w.op<arith::DivFOp>(one, w.op<arith::AddFOp>(one, power));
-}
-
-/// x/2 * (1 + erf(x / sqrt 2)), or with tanh its usual approximation.
-static Value gelu(Whole &w, Value x, bool byTanh) {
-  Value inner;
-  if (byTanh) {
-    Value cube = w.op<arith::MulFOp>(w.op<arith::MulFOp>(x, x), x);
-    Value sum = w.op<arith::AddFOp>(
-        x, w.op<arith::MulFOp>(cube, w.number(x, 0.044715)));
-    inner = w.op<math::TanhOp>(
-        w.op<arith::MulFOp>(sum, w.number(x, std::sqrt(2 / M_PI))));
-  } else {
-    inner = w.op<math::ErfOp>(w.op<arith::MulFOp>(x, w.number(x, M_SQRT1_2)));
-  }
-  Value half = w.op<arith::MulFOp>(x, w.number(x, 0.5));
-  return w.op<arith::MulFOp>(half, w.op<arith::AddFOp>(inner, w.number(x, 1)));
-}
-
-static Value relu(Whole &w, Value x) {
-  return isFloat(x) ? w.op<arith::MaximumFOp>(x, w.number(x, 0))
-                    : w.op<arith::MaxSIOp>(x, w.number(x, 0));
-}
-
-/// Zero or the slope times x below 0.
-static Value leakyRelu(Whole &w, Value x, double slope) {
-  Value isNegative = w.compare(arith::CmpFPredicate::OLT, x, w.number(x, 0));
-  return w.select(isNegative, w.op<arith::MulFOp>(x, w.number(x, slope)), x);
-}
-
-static Value ofFloats(Node &node, Whole &w, Value x) {
-  StringRef op = node.op();
+static Value ofFloats(StringRef op, Whole &w, Value x) {
   using Make = Value (Whole::*)(Value);
   static const llvm::StringMap<Make> functions = {
       {"Sqrt", &Whole::op<math::SqrtOp>},
@@ -60,20 +26,7 @@ static Value ofFloats(Node &node, Whole &w, Value x) {
     return (w.*known->second)(x);
   if (op == "Reciprocal")
     return w.op<arith::DivFOp>(w.number(x, 1), x);
-  if (op == "Sigmoid")
-    return sigmoid(w, x);
-  if (op == "Gelu")
-    return gelu(w, x, node.getString("approximate", "none") == "tanh");
-  if (op == "LeakyRelu")
-    return leakyRelu(w, x, node.getFloat("alpha", 0.01));
-  if (op == "Softplus")
-    return w.op<arith::AddFOp>(
-        relu(w, x), w.op<math::Log1pOp>(w.op<math::ExpOp>(
-                        w.op<arith::NegFOp>(w.op<math::AbsFOp>(x)))));
-  // Swish
-  double alpha = node.getFloat("alpha", 1);
-  Value scaled = alpha == 1 ? x : w.op<arith::MulFOp>(x, w.number(x, alpha));
-  return w.op<arith::MulFOp>(x, sigmoid(w, scaled));
+  return w.op<arith::DivFOp>(w.op<math::SinOp>(x), w.op<math::CosOp>(x)); // Tan
 }
 
 static LogicalResult importFloats(Node &node) {
@@ -81,8 +34,18 @@ static LogicalResult importFloats(Node &node) {
     return failure();
   Tensor &x = node.input(0);
   Whole w{node.build(), x.shape};
-  return node.give(
-      node.build().made(ofFloats(node, w, node.build().value(x)), x.shape));
+  return node.give(node.build().made(
+      ofFloats(node.op(), w, node.build().value(x)), x.shape));
+}
+
+/// -1, 0 or 1; NaN stays.
+static Value signOf(Whole &w, Value x) {
+  Value zero = w.number(x, 0), one = w.number(x, 1), below = w.number(x, -1);
+  Value isAbove = isFloat(x) ? w.compare(arith::CmpFPredicate::OGT, x, zero)
+                             : w.compare(arith::CmpIPredicate::sgt, x, zero);
+  Value isBelow = isFloat(x) ? w.compare(arith::CmpFPredicate::OLT, x, zero)
+                             : w.compare(arith::CmpIPredicate::slt, x, zero);
+  return w.select(isAbove, one, w.select(isBelow, below, x));
 }
 
 static LogicalResult importNumbers(Node &node) {
@@ -105,7 +68,7 @@ static LogicalResult importNumbers(Node &node) {
     result =
         x.isFloat() ? w.op<math::AbsFOp>(value) : w.op<math::AbsIOp>(value);
   else
-    result = relu(w, value);
+    result = signOf(w, value);
   return node.give(node.build().made(result, x.shape));
 }
 
@@ -127,6 +90,27 @@ static LogicalResult importIsNaN(Node &node) {
   Value value = node.build().value(x);
   return node.give(node.build().made(
       w.compare(arith::CmpFPredicate::UNO, value, value), x.shape));
+}
+
+static LogicalResult importIsInf(Node &node) {
+  if (failed(node.expectFloats(0)))
+    return failure();
+  Tensor &x = node.input(0);
+  Whole w{node.build(), x.shape};
+  Value value = node.build().value(x);
+  double infinity = std::numeric_limits<double>::infinity();
+  auto is = [&](double what) {
+    return w.compare(arith::CmpFPredicate::OEQ, value, w.number(value, what));
+  };
+  bool above = node.getInt("detect_positive", 1) != 0,
+       below = node.getInt("detect_negative", 1) != 0;
+  Tensor none = node.build().splat(x.shape, node.build().b.getI1Type(), 0);
+  Value result = above && below
+                     ? w.op<arith::OrIOp>(is(infinity), is(-infinity))
+                 : above ? is(infinity)
+                 : below ? is(-infinity)
+                         : node.build().value(none);
+  return node.give(node.build().made(result, x.shape));
 }
 
 /// By inputs since version 11, either may be absent.
@@ -188,16 +172,13 @@ ArrayRef<Operator> attn::onnx::functionOperators() {
       {"", "Ceil", importFloats, 1, 1},
       {"", "Round", importFloats, 1, 1},
       {"", "Reciprocal", importFloats, 1, 1},
-      {"", "Sigmoid", importFloats, 1, 1},
-      {"", "Gelu", importFloats, 1, 1},
-      {"", "LeakyRelu", importFloats, 1, 1},
-      {"", "Softplus", importFloats, 1, 1},
-      {"", "Swish", importFloats, 1, 1},
+      {"", "Tan", importFloats, 1, 1},
       {"", "Neg", importNumbers, 1, 1},
       {"", "Abs", importNumbers, 1, 1},
-      {"", "Relu", importNumbers, 1, 1},
+      {"", "Sign", importNumbers, 1, 1},
       {"", "Not", importNot, 1, 1},
       {"", "IsNaN", importIsNaN, 1, 1},
+      {"", "IsInf", importIsInf, 1, 1},
       {"", "Clip", importClip, 1, 3},
       {"", "Cast", importCast, 1, 1},
       {"", "CastLike", importCast, 2, 2},

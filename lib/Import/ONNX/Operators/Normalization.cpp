@@ -1,161 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions, and what is made of them: softmax and the norms of rows.
+// Softmax and the norms of rows.
 //
-// 16-bit numbers are reduced in f32.
+// 16-bit numbers are computed in f32.
+#include "Norms.h"
 #include "OperatorTable.h"
+#include "Reductions.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace attn::onnx;
-
-/// Arithmetic on whole tensors, the second broadcast to the first.
-template <typename Op>
-static Tensor combine(TensorBuilder &t, Tensor &a, Tensor &b) {
-  Value right = t.broadcast(b, a.shape);
-  return t.made(t.b.createOrFold<Op>(t.loc, t.value(a), right), a.shape);
-}
-
-static Tensor wide(TensorBuilder &t, Tensor &x) {
-  bool isNarrow = x.isFloat() && x.element.getIntOrFloatBitWidth() == 16;
-  return isNarrow ? t.cast(x, t.b.getF32Type()) : x;
-}
-
-//===----------------------------------------------------------------------===//
-// Reductions
-//===----------------------------------------------------------------------===//
-
-template <typename Float, typename Integer>
-static Tensor reduceBy(TensorBuilder &t, Tensor &x, ArrayRef<int64_t> axes,
-                       TypedAttr init) {
-  bool isFloat = x.isFloat();
-  return t.reduce(
-      x, axes, init,
-      [isFloat](OpBuilder &b, Location loc, Value next, Value sum) -> Value {
-        if (isFloat)
-          return Float::create(b, loc, next, sum);
-        return Integer::create(b, loc, next, sum);
-      });
-}
-
-static Tensor sumOf(TensorBuilder &t, Tensor &x, ArrayRef<int64_t> axes) {
-  return reduceBy<arith::AddFOp, arith::AddIOp>(t, x, axes,
-                                                t.number(x.element, 0));
-}
-
-/// The lowest number that there is, or the highest.
-static TypedAttr limit(TensorBuilder &t, Type element, bool lowest) {
-  if (isa<FloatType>(element)) {
-    double infinity = std::numeric_limits<double>::infinity();
-    return t.number(element, lowest ? -infinity : infinity);
-  }
-  unsigned bits = element.getIntOrFloatBitWidth();
-  return t.b.getIntegerAttr(element, lowest ? APInt::getSignedMinValue(bits)
-                                            : APInt::getSignedMaxValue(bits));
-}
-
-static Tensor maximumOf(TensorBuilder &t, Tensor &x, ArrayRef<int64_t> axes) {
-  return reduceBy<arith::MaximumFOp, arith::MaxSIOp>(
-      t, x, axes, limit(t, x.element, /*lowest=*/true));
-}
-
-/// `sum` over how many elements there are.
-static Tensor divided(TensorBuilder &t, Tensor sum, const Size &count) {
-  Tensor by;
-  if (std::optional<int64_t> known = count.constant()) {
-    by = t.splat(sum.shape, sum.element, static_cast<double>(*known));
-  } else {
-    Tensor number = t.numbers({}, count, t.b.getI64Type());
-    by = t.cast(number, sum.element);
-  }
-  return combine<arith::DivFOp>(t, sum, by);
-}
-
-static Tensor meanOf(TensorBuilder &t, Tensor &x, ArrayRef<int64_t> axes) {
-  Size count = 1;
-  for (int64_t axis : axes)
-    count = count * x.shape[axis];
-  return divided(t, sumOf(t, x, axes), count);
-}
-
-/// By an attribute first, then by an input. Nothing means all, or with
-/// noop_with_empty_axes none.
-static FailureOr<SmallVector<int64_t>> reducedAxes(Node &node, int64_t rank) {
-  SmallVector<int64_t> axes;
-  if (node.hasInput(1)) {
-    auto given = node.integers(1);
-    if (failed(given))
-      return failure();
-    axes = *given;
-  } else if (auto given = node.getInts("axes")) {
-    axes = *given;
-  }
-  if (axes.empty() && !node.getInt("noop_with_empty_axes", 0))
-    axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  for (int64_t &one : axes) {
-    FailureOr<int64_t> valid = node.axis(one, rank);
-    if (failed(valid))
-      return failure();
-    one = *valid;
-  }
-  llvm::sort(axes);
-  axes.erase(llvm::unique(axes), axes.end());
-  return axes;
-}
-
-static FailureOr<Tensor> reduced(Node &node, Tensor &x,
-                                 ArrayRef<int64_t> axes) {
-  TensorBuilder &t = node.build();
-  StringRef op = node.op();
-  if (op == "ReduceMax")
-    return maximumOf(t, x, axes);
-  if (op == "ReduceMin")
-    return reduceBy<arith::MinimumFOp, arith::MinSIOp>(
-        t, x, axes, limit(t, x.element, /*lowest=*/false));
-  if (op == "ReduceProd")
-    return reduceBy<arith::MulFOp, arith::MulIOp>(t, x, axes,
-                                                  t.number(x.element, 1));
-  if (op == "ReduceSum")
-    return sumOf(t, x, axes);
-  if (!x.isFloat())
-    return node.fail("expects floating-point numbers, but got " + describe(x));
-  if (op == "ReduceMean")
-    return meanOf(t, x, axes);
-  Tensor squares = combine<arith::MulFOp>(t, x, x);
-  Tensor sum = sumOf(t, squares, axes);
-  if (op == "ReduceSumSquare")
-    return sum;
-  return t.made(t.b.createOrFold<math::SqrtOp>(t.loc, t.value(sum)),
-                sum.shape); // ReduceL2
-}
-
-static LogicalResult importReduce(Node &node) {
-  TensorBuilder &t = node.build();
-  Tensor &given = node.input(0);
-  auto axes = reducedAxes(node, given.rank());
-  if (failed(axes))
-    return failure();
-  if (axes->empty())
-    return node.give(given);
-  // A maximum of booleans is whether there is any.
-  bool isBool = given.element.isInteger(1);
-  Tensor x = isBool ? t.cast(given, t.b.getI8Type()) : wide(t, given);
-  FailureOr<Tensor> y = reduced(node, x, *axes);
-  if (failed(y))
-    return failure();
-  Tensor result = t.cast(*y, given.element);
-  if (node.getInt("keepdims", 1))
-    return node.give(result);
-  Shape shape;
-  for (int64_t i = 0; i < result.rank(); ++i)
-    if (!llvm::is_contained(*axes, i))
-      shape.push_back(result.shape[i]);
-  return node.give(*t.reshaped(result, shape));
-}
 
 //===----------------------------------------------------------------------===//
 // Softmax
@@ -219,6 +75,69 @@ static Tensor normalized(TensorBuilder &t, Tensor &x, Tensor &mean,
   return combine<arith::DivFOp>(t, x, root);
 }
 
+/// `x` times the scale and plus the bias, of the type `element`.
+static Tensor withScale(TensorBuilder &t, Tensor x, const NormWeights &weights,
+                        Type element) {
+  if (weights.scale) {
+    Tensor scale = t.cast(*weights.scale, x.element);
+    x = combine<arith::MulFOp>(t, x, scale);
+  }
+  if (weights.bias) {
+    Tensor added = t.cast(*weights.bias, x.element);
+    x = combine<arith::AddFOp>(t, x, added);
+  }
+  return t.cast(x, element);
+}
+
+/// Over the last dimension, with one weight and at most one bias per feature:
+/// one op.
+static bool isNormOfRows(const Tensor &x, const NormWeights &weights,
+                         ArrayRef<int64_t> axes) {
+  auto isPerFeature = [&](const Tensor *t) {
+    return !t || (t->rank() == 1 && t->shape[0] == x.shape.back() &&
+                  t->element == x.element);
+  };
+  return axes.size() == 1 && x.rank() >= 2 && x.rank() <= 4 &&
+         isPerFeature(weights.scale) && isPerFeature(weights.bias);
+}
+
+Tensor attn::onnx::layerNorm(TensorBuilder &t, Tensor x,
+                             const NormWeights &weights,
+                             ArrayRef<int64_t> axes) {
+  Type element = x.element;
+  if (weights.scale && isNormOfRows(x, weights, axes)) {
+    Value scale = t.value(*weights.scale),
+          bias = weights.bias ? t.value(*weights.bias) : Value();
+    Value y =
+        attn::LayerNormOp::create(t.b, t.loc, t.type(x), t.value(x), scale,
+                                  bias, t.b.getF64FloatAttr(weights.epsilon));
+    return {element, x.shape, y, {}, {}};
+  }
+  x = wide(t, x);
+  Tensor mean = meanOf(t, x, axes);
+  Tensor moved = combine<arith::SubFOp>(t, x, mean);
+  Tensor squares = combine<arith::MulFOp>(t, moved, moved);
+  Tensor variance = meanOf(t, squares, axes);
+  return withScale(t, normalized(t, moved, variance, weights.epsilon), weights,
+                   element);
+}
+
+Tensor attn::onnx::rmsNorm(TensorBuilder &t, Tensor x,
+                           const NormWeights &weights, ArrayRef<int64_t> axes) {
+  Type element = x.element;
+  if (!weights.bias && isNormOfRows(x, weights, axes)) {
+    Value scale = weights.scale ? t.value(*weights.scale) : Value();
+    Value y = attn::RmsNormOp::create(t.b, t.loc, t.type(x), t.value(x), scale,
+                                      t.b.getF64FloatAttr(weights.epsilon));
+    return {element, x.shape, y, {}, {}};
+  }
+  x = wide(t, x);
+  Tensor squares = combine<arith::MulFOp>(t, x, x);
+  Tensor mean = meanOf(t, squares, axes);
+  return withScale(t, normalized(t, x, mean, weights.epsilon), weights,
+                   element);
+}
+
 /// Checks what a norm is told, and gives the dimensions from its axis on.
 static FailureOr<SmallVector<int64_t>> normAxes(Node &node) {
   Tensor &x = node.input(0), &scale = node.input(1);
@@ -237,84 +156,25 @@ static FailureOr<SmallVector<int64_t>> normAxes(Node &node) {
   return llvm::to_vector(llvm::seq<int64_t>(*axis, x.rank()));
 }
 
-/// `x` times the scale and plus the bias, of the input's type.
-static Tensor withScale(Node &node, Tensor x) {
-  TensorBuilder &t = node.build();
-  Tensor scale = t.cast(node.input(1), x.element);
-  Tensor y = combine<arith::MulFOp>(t, x, scale);
-  if (Tensor *bias = node.optionalInput(2)) {
-    Tensor added = t.cast(*bias, x.element);
-    y = combine<arith::AddFOp>(t, y, added);
-  }
-  return t.cast(y, node.input(0).element);
-}
-
-/// Over the last dimension, with one weight and at most one bias per feature:
-/// one op.
-static bool isNormOfRows(Node &node, ArrayRef<int64_t> axes) {
-  Tensor &x = node.input(0);
-  auto isPerFeature = [&](Tensor *t) {
-    return !t || (t->rank() == 1 && t->shape[0] == x.shape.back() &&
-                  t->element == x.element);
-  };
-  return axes.size() == 1 && x.rank() >= 2 && x.rank() <= 4 &&
-         isPerFeature(&node.input(1)) && isPerFeature(node.optionalInput(2));
-}
-
-static LogicalResult importLayerNorm(Node &node) {
-  TensorBuilder &t = node.build();
+static LogicalResult importNorm(Node &node) {
   auto axes = normAxes(node);
   if (failed(axes))
     return failure();
-  double epsilon = node.getFloat("epsilon", 1e-5);
-  Tensor *bias = node.optionalInput(2);
-  if (isNormOfRows(node, *axes)) {
-    Tensor &x = node.input(0);
-    Value y = attn::LayerNormOp::create(
-        t.b, t.loc, t.type(x), t.value(x), t.value(node.input(1)),
-        bias ? t.value(*bias) : Value(), t.b.getF64FloatAttr(epsilon));
-    return node.give({x.element, x.shape, y, {}, {}});
-  }
-  Tensor x = wide(t, node.input(0));
-  Tensor mean = meanOf(t, x, *axes);
-  Tensor moved = combine<arith::SubFOp>(t, x, mean);
-  Tensor squares = combine<arith::MulFOp>(t, moved, moved);
-  Tensor variance = meanOf(t, squares, *axes);
-  return node.give(withScale(node, normalized(t, moved, variance, epsilon)));
-}
-
-static LogicalResult importRmsNorm(Node &node) {
-  TensorBuilder &t = node.build();
-  auto axes = normAxes(node);
-  if (failed(axes))
-    return failure();
-  double epsilon = node.getFloat("epsilon", 1e-5);
-  if (isNormOfRows(node, *axes)) {
-    Tensor &x = node.input(0);
-    Value y = attn::RmsNormOp::create(t.b, t.loc, t.type(x), t.value(x),
-                                      t.value(node.input(1)),
-                                      t.b.getF64FloatAttr(epsilon));
-    return node.give({x.element, x.shape, y, {}, {}});
-  }
-  Tensor x = wide(t, node.input(0));
-  Tensor squares = combine<arith::MulFOp>(t, x, x);
-  Tensor mean = meanOf(t, squares, *axes);
-  return node.give(withScale(node, normalized(t, x, mean, epsilon)));
+  NormWeights weights{&node.input(1), node.optionalInput(2),
+                      node.getFloat("epsilon", 1e-5)};
+  auto make = node.op() == "LayerNormalization" ? layerNorm : rmsNorm;
+  return node.give(make(node.build(), node.input(0), weights, *axes));
 }
 
 ArrayRef<Operator> attn::onnx::normalizationOperators() {
   static const Operator all[] = {
-      {"", "ReduceSum", importReduce, 1, 2},
-      {"", "ReduceMean", importReduce, 1, 2},
-      {"", "ReduceMax", importReduce, 1, 2},
-      {"", "ReduceMin", importReduce, 1, 2},
-      {"", "ReduceProd", importReduce, 1, 2},
-      {"", "ReduceL2", importReduce, 1, 2},
-      {"", "ReduceSumSquare", importReduce, 1, 2},
       {"", "Softmax", importSoftmax, 1, 1},
       {"", "LogSoftmax", importLogSoftmax, 1, 1},
-      {"", "LayerNormalization", importLayerNorm, 2, 3, /*since=*/17},
-      {"", "RMSNormalization", importRmsNorm, 2, 2, /*since=*/23},
+      {"", "LayerNormalization", importNorm, 2, 3, /*since=*/17},
+      {"", "RMSNormalization", importNorm, 2, 2, /*since=*/23},
+      // Of ONNX Runtime, which also gives it ONNX's domain.
+      {"", "SimplifiedLayerNormalization", importNorm, 2, 2},
+      {"com.microsoft", "SimplifiedLayerNormalization", importNorm, 2, 2},
   };
   return all;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix products.
 //
-// A product with one matrix for the whole batch is an attn.project. All others
-// have their leading sizes joined to one and are a linalg.batch_matmul. Sums
-// are taken in f32 for 16-bit elements, and rounded once.
+// A product with one matrix for the whole batch is an attn.project, or between
+// two matrices that are computed a linalg.matmul. All others have their leading
+// sizes joined to one and are a linalg.batch_matmul. Sums of one product are
+// arithmetic. Sums are taken in f32 for 16-bit elements, and rounded once.
 #include "Products.h"
 #include "OperatorTable.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
@@ -19,8 +20,7 @@ static Type sumType(Type element) {
              : element;
 }
 
-/// [M, K] or [B, M, K] by [K, N], of which K and N are known; `bias` may be
-/// null.
+/// [M, K] or [B, M, K] by [K, N]; `bias` may be null.
 static Tensor project(TensorBuilder &t, Tensor &x, Tensor &w, Tensor *bias) {
   Shape shape = x.shape;
   shape.back() = w.shape[1];
@@ -30,32 +30,46 @@ static Tensor project(TensorBuilder &t, Tensor &x, Tensor &w, Tensor *bias) {
   return {x.element, shape, y, {}, {}};
 }
 
-/// [B, M, K] by [B, K, N].
-static Tensor batchMatmul(TensorBuilder &t, Tensor &a, Tensor &b) {
-  Shape shape = {a.shape[0], a.shape[1], b.shape[2]};
+/// [M, K] by [K, N], or [B, M, K] by [B, K, N].
+template <typename Op>
+static Tensor sumOfProducts(TensorBuilder &t, Tensor &a, Tensor &b) {
+  Shape shape(a.shape.begin(), a.shape.end() - 1);
+  shape.push_back(b.shape.back());
   Type sums = sumType(a.element);
   Value zero = arith::ConstantOp::create(t.b, t.loc, t.number(sums, 0));
   Value filled = linalg::FillOp::create(t.b, t.loc, zero, t.empty(shape, sums))
                      .getResult(0);
-  Value product = linalg::BatchMatmulOp::create(
-                      t.b, t.loc, TypeRange(filled.getType()),
-                      ValueRange{t.value(a), t.value(b)}, ValueRange(filled))
-                      .getResult(0);
-  Tensor wide{sums, shape, product, {}, {}};
+  Value left = t.value(a), right = t.value(b);
+  Value sum = Op::create(t.b, t.loc, TypeRange(filled.getType()),
+                         ValueRange{left, right}, ValueRange(filled))
+                  .getResult(0);
+  Tensor wide{sums, shape, sum, {}, {}};
   return t.cast(wide, a.element);
 }
 
-/// Whether `b` is one matrix of known sizes.
-static bool isWeight(const Tensor &b) {
-  return b.rank() == 2 && b.shape[0].constant() && b.shape[1].constant();
+/// Columns by rows, [.., M, 1] by [.., 1, N], as frequencies by positions: no
+/// sums. Of two that are computed it may be a head of one feature.
+static std::optional<Tensor> outerProduct(TensorBuilder &t, Tensor &a,
+                                          Tensor &b) {
+  std::optional<Shape> shape = broadcastShape(a.shape, b.shape);
+  if (!shape)
+    return std::nullopt;
+  Value left = t.broadcast(a, *shape), right = t.broadcast(b, *shape);
+  return t.elementwise<arith::MulFOp>({left, right}, *shape);
 }
 
 std::optional<Tensor> attn::onnx::matmul(TensorBuilder &t, Tensor &a,
                                          Tensor &b) {
-  if (isWeight(b) && (a.rank() == 2 || a.rank() == 3))
+  bool isConstant = a.constant || b.constant;
+  if (isConstant && a.shape.back().is(1) && b.shape[b.rank() - 2].is(1))
+    return outerProduct(t, a, b);
+  // Two matrices that are computed may be queries and keys.
+  if (a.rank() == 2 && b.rank() == 2 && !a.constant && !b.constant)
+    return sumOfProducts<linalg::MatmulOp>(t, a, b);
+  if (b.rank() == 2 && (a.rank() == 2 || a.rank() == 3))
     return project(t, a, b, nullptr);
   ArrayRef<Size> left = a.shape, right = b.shape;
-  if (isWeight(b)) { // all leading sizes are rows
+  if (b.rank() == 2) { // all leading sizes are rows
     Shape rows = {product(left.drop_back()), left.back()};
     std::optional<Tensor> flat = t.reshaped(a, rows);
     if (!flat)
@@ -79,7 +93,7 @@ std::optional<Tensor> attn::onnx::matmul(TensorBuilder &t, Tensor &a,
   std::optional<Tensor> flatA = joined(a), flatB = joined(b);
   if (!flatA || !flatB)
     return std::nullopt;
-  Tensor y = batchMatmul(t, *flatA, *flatB);
+  Tensor y = sumOfProducts<linalg::BatchMatmulOp>(t, *flatA, *flatB);
   Shape shape = *batch;
   shape.push_back(left[left.size() - 2]);
   shape.push_back(right.back());
@@ -153,8 +167,8 @@ static LogicalResult importGemm(Node &node) {
   if (c && (!both || !ArrayRef(*both).equals(shape) || c->element != a.element))
     return node.fail("expects C to broadcast to the product, but got " +
                      describe(*c));
-  bool isBias = c && c->rank() == 1 && c->shape[0] == shape[1] && alpha == 1 &&
-                beta == 1 && isWeight(b);
+  bool isBias =
+      c && c->rank() == 1 && c->shape[0] == shape[1] && alpha == 1 && beta == 1;
   if (isBias)
     return node.give(project(t, a, b, c));
   std::optional<Tensor> y = matmul(t, a, b);

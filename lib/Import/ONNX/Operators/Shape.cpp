@@ -84,26 +84,12 @@ static LogicalResult importReshape(Node &node) {
   return giveReshaped(node, x, *wanted);
 }
 
-/// Axes by an input since version 13, and by an attribute before. None: a
-/// failure was reported, or there are none and `all` is returned.
+/// Axes that differ.
 static FailureOr<SmallVector<int64_t>> axesOf(Node &node, int64_t rank) {
-  SmallVector<int64_t> axes;
-  if (node.hasInput(1)) {
-    auto given = node.integers(1);
-    if (failed(given))
-      return failure();
-    axes = *given;
-  } else if (auto given = node.getInts("axes")) {
-    axes = *given;
-  }
-  for (int64_t &one : axes) {
-    FailureOr<int64_t> valid = node.axis(one, rank);
-    if (failed(valid))
-      return failure();
-    one = *valid;
-  }
-  llvm::sort(axes);
-  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+  auto axes = node.axes(1, rank);
+  if (failed(axes))
+    return failure();
+  if (std::adjacent_find(axes->begin(), axes->end()) != axes->end())
     return node.fail("expects axes that differ");
   return axes;
 }
@@ -218,6 +204,40 @@ static LogicalResult importTrilu(Node &node) {
       }));
 }
 
+/// Repeats along each dimension: [n] by 3 is [3, n] of the same n, in one.
+static LogicalResult importTile(Node &node) {
+  Tensor &x = node.input(0);
+  TensorBuilder &t = node.build();
+  FailureOr<Shape> repeats = node.numbers(1);
+  if (failed(repeats))
+    return failure();
+  if (static_cast<int64_t>(repeats->size()) != x.rank())
+    return node.fail("expects a number of repeats per dimension of " +
+                     describe(x));
+  Shape apart, all, shape;
+  for (auto [size, count] : llvm::zip(x.shape, *repeats)) {
+    if (count.constant().value_or(0) < 0)
+      return node.fail("expects repeats of at least 0");
+    shape.push_back(size * count);
+    if (!count.is(1))
+      apart.push_back(1), all.push_back(count);
+    apart.push_back(size), all.push_back(size);
+  }
+  if (x.numbers && x.rank() == 1 &&
+      shape[0].constant().value_or(INT64_MAX) <= mostNumbers) {
+    Shape repeated;
+    for (int64_t i = 0; i < *repeats->front().constant(); ++i)
+      llvm::append_range(repeated, *x.numbers);
+    return node.give(t.numbers(shape, repeated, x.element));
+  }
+  std::optional<Tensor> parts = t.reshaped(x, apart);
+  if (!parts)
+    return node.fail("expects repeats that follow from sizes of " +
+                     describe(x));
+  Tensor repeated{x.element, all, t.broadcast(*parts, all), {}, {}};
+  return giveReshaped(node, repeated, shape);
+}
+
 ArrayRef<Operator> attn::onnx::shapeOperators() {
   static const Operator all[] = {
       {"", "Shape", importShape, 1, 1},
@@ -228,6 +248,7 @@ ArrayRef<Operator> attn::onnx::shapeOperators() {
       {"", "Flatten", importFlatten, 1, 1},
       {"", "Expand", importExpand, 2, 2},
       {"", "Transpose", importTranspose, 1, 1},
+      {"", "Tile", importTile, 2, 2},
       {"", "Trilu", importTrilu, 1, 2},
   };
   return all;

@@ -286,87 +286,6 @@ static LogicalResult importConcat(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// Gather
-//===----------------------------------------------------------------------===//
-
-/// Known integers of known places.
-static std::optional<Tensor> gatherNumbers(Node &node) {
-  Tensor &x = node.input(0), &indices = node.input(1);
-  if (!x.numbers || x.rank() != 1 || !indices.numbers)
-    return std::nullopt;
-  Shape result;
-  auto count = static_cast<int64_t>(x.numbers->size());
-  for (const Size &index : *indices.numbers) {
-    std::optional<int64_t> at = index.constant();
-    if (!at || *at < -count || *at >= count)
-      return std::nullopt;
-    result.push_back((*x.numbers)[*at < 0 ? *at + count : *at]);
-  }
-  return node.build().numbers(indices.shape, result, x.element);
-}
-
-/// One place of an axis: a slice.
-static std::optional<Tensor> gatherOne(Node &node, int64_t axis) {
-  Tensor &x = node.input(0), &indices = node.input(1);
-  if (!indices.numbers || indices.numbers->size() != 1)
-    return std::nullopt;
-  std::optional<int64_t> at = indices.numbers->front().constant(),
-                         all = x.shape[axis].constant();
-  if (!at || !all || *at < -*all || *at >= *all)
-    return std::nullopt;
-  TensorBuilder &t = node.build();
-  Tensor one = t.slice(x, axis, *at < 0 ? *at + *all : *at, 1);
-  Shape shape(x.shape.begin(), x.shape.begin() + axis);
-  llvm::append_range(shape, indices.shape);
-  shape.append(x.shape.begin() + axis + 1, x.shape.end());
-  return t.reshaped(one, shape);
-}
-
-/// Rows by index. Indices outside take the nearest row: ONNX gives them no
-/// meaning, and a kernel reads nothing that is not its own.
-static LogicalResult importGather(Node &node) {
-  Tensor &x = node.input(0), &indices = node.input(1);
-  FailureOr<int64_t> axis = node.axis(node.getInt("axis", 0), x.rank());
-  if (failed(axis))
-    return failure();
-  if (!indices.element.isInteger(32) && !indices.element.isInteger(64))
-    return node.fail("expects indices of INT32 or INT64, but got " +
-                     describe(indices));
-  if (std::optional<Tensor> known = gatherNumbers(node))
-    return node.give(*known);
-  if (std::optional<Tensor> one = gatherOne(node, *axis))
-    return node.give(*one);
-  if (x.shape[*axis].is(0))
-    return node.fail("expects an axis with elements, but got " + describe(x));
-  TensorBuilder &t = node.build();
-  Shape shape(x.shape.begin(), x.shape.begin() + *axis);
-  llvm::append_range(shape, indices.shape);
-  shape.append(x.shape.begin() + *axis + 1, x.shape.end());
-  Value source = t.value(x), places = t.value(indices),
-        size = t.index(x.shape[*axis]), last = t.index(x.shape[*axis] - 1);
-  unsigned width = indices.shape.size();
-  return node.give(
-      t.generate(shape, x.element, [&](OpBuilder &b, ValueRange at) -> Value {
-        Value zero = arith::ConstantIndexOp::create(b, t.loc, 0);
-        Value given =
-            tensor::ExtractOp::create(b, t.loc, places, at.slice(*axis, width));
-        Value index =
-            arith::IndexCastOp::create(b, t.loc, b.getIndexType(), given);
-        Value isNegative = arith::CmpIOp::create(
-            b, t.loc, arith::CmpIPredicate::slt, index, zero);
-        Value moved = arith::SelectOp::create(
-            b, t.loc, isNegative, arith::AddIOp::create(b, t.loc, index, size),
-            index);
-        Value inside = arith::MaxSIOp::create(
-            b, t.loc, arith::MinSIOp::create(b, t.loc, moved, last), zero);
-        SmallVector<Value> place(at.take_front(*axis));
-        place.push_back(inside);
-        llvm::append_range(place, at.drop_front(*axis + width));
-        return tensor::ExtractOp::create(b, t.loc, source, place);
-      }));
-}
-
-//===----------------------------------------------------------------------===//
 // Pad
 //===----------------------------------------------------------------------===//
 
@@ -422,7 +341,6 @@ ArrayRef<Operator> attn::onnx::sliceOperators() {
       {"", "Slice", importSlice, 3, 5},
       {"", "Split", importSplit, 1, 2},
       {"", "Concat", importConcat, 1, anyNumber},
-      {"", "Gather", importGather, 2, 2},
       {"", "Pad", importPad, 2, 4},
   };
   return all;

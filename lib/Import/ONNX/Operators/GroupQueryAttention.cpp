@@ -1,185 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// MultiHeadAttention and GroupQueryAttention of the domain com.microsoft, as
-// far as their meaning is attention's own.
+// GroupQueryAttention of com.microsoft.
 //
-// Caches of GroupQueryAttention are written at run-time places: present entry
-// `length[b] + i` is new entry i. The sequence's length is an input, so that
-// causal counts from the last live key.
-#include "AttentionSteps.h"
+// Its caches are written at run-time places: present entry `length[b] + i` is
+// new entry i. The sequence's length is an input, so that causal counts from
+// the last live key.
+#include "Contrib.h"
 #include "OperatorTable.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::onnx;
-
-/// (B, S, H*D) as heads, or (B, H, S, D) as it stands.
-static FailureOr<Tensor> asHeads(Node &node, Tensor x, int64_t heads) {
-  if (x.rank() == 4)
-    return x;
-  std::optional<int64_t> all =
-      x.rank() == 3 ? x.shape[2].constant() : std::nullopt;
-  if (!all || heads < 1 || *all % heads)
-    return node.fail("expects rank 3 and a last size that is known and a "
-                     "multiple of " +
-                     Twine(heads) + " heads, but got " + describe(x));
-  return splitHeads(node.build(), x, heads);
-}
-
-static LogicalResult
-expectNoInput(Node &node, ArrayRef<std::pair<unsigned, StringRef>> all) {
-  for (auto [i, name] : all)
-    if (node.hasInput(i))
-      return node.fail("input " + name + " is not supported");
-  return success();
-}
-
-static double scaleOf(Node &node, const Tensor &query) {
-  double given = node.getFloat("scale", 0); // 0 means the usual one
-  int64_t features = query.shape[3].constant().value_or(1);
-  return given != 0 || features == 0
-             ? given
-             : 1 / std::sqrt(static_cast<double>(features));
-}
-
-//===----------------------------------------------------------------------===//
-// MultiHeadAttention
-//===----------------------------------------------------------------------===//
-
-namespace {
-enum MultiHeadInput {
-  MhaQuery,
-  MhaKey,
-  MhaValue,
-  MhaBias,
-  MhaPadding,
-  MhaScores,
-  MhaPastKey,
-  MhaPastValue
-};
-} // namespace
-
-/// One part of the bias of queries, keys and values, added to `x`.
-static FailureOr<Tensor> withBias(Node &node, Tensor x, Size &begin) {
-  Tensor *bias = node.optionalInput(MhaBias);
-  if (!bias)
-    return x;
-  TensorBuilder &t = node.build();
-  std::optional<int64_t> size = x.shape.back().constant(),
-                         all = bias->rank() == 1 ? bias->shape[0].constant()
-                                                 : std::nullopt;
-  if (x.rank() != 3 || !size || !all || *begin.constant() + *size > *all ||
-      bias->element != x.element)
-    return node.fail("expects one bias of queries, keys and values, but got " +
-                     describe(*bias));
-  Tensor part = t.slice(*bias, 0, begin, *size);
-  begin = begin + Size(*size);
-  Value everywhere = t.broadcast(part, x.shape);
-  return t.elementwise<arith::AddFOp>({t.value(x), everywhere}, x.shape);
-}
-
-/// Lengths, or booleans of INT32 per key.
-static LogicalResult addPadding(Node &node, AttentionSteps &steps) {
-  Tensor *padding = node.optionalInput(MhaPadding);
-  if (!padding)
-    return success();
-  TensorBuilder &t = node.build();
-  if (!padding->element.isInteger(32))
-    return node.fail("expects key_padding_mask of INT32, but got " +
-                     describe(*padding));
-  node.remark("PaddingExcludes", "key_padding_mask excludes; mask_filter_value "
-                                 "is not looked at");
-  if (padding->rank() == 1 && padding->shape[0] == steps.query.shape[0]) {
-    steps.addKeyLength(*padding);
-    return success();
-  }
-  if (padding->rank() != 2 && padding->rank() != 3)
-    return node.fail(
-        "expects key_padding_mask of lengths, or with a number per "
-        "key, but got " +
-        describe(*padding));
-  Tensor seen = t.cast(*padding, t.b.getI1Type());
-  Shape shape = {seen.shape[0], 1};
-  shape.push_back(padding->rank() == 3 ? seen.shape[1] : Size(1));
-  shape.push_back(seen.shape.back());
-  return steps.addMask(*t.reshaped(seen, shape));
-}
-
-static FailureOr<Tensor> pastAnd(Node &node, Tensor now, unsigned past,
-                                 unsigned present) {
-  if (Tensor *before = node.optionalInput(past)) {
-    bool fits = before->rank() == 4 && before->element == now.element &&
-                before->shape[1] == now.shape[1] &&
-                before->shape[3] == now.shape[3];
-    if (!fits)
-      return node.fail("expects past entries that fit those of now, but got " +
-                       describe(*before) + " and " + describe(now));
-    Tensor parts[] = {*before, now};
-    now = node.build().concat(parts, 2);
-  }
-  node.setOutput(present, now);
-  return now;
-}
-
-static LogicalResult importMultiHead(Node &node) {
-  TensorBuilder &t = node.build();
-  if (failed(expectNoInput(
-          node, {{8, "past_sequence_length"}, {9, "cache_indirection"}})))
-    return failure();
-  if (!node.hasInput(MhaKey) || !node.hasInput(MhaValue) ||
-      node.input(MhaQuery).rank() != 3)
-    return node.fail("expects queries, keys and values in inputs of their own");
-  if (node.hasOutput(3))
-    return node.fail("output qk is not supported");
-  for (unsigned i : {MhaQuery, MhaKey, MhaValue})
-    if (failed(node.expectFloats(i)) ||
-        node.input(i).element != node.input(MhaQuery).element)
-      return node.fail("expects queries, keys and values of one type");
-  int64_t heads = node.getInt("num_heads", 0);
-  Size place = 0;
-  SmallVector<Tensor, 3> parts;
-  for (unsigned i : {MhaQuery, MhaKey, MhaValue}) {
-    FailureOr<Tensor> biased = withBias(node, node.input(i), place);
-    if (failed(biased))
-      return failure();
-    FailureOr<Tensor> split = asHeads(node, *biased, heads);
-    if (failed(split))
-      return failure();
-    parts.push_back(*split);
-  }
-  Size past = node.hasInput(MhaPastKey) && node.input(MhaPastKey).rank() == 4
-                  ? node.input(MhaPastKey).shape[2]
-                  : Size(0);
-  FailureOr<Tensor> key = pastAnd(node, parts[1], MhaPastKey, 1),
-                    value = failed(key)
-                                ? key
-                                : pastAnd(node, parts[2], MhaPastValue, 2);
-  if (failed(value))
-    return failure();
-  AttentionSteps steps(node, parts[0], *key, *value);
-  if (failed(steps.check()))
-    return failure();
-  steps.multiply();
-  if (failed(steps.scale(scaleOf(node, parts[0]))))
-    return failure();
-  if (Tensor *added = node.optionalInput(MhaScores))
-    if (failed(steps.addMask(*added)))
-      return failure();
-  if (failed(addPadding(node, steps)))
-    return failure();
-  if (node.getInt("unidirectional", 0))
-    steps.addCausal(past);
-  steps.exclude();
-  steps.softmax();
-  Tensor out = steps.context();
-  return node.give(mergeHeads(t, out));
-}
-
-//===----------------------------------------------------------------------===//
-// GroupQueryAttention
-//===----------------------------------------------------------------------===//
 
 namespace {
 enum GroupQueryInput {
@@ -411,9 +243,8 @@ static LogicalResult importGroupQuery(Node &node) {
   return GroupQuery{node, node.build()}.run();
 }
 
-ArrayRef<Operator> attn::onnx::contribOperators() {
+ArrayRef<Operator> attn::onnx::groupQueryOperators() {
   static const Operator all[] = {
-      {"com.microsoft", "MultiHeadAttention", importMultiHead, 1, 10},
       {"com.microsoft", "GroupQueryAttention", importGroupQuery, 1, 14},
   };
   return all;
