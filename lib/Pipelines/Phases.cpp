@@ -46,6 +46,9 @@ static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createCheckSizes());
   pm.addPass(createInlineFunctions());
   pm.addNestedPass<func::FuncOp>(createNormalizeLoops());
+  pm.addPass(createCSEPass()); // one broadcast of angles for all that they turn
+  pm.addNestedPass<func::FuncOp>(createRaiseRope());
+  pm.addNestedPass<func::FuncOp>(createRaiseSoftmax());
   pm.addNestedPass<func::FuncOp>(createRaiseAttention());
   pm.addNestedPass<func::FuncOp>(createRaiseHeads());
   pm.addNestedPass<func::FuncOp>(createNormalizeAttention());

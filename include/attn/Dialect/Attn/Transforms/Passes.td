@@ -38,6 +38,27 @@ def RaiseAttention : Pass<"attn-raise-attention"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def RaiseRope : Pass<"attn-raise-rope"> {
+  let summary = "Turn rotary embedding that is written out into attn.rope";
+  let description = [{
+    Sums of products that rotate pairs of features, written with slices,
+    negations and concats, become `attn.rope`. Remarks name rotations whose
+    angles do not fit it.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def RaiseSoftmax : Pass<"attn-raise-softmax"> {
+  let summary = "Turn softmax that is written out into linalg.softmax";
+  let description = [{
+    Powers over their sums, with or without the maximum that is taken away
+    first, become `linalg.softmax`, which `attn-raise-attention` reads.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def RaiseHeads : Pass<"attn-raise-heads"> {
   let summary = "Turn transposes of heads into attn.split_heads and attn.merge_heads";
   let description = [{

@@ -34,6 +34,9 @@
 // sees no key then becomes 0 instead of the mean of all values, which a remark
 // says.
 //
+// Where batch entries and heads are one dimension of unknown size, as in
+// exports of nn.MultiheadAttention, each is a batch entry of one head.
+//
 // A select that replaces NaN by 0 behind the softmax guards rows without keys.
 // It goes, as attn.softmax gives 0 there.
 //
@@ -41,8 +44,8 @@
 // softmax between two products that could not has a missed remark, and stays as
 // it was.
 //
-// Not handled: softmax that is written out, ranks above 4, heads or features of
-// unknown number, more than 1024 features.
+// Not handled: ranks above 4, heads or features of unknown number, more than
+// 1024 features.
 #include "AttentionReader.h"
 #include "RaiseMasks.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
@@ -257,6 +260,50 @@ static bool lowestExcludes(Operation *op) {
   return function && function->hasAttr(AttnDialect::lowestExcludesAttr);
 }
 
+//===----------------------------------------------------------------------===//
+// Batches of heads
+//===----------------------------------------------------------------------===//
+
+/// Whether batch entries and heads are one dimension of unknown size.
+static bool isBatchOfHeads(linalg::SoftmaxOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getInputOperandType());
+  return type && type.getRank() == 3 && type.isDynamicDim(0) &&
+         op.getDimension() == 2 && op->getNumResults() == 1;
+}
+
+/// The same softmax with one head per batch entry: (N, S, T) as (N, 1, S, T).
+static linalg::SoftmaxOp withOneHead(IRRewriter &rewriter,
+                                     linalg::SoftmaxOp op) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getInputOperandType());
+  SmallVector<ReassociationIndices> groups{{0, 1}, {2}, {3}};
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin() + 1, 1);
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(rewriter, loc, op.getInput());
+  sizes.insert(sizes.begin() + 1, rewriter.getIndexAttr(1));
+  Value scores = tensor::ExpandShapeOp::create(rewriter, loc, type.clone(shape),
+                                               op.getInput(), groups, sizes);
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+  auto softmax = linalg::SoftmaxOp::create(
+      rewriter, loc, TypeRange(empty.getType()), scores, empty, 3);
+  Value joined = tensor::CollapseShapeOp::create(rewriter, loc, type,
+                                                 softmax->getResult(0), groups);
+  rewriter.replaceAllUsesWith(op->getResult(0), joined);
+  return softmax;
+}
+
+/// Puts `old` back where `withOneHead` made `made` of it.
+static void undo(IRRewriter &rewriter, linalg::SoftmaxOp old,
+                 linalg::SoftmaxOp made) {
+  Operation *joined = *made->getResult(0).user_begin();
+  rewriter.replaceAllUsesWith(joined->getResult(0), old->getResult(0));
+  DenseSet<Operation *> erased;
+  eraseUnread(joined, rewriter, erased);
+}
+
 namespace {
 struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
   void runOnOperation() override {
@@ -267,10 +314,17 @@ struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
     for (linalg::SoftmaxOp op : ops) {
       if (erased.contains(op))
         continue;
-      AttentionReader reader(op, lowestExcludes(op));
-      if (reader.read())
+      linalg::SoftmaxOp read =
+          isBatchOfHeads(op) ? withOneHead(rewriter, op) : op;
+      AttentionReader reader(read, lowestExcludes(op));
+      if (reader.read()) {
         rewrite(reader.raised, rewriter, erased);
-      else if (!reader.reason.empty())
+        eraseUnread(op, rewriter, erased);
+        continue;
+      }
+      if (read != op)
+        undo(rewriter, op, read);
+      if (!reader.reason.empty())
         remark::missed(op.getLoc(), remark::RemarkOpts::name("NotAttention")
                                         .category("attn-raise-attention"))
             << "not read as attention: " + reader.reason;

@@ -71,16 +71,32 @@ func.func @features(%q: tensor<9x?xf32>, %k: tensor<?x9xf32>, %v: tensor<9x8xf32
 
 // -----
 
-func.func @heads(%q: tensor<?x9x16xf32>, %k: tensor<?x16x9xf32>, %v: tensor<?x9x8xf32>, %zs: tensor<?x9x9xf32>, %n: index) -> tensor<?x9x8xf32> {
+// Heads of unknown number that stand beside a batch.
+#l = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#r = affine_map<(b, h, i, j, d) -> (b, h, d, j)>
+#o = affine_map<(b, h, i, j, d) -> (b, h, i, j)>
+#sums = {indexing_maps = [#l, #r, #o], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+
+func.func @heads(%q: tensor<2x?x9x16xf32>, %k: tensor<2x?x16x9xf32>, %v: tensor<2x?x9x8xf32>, %zs: tensor<2x?x9x9xf32>, %n: index) -> tensor<2x?x9x8xf32> {
   %zero = arith.constant 0.0 : f32
-  %z = linalg.fill ins(%zero : f32) outs(%zs : tensor<?x9x9xf32>) -> tensor<?x9x9xf32>
-  %s = linalg.batch_matmul ins(%q, %k : tensor<?x9x16xf32>, tensor<?x16x9xf32>) outs(%z : tensor<?x9x9xf32>) -> tensor<?x9x9xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%zs : tensor<2x?x9x9xf32>) -> tensor<2x?x9x9xf32>
+  %s = linalg.generic #sums ins(%q, %k : tensor<2x?x9x16xf32>, tensor<2x?x16x9xf32>) outs(%z : tensor<2x?x9x9xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %c, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<2x?x9x9xf32>
   // expected-remark @below {{not read as attention: its number of heads is unknown}}
-  %w = linalg.softmax dimension(2) ins(%s : tensor<?x9x9xf32>) outs(%zs : tensor<?x9x9xf32>) -> tensor<?x9x9xf32>
-  %eo = tensor.empty(%n) : tensor<?x9x8xf32>
-  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<?x9x8xf32>) -> tensor<?x9x8xf32>
-  %o = linalg.batch_matmul ins(%w, %v : tensor<?x9x9xf32>, tensor<?x9x8xf32>) outs(%zo : tensor<?x9x8xf32>) -> tensor<?x9x8xf32>
-  return %o : tensor<?x9x8xf32>
+  %w = linalg.softmax dimension(3) ins(%s : tensor<2x?x9x9xf32>) outs(%zs : tensor<2x?x9x9xf32>) -> tensor<2x?x9x9xf32>
+  %eo = tensor.empty(%n) : tensor<2x?x9x8xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<2x?x9x8xf32>) -> tensor<2x?x9x8xf32>
+  %y = linalg.generic #sums ins(%w, %v : tensor<2x?x9x9xf32>, tensor<2x?x9x8xf32>) outs(%zo : tensor<2x?x9x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %c, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<2x?x9x8xf32>
+  return %y : tensor<2x?x9x8xf32>
 }
 
 // -----

@@ -150,3 +150,39 @@ func.func @band(%q: tensor<4x16xf32>, %k: tensor<16x4xf32>, %v: tensor<4x8xf32>)
   %o = linalg.matmul ins(%w, %v : tensor<4x4xf32>, tensor<4x8xf32>) outs(%zo : tensor<4x8xf32>) -> tensor<4x8xf32>
   return %o : tensor<4x8xf32>
 }
+
+// -----
+
+// Batch entries and heads in one dimension of unknown size: each is a batch entry of one head.
+// CHECK-LABEL: @batch_of_heads
+// CHECK:         attn.scores %{{.*}}, %{{.*}} : (tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32>) -> tensor<?x1x?x?xf32>
+// CHECK:         %[[O:.*]] = attn.context %{{.*}}, %{{.*}} : (tensor<?x1x?x?xf32>, tensor<?x1x?x8xf32>) -> tensor<?x1x?x8xf32>
+// CHECK:         %[[J:.*]] = tensor.collapse_shape %[[O]] {{.*}} : tensor<?x1x?x8xf32> into tensor<?x?x8xf32>
+// CHECK:         return %[[J]]
+func.func @batch_of_heads(%q: tensor<?x?x8xf32>, %k: tensor<?x8x?xf32>, %v: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %q, %c0 : tensor<?x?x8xf32>
+  %s = tensor.dim %q, %c1 : tensor<?x?x8xf32>
+  %t = tensor.dim %v, %c1 : tensor<?x?x8xf32>
+  %e = tensor.empty(%n, %s, %t) : tensor<?x?x?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %p = linalg.batch_matmul ins(%q, %k : tensor<?x?x8xf32>, tensor<?x8x?xf32>) outs(%z : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %w = linalg.softmax dimension(2) ins(%p : tensor<?x?x?xf32>) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %f = tensor.empty(%n, %s) : tensor<?x?x8xf32>
+  %y = linalg.fill ins(%zero : f32) outs(%f : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %o = linalg.batch_matmul ins(%w, %v : tensor<?x?x?xf32>, tensor<?x?x8xf32>) outs(%y : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %o : tensor<?x?x8xf32>
+}
+
+// -----
+
+// One of which no values are read stays as it was.
+// CHECK-LABEL: @weights_alone
+// CHECK-NOT:     tensor<?x1x?x?xf32>
+// CHECK:         linalg.softmax dimension(2)
+func.func @weights_alone(%s: tensor<?x?x?xf32>, %e: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
+  %w = linalg.softmax dimension(2) ins(%s : tensor<?x?x?xf32>) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  return %w : tensor<?x?x?xf32>
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-raise-softmax: softmax that is written out becomes linalg.softmax, which
+// attn-raise-attention reads.
+//
+//   %m = linalg.reduce { arith.maximumf } ins(%x) outs(%low) dimensions = [1]
+//   %a = linalg.broadcast ins(%m) dimensions = [1]
+//   %d = arith.subf %x, %a
+//   %e = math.exp %d
+//   %t = linalg.reduce { arith.addf } ins(%e) outs(%zero) dimensions = [1]
+//   %s = linalg.broadcast ins(%t) dimensions = [1]
+//   %y = arith.divf %e, %s
+// becomes
+//   %y = linalg.softmax dimension(1) ins(%x)
+//
+// Without the maximum it is the same softmax, which then no longer overflows.
+// The quotient may be a product with a reciprocal, of the sums or of what they
+// are broadcast to. Powers and sums that others read stay for them.
+//
+// Before: any specification on tensors. After: the same, with linalg.softmax. A
+// quotient of other sums stays, without a remark: it is no softmax.
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace attn {
+#define GEN_PASS_DEF_RAISESOFTMAX
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+
+namespace {
+/// What has one number for all of a dimension.
+struct Spread {
+  Value source; ///< without the dimension
+  int64_t dim;
+};
+} // namespace
+
+/// The source of reshapes that together change nothing.
+static Value withoutReshapes(Value value) {
+  auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>();
+  auto expand = collapse
+                    ? collapse.getSrc().getDefiningOp<tensor::ExpandShapeOp>()
+                    : tensor::ExpandShapeOp();
+  return expand && expand.getSrcType() == collapse.getResultType()
+             ? expand.getSrc()
+             : value;
+}
+
+static std::optional<Spread> spreadOf(Value value) {
+  auto broadcast = value.getDefiningOp<linalg::BroadcastOp>();
+  if (!broadcast || broadcast.getDimensions().size() != 1)
+    return std::nullopt;
+  return Spread{withoutReshapes(broadcast.getInput()),
+                broadcast.getDimensions().front()};
+}
+
+static bool isOne(Value value) {
+  return matchPattern(value, m_OneFloat()) ||
+         (value.getDefiningOp<tensor::SplatOp>() &&
+          matchPattern(value.getDefiningOp<tensor::SplatOp>().getInput(),
+                       m_OneFloat()));
+}
+
+static Value reciprocalOf(Value value) {
+  auto quotient = value.getDefiningOp<arith::DivFOp>();
+  return quotient && isOne(quotient.getLhs()) ? quotient.getRhs() : Value();
+}
+
+/// The same through a size of 1 that the quotient alone has.
+static Value reciprocalBelow(Value value) {
+  auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>();
+  if (!collapse)
+    return reciprocalOf(value);
+  Value sums = reciprocalOf(collapse.getSrc());
+  auto expand = sums ? sums.getDefiningOp<tensor::ExpandShapeOp>() : nullptr;
+  return expand && expand.getSrcType() == value.getType() ? expand.getSrc()
+                                                          : Value();
+}
+
+/// The number that a reduction begins with.
+static std::optional<APFloat> firstNumber(Value init) {
+  if (auto fill = init.getDefiningOp<linalg::FillOp>())
+    init = fill.value();
+  APFloat number(0.0);
+  if (matchPattern(init, m_ConstantFloat(&number)))
+    return number;
+  DenseElementsAttr all;
+  if (matchPattern(init, m_Constant(&all)) && all.isSplat() &&
+      isa<FloatType>(all.getElementType()))
+    return all.getSplatValue<APFloat>();
+  return std::nullopt;
+}
+
+/// What `value` is the sum or the maximum of along `dim` alone; null: it is
+/// none.
+static Value reducedBy(Value value, int64_t dim, bool isSum) {
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  if (!op || !op.hasPureTensorSemantics() || op.getNumDpsInputs() != 1 ||
+      op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 1)
+    return {};
+  AffineMap from = op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
+            to = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  Block *body = op.getBlock();
+  if (!from.isIdentity() || dim >= from.getNumResults() ||
+      op.getIteratorTypesArray()[dim] != utils::IteratorType::reduction ||
+      to != from.dropResult(dim) ||
+      !llvm::hasNItems(body->begin(), body->end(), 2))
+    return {};
+  Operation &combine = body->front();
+  bool isRight = isSum ? isa<arith::AddFOp>(combine)
+                       : isa<arith::MaximumFOp, arith::MaxNumFOp>(combine);
+  Value a = body->getArgument(0), b = body->getArgument(1);
+  if (!isRight || body->back().getOperand(0) != combine.getResult(0) ||
+      !((combine.getOperand(0) == a && combine.getOperand(1) == b) ||
+        (combine.getOperand(0) == b && combine.getOperand(1) == a)))
+    return {};
+  std::optional<APFloat> start = firstNumber(op.getDpsInits()[0]);
+  if (!start)
+    return {};
+  bool begins = isSum ? start->isZero()
+                      : start->isNegative() &&
+                            (start->isInfinity() || start->isLargest());
+  return begins ? op.getDpsInputs()[0] : Value();
+}
+
+namespace {
+struct WrittenOut {
+  Value input;
+  int64_t dim;
+};
+} // namespace
+
+/// `powers` over the sums that `sums` or its reciprocal has everywhere.
+static std::optional<WrittenOut> read(Value powers,
+                                      std::optional<Spread> sums) {
+  auto exp = powers.getDefiningOp<math::ExpOp>();
+  if (!exp || !sums || reducedBy(sums->source, sums->dim, true) != powers)
+    return std::nullopt;
+  Value input = exp.getOperand();
+  if (auto moved = input.getDefiningOp<arith::SubFOp>()) {
+    std::optional<Spread> most = spreadOf(moved.getRhs());
+    if (most && most->dim == sums->dim &&
+        reducedBy(most->source, most->dim, false) == moved.getLhs())
+      input = moved.getLhs();
+  }
+  return WrittenOut{input, sums->dim};
+}
+
+static std::optional<WrittenOut> read(Operation *op) {
+  if (auto quotient = dyn_cast<arith::DivFOp>(op))
+    return read(quotient.getLhs(), spreadOf(quotient.getRhs()));
+  auto product = cast<arith::MulFOp>(op);
+  for (auto [powers, factor] :
+       {std::pair(product.getLhs(), product.getRhs()),
+        std::pair(product.getRhs(), product.getLhs())}) {
+    if (Value sums = reciprocalOf(factor))
+      return read(powers, spreadOf(sums));
+    std::optional<Spread> spread = spreadOf(factor);
+    Value sums = spread ? reciprocalBelow(spread->source) : Value();
+    if (sums)
+      return read(powers, Spread{sums, spread->dim});
+  }
+  return std::nullopt;
+}
+
+namespace {
+struct RaiseSoftmax : attn::impl::RaiseSoftmaxBase<RaiseSoftmax> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<arith::DivFOp, arith::MulFOp>(op) &&
+          isa<RankedTensorType>(op->getResult(0).getType()))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (Operation *op : ops)
+      if (std::optional<WrittenOut> softmax = read(op)) {
+        rewriter.setInsertionPoint(op);
+        Location loc = op->getLoc();
+        Type type = op->getResult(0).getType();
+        Value empty = tensor::EmptyOp::create(
+            rewriter, loc, tensor::getMixedSizes(rewriter, loc, softmax->input),
+            getElementTypeOrSelf(type));
+        rewriter.replaceOpWithNewOp<linalg::SoftmaxOp>(
+            op, TypeRange(type), softmax->input, empty, softmax->dim);
+      }
+  }
+};
+} // namespace

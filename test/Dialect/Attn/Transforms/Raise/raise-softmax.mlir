@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Softmax that is written out: with and without a maximum, as a quotient and as a product, along any dimension; in an attention it is fused.
+//
+// RUN: attn-opt %s --attn-raise-softmax --canonicalize --split-input-file | FileCheck %s
+// RUN: attn-opt %s --attn-raise-softmax --attn-raise-attention --canonicalize --split-input-file | FileCheck %s --check-prefix=ATTENTION
+
+// CHECK-LABEL: func.func @attention
+// CHECK:         %[[S:.*]] = linalg.matmul
+// CHECK:         linalg.softmax dimension(1) ins(%[[S]] : tensor<?x?xf32>)
+// CHECK-NOT:     math.exp
+// ATTENTION-LABEL: func.func @attention
+// ATTENTION:         attn.scores %arg0, %arg1
+// ATTENTION:         attn.softmax
+// ATTENTION:         attn.context
+func.func @attention(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>, %v: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %n = tensor.dim %q, %c0 : tensor<?x8xf32>
+  %m = tensor.dim %k, %c0 : tensor<?x8xf32>
+  %e = tensor.empty(%n, %m) : tensor<?x?xf32>
+  %f = tensor.empty(%n) : tensor<?xf32>
+  %g = tensor.empty(%n) : tensor<?x8xf32>
+  %h = tensor.empty(%m) : tensor<8x?xf32>
+  %kt = linalg.transpose ins(%k : tensor<?x8xf32>) outs(%h : tensor<8x?xf32>) permutation = [1, 0]
+  %zs = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s = linalg.matmul ins(%q, %kt : tensor<?x8xf32>, tensor<8x?xf32>) outs(%zs : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %lows = linalg.fill ins(%low : f32) outs(%f : tensor<?xf32>) -> tensor<?xf32>
+  %most = linalg.reduce {arith.maximumf} ins(%s : tensor<?x?xf32>) outs(%lows : tensor<?xf32>) dimensions = [1]
+  %mosts = linalg.broadcast ins(%most : tensor<?xf32>) outs(%e : tensor<?x?xf32>) dimensions = [1]
+  %moved = arith.subf %s, %mosts : tensor<?x?xf32>
+  %powers = math.exp %moved : tensor<?x?xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%f : tensor<?xf32>) -> tensor<?xf32>
+  %sum = linalg.reduce {arith.addf} ins(%powers : tensor<?x?xf32>) outs(%zeros : tensor<?xf32>) dimensions = [1]
+  %sums = linalg.broadcast ins(%sum : tensor<?xf32>) outs(%e : tensor<?x?xf32>) dimensions = [1]
+  %w = arith.divf %powers, %sums : tensor<?x?xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%g : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<?x?xf32>, tensor<?x8xf32>) outs(%zo : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %o : tensor<?x8xf32>
+}
+
+// -----
+
+// Along the first dimension, without a maximum, by a reciprocal; sums that are returned stay.
+// CHECK-LABEL: func.func @product
+// CHECK-DAG:     linalg.softmax dimension(0) ins(%arg0 : tensor<4x3xf32>)
+// CHECK-DAG:     %[[E:.*]] = math.exp %arg0
+// CHECK-DAG:     linalg.reduce { arith.addf } ins(%[[E]]
+func.func @product(%x: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<3xf32>) {
+  %zeros = arith.constant dense<0.0> : tensor<3xf32>
+  %ones = arith.constant dense<1.0> : tensor<3xf32>
+  %e = tensor.empty() : tensor<4x3xf32>
+  %powers = math.exp %x : tensor<4x3xf32>
+  %sum = linalg.reduce {arith.addf} ins(%powers : tensor<4x3xf32>) outs(%zeros : tensor<3xf32>) dimensions = [0]
+  %part = arith.divf %ones, %sum : tensor<3xf32>
+  %parts = linalg.broadcast ins(%part : tensor<3xf32>) outs(%e : tensor<4x3xf32>) dimensions = [0]
+  %y = arith.mulf %powers, %parts : tensor<4x3xf32>
+  return %y, %sum : tensor<4x3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// Sums of other powers, sums along another dimension, sums that begin at 1.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT:     linalg.softmax
+func.func @others(%x: tensor<3x3xf32>, %z: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>) {
+  %zeros = arith.constant dense<0.0> : tensor<3xf32>
+  %ones = arith.constant dense<1.0> : tensor<3xf32>
+  %e = tensor.empty() : tensor<3x3xf32>
+  %powers = math.exp %x : tensor<3x3xf32>
+  %other = math.exp %z : tensor<3x3xf32>
+  %sum = linalg.reduce {arith.addf} ins(%other : tensor<3x3xf32>) outs(%zeros : tensor<3xf32>) dimensions = [1]
+  %sums = linalg.broadcast ins(%sum : tensor<3xf32>) outs(%e : tensor<3x3xf32>) dimensions = [1]
+  %a = arith.divf %powers, %sums : tensor<3x3xf32>
+  %own = linalg.reduce {arith.addf} ins(%powers : tensor<3x3xf32>) outs(%zeros : tensor<3xf32>) dimensions = [0]
+  %owns = linalg.broadcast ins(%own : tensor<3xf32>) outs(%e : tensor<3x3xf32>) dimensions = [1]
+  %b = arith.divf %powers, %owns : tensor<3x3xf32>
+  %more = linalg.reduce {arith.addf} ins(%powers : tensor<3x3xf32>) outs(%ones : tensor<3xf32>) dimensions = [1]
+  %mores = linalg.broadcast ins(%more : tensor<3xf32>) outs(%e : tensor<3x3xf32>) dimensions = [1]
+  %c = arith.divf %powers, %mores : tensor<3x3xf32>
+  return %a, %b, %c : tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>
+}

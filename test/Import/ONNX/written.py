@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Layers that are written out, as exporters and newcomers write them, beside ONNX's own reference: rotary embedding, softmax, heads behind the
+sequence. What they are must be found: each has the ops that are listed, and none of those that were written out."""
+import pathlib
+import subprocess
+import tempfile
+
+import numpy as np
+
+from models import ATTN_OPT, Failure, main
+from operators import GRAPHS, ROUNDED, add, check as check_values, floats, node, rng
+
+FOUND = {}
+HEADS, FEATURES = 2, 8
+WIDTH = HEADS * FEATURES
+LARGE = 2**63 - 1
+
+
+class Layer:
+    """Nodes and constants of one graph."""
+
+    def __init__(self, dtype=np.float32):
+        self.nodes, self.constants, self.dtype = [], {}, dtype
+
+    def __call__(self, op, *inputs, out=None, **attributes):
+        """A node, and the name of its output; arrays become constants."""
+        names = []
+        for x in inputs:
+            if not isinstance(x, str):
+                self.constants[f"c{len(self.constants)}"] = np.asarray(x)
+                x = f"c{len(self.constants) - 1}"
+            names.append(x)
+        out = out or f"n{len(self.nodes)}"
+        self.nodes.append(node(op, names, [out], **attributes))
+        return out
+
+    def linear(self, x, rows=WIDTH, columns=WIDTH):
+        return self("MatMul", x, floats(rows, columns, dtype=self.dtype) / self.dtype(4))
+
+    def heads(self, x):
+        return self("Transpose", self("Reshape", x, np.array([0, 0, HEADS, FEATURES])), perm=[0, 2, 1, 3])
+
+    def merged(self, x, out=None):
+        return self("Reshape", self("Transpose", x, perm=[0, 2, 1, 3]), np.array([0, 0, WIDTH]), out=out)
+
+    def softmax(self, x, most=True, product=False):
+        moved = self("Sub", x, self("ReduceMax", x, np.array([-1]))) if most else x
+        powers = self("Exp", moved)
+        total = self("ReduceSum", powers, np.array([-1]))
+        return self("Mul", powers, self("Reciprocal", total)) if product else self("Div", powers, total)
+
+    def attention(self, q, k, v, softmax=None):
+        scores = self("Mul", self("MatMul", q, self("Transpose", k, perm=[0, 1, 3, 2])), self.dtype(FEATURES**-0.5))
+        return self("MatMul", softmax(scores) if softmax else self("Softmax", scores, axis=-1), v)
+
+    def part(self, x, begin, end, step=1):
+        return self("Slice", x, np.array([begin]), np.array([end]), np.array([-1]), np.array([step]))
+
+    def angles(self, size, twice):
+        """Cosines and sines of the positions in input `p`."""
+        frequencies = (10.0 ** -np.arange(size // 2)).astype(np.float32).reshape(1, -1, 1)
+        places = self("Cast", self("Unsqueeze", "p", np.array([1])), to=1)
+        rows = self("Transpose", self("MatMul", frequencies, places), perm=[0, 2, 1])
+        rows = self("Concat", rows, rows, axis=-1) if twice else rows
+        pair = [self("Unsqueeze", self(op, rows), np.array([1])) for op in ("Cos", "Sin")]
+        return [self("Cast", x, to=10) for x in pair] if self.dtype == np.float16 else pair
+
+    def rotated(self, x, cos, sin, size=FEATURES):
+        """As Hugging Face writes it: x * cos + (-x1, x0) * sin."""
+        a, b = self.part(x, 0, size // 2), self.part(x, size // 2, LARGE)
+        turned = self("Concat", self("Neg", b), a, axis=-1)
+        return self("Add", self("Mul", x, cos), self("Mul", turned, sin))
+
+    def rotated_pairs(self, x, cos, sin, size=FEATURES, neighbours=False):
+        """Each feature of a pair on its own."""
+        a = self.part(x, 0, LARGE, 2) if neighbours else self.part(x, 0, size // 2)
+        b = self.part(x, 1, LARGE, 2) if neighbours else self.part(x, size // 2, LARGE)
+        one = self("Sub", self("Mul", a, cos), self("Mul", b, sin))
+        two = self("Add", self("Mul", b, cos), self("Mul", a, sin))
+        if not neighbours:
+            return self("Concat", one, two, axis=-1)
+        both = self("Concat", *[self("Unsqueeze", y, np.array([-1])) for y in (one, two)], axis=-1)
+        return self("Reshape", both, np.array([0, 0, 0, size]))
+
+
+def case(name, layer, inputs, found, shapes=None, outputs=("y",)):
+    add(name, layer.nodes, inputs, outputs, layer.constants, 18, shapes)
+    FOUND[name] = found
+    if layer.dtype == np.float16:
+        ROUNDED[name] = (2e-3, 2e-3)
+
+
+UNKNOWN = {"x": ["batch", "seq", WIDTH], "p": ["batch", "seq"]}
+
+
+def rope(name, batch=2, rows=5, pairs=None, size=FEATURES, dtype=np.float32, shapes=UNKNOWN, layers=1, residual=False, first=False):
+    """Self attention with rotary embedding, once or in a chain."""
+    layer, x = Layer(dtype), "x"
+    cos, sin = layer.angles(size, twice=pairs is None)
+    for _ in range(layers):
+        q, k, v = (layer.heads(layer.linear(x)) for _ in "qkv")
+        turned = []
+        for y in (q, k):
+            head = layer.part(y, 0, size) if size < FEATURES else y
+            z = layer.rotated(head, cos, sin, size) if pairs is None else layer.rotated_pairs(head, cos, sin, size, pairs == "neighbours")
+            turned.append(layer("Concat", z, layer.part(y, size, LARGE), axis=-1) if size < FEATURES else z)
+        y = layer.linear(layer.merged(layer.attention(*turned, v)))
+        x = layer("Add", x, y) if residual else y
+    layer("Identity", x, out="y")
+    if first:  # the rotated queries as well
+        layer("Identity", turned[0], out="q")
+    case(name, layer, {"x": floats(batch, rows, WIDTH, dtype=dtype), "p": rng.integers(0, 50, (batch, rows))},
+         {"attn.rope": 2 * layers, "attn.sdpa": layers}, shapes, ("y", "q") if first else ("y",))
+
+
+rope("rope")
+rope("rope-pairs", pairs="halves")
+rope("rope-neighbours", pairs="neighbours")
+rope("rope-part", size=4)
+rope("rope-batch-1", batch=1, shapes=None)
+rope("rope-one-row", rows=1)
+rope("rope-known", shapes=None)
+rope("rope-half", dtype=np.float16)
+rope("rope-chained", layers=2, residual=True)
+rope("rope-two-results", first=True)
+
+
+def written_softmax(name, **how):
+    layer = Layer()
+    q, k, v = (layer.heads(layer.linear("x")) for _ in "qkv")
+    layer.merged(layer.attention(q, k, v, lambda scores: layer.softmax(scores, **how)), out="y")
+    case(name, layer, {"x": floats(2, 5, WIDTH)}, {"attn.sdpa": 1}, UNKNOWN)
+
+
+written_softmax("softmax-written")
+written_softmax("softmax-without-maximum", most=False)
+written_softmax("softmax-by-reciprocal", product=True)
+
+
+def sequence_first(name, batch=2, rows=5, shapes={"x": ["seq", "batch", WIDTH]}):
+    """As nn.MultiheadAttention: (S, B, H*D) as (S, B*H, D) as (B*H, S, D)."""
+    layer = Layer()
+    shape = layer("Shape", "x")
+    s, b = (layer("Slice", shape, np.array([i]), np.array([i + 1])) for i in range(2))
+    apart = layer("Concat", s, layer("Mul", b, np.array([HEADS])), np.array([FEATURES]), axis=0)
+    q, k, v = (layer("Transpose", layer("Reshape", layer.linear("x"), apart), perm=[1, 0, 2]) for _ in "qkv")
+    scores = layer("MatMul", layer("Mul", q, np.float32(FEATURES**-0.5)), layer("Transpose", k, perm=[0, 2, 1]))
+    out = layer("Transpose", layer("MatMul", layer("Softmax", scores, axis=-1), v), perm=[1, 0, 2])
+    rows_of = layer("Reshape", out, np.array([-1, WIDTH]))
+    y = layer("Gemm", rows_of, floats(WIDTH, WIDTH), floats(WIDTH))
+    layer("Reshape", y, layer("Concat", s, b, np.array([WIDTH]), axis=0), out="y")
+    case(name, layer, {"x": floats(rows, batch, WIDTH)}, {"attn.sdpa": 1}, shapes)
+
+
+sequence_first("sequence-first")
+sequence_first("sequence-first-batch-1", batch=1)
+sequence_first("sequence-first-one-row", rows=1)
+sequence_first("sequence-first-known", shapes=None)
+
+
+def einsum_layer(name, shapes=UNKNOWN):
+    """Projections into heads, scores and context, all by Einsum."""
+    layer = Layer()
+    q, k, v = (layer("Einsum", "x", floats(WIDTH, HEADS, FEATURES) / 4, equation="bsd,dhe->bshe") for _ in "qkv")
+    scores = layer("Mul", layer("Einsum", q, k, equation="bqhe,bkhe->bhqk"), np.float32(FEATURES**-0.5))
+    out = layer("Einsum", layer("Softmax", scores, axis=-1), v, equation="bhqk,bkhe->bqhe")
+    layer("Einsum", out, floats(HEADS, FEATURES, WIDTH), equation="bqhe,hed->bqd", out="y")
+    case(name, layer, {"x": floats(2, 5, WIDTH)}, {"attn.sdpa": 1}, shapes)
+
+
+einsum_layer("einsum-layer")
+einsum_layer("einsum-layer-known", shapes=None)
+
+
+def check(name):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.onnx"
+        path.write_bytes(GRAPHS[name][0].SerializeToString())
+        done = subprocess.run([ATTN_OPT, path, "--compile-to=fused"], capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise Failure(f"attn-opt ends with {done.returncode}: {done.stderr.strip()}")
+    for op, count in {**FOUND[name], "math.exp": 0, "linalg.batch_matmul": 0}.items():
+        if done.stdout.count(f" {op} ") != count:
+            raise Failure(f"has {done.stdout.count(f' {op} ')} {op}, expected {count}")
+    check_values(name)
+
+
+if __name__ == "__main__":
+    main(FOUND, check)
