@@ -7,7 +7,7 @@ import tempfile
 import numpy as np
 
 import elements
-from kernels import attention, compare, finish, load_kernel, reference
+from kernels import attention, compare, finish, load_kernel, reference, scores_of, weigh
 from masks import TERMS, Sizes
 from values import BOTTOM, CAUSAL, PADDED, Case, mask_text
 
@@ -140,11 +140,9 @@ class Differential(Case):
         q, k, v = (elements.numbers(x) for x in (q, k, v))
         k, v = (np.repeat(x, self.group, axis=1) for x in (k, v))
         with np.errstate(all="ignore"):
-            weights = np.where(seen, 1 / (1 + np.exp(-self.scale * np.einsum("bhqd,bhkd->bhqk", q, k))), 0)
+            weights = np.where(seen, 1 / (1 + np.exp(-self.scale * scores_of(q, k))), 0)
         self.sum_scale = max(1, k.shape[2] ** 0.5)  # a row's weights do not add up to 1
-        with np.errstate(invalid="ignore"):
-            products = np.where(weights[..., None] == 0, 0, weights[..., None] * v[:, :, None])
-        return products.sum(-2)
+        return weigh(weights, v)
 
     def in_memory(self, array):
         """The array as the kernel has it, or back."""

@@ -162,6 +162,24 @@ def visible(mask, shape, operands):
     return seen
 
 
+def scores_of(q, k):
+    """q k^T in f64, (batch, heads, queries, keys)."""
+    return q @ k.swapaxes(-1, -2)
+
+
+@np.errstate(all="ignore")
+def weigh(weights, v):
+    """weights v in f64, where a weight of 0 leaves its key out, even one that is not finite."""
+    finite = np.isfinite(v)
+    sums = weights @ np.where(finite, v, 0)
+    # The others for themselves, as far as any query sees them.
+    at = np.flatnonzero(((weights != 0).any(-2) & ~finite.all(-1)).any((0, 1)))
+    if at.size:
+        w, x = weights[..., at, None], np.where(finite, 0, v)[:, :, None, at]
+        sums += np.where(w == 0, 0, w * x).sum(-2)
+    return sums
+
+
 def attention(q, k, v, scale, seen, bias=None, modify=None, sinks=None):
     """Attention by its definition, in f64: out, lse, weights, scaled scores. `modify(s, b, h, q, k)` is the score
     function on arrays, `sinks` one more score per head."""
@@ -169,7 +187,7 @@ def attention(q, k, v, scale, seen, bias=None, modify=None, sinks=None):
     group = q.shape[1] // k.shape[1]
     k, v = np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)
     with np.errstate(all="ignore"):
-        scores = np.einsum("bhqd,bhkd->bhqk", q, k) * scale
+        scores = scores_of(q, k) * scale
         final = scores
         if modify is not None:
             final = modify(scores, *np.meshgrid(*map(np.arange, scores.shape), indexing="ij", sparse=True))
@@ -185,9 +203,8 @@ def attention(q, k, v, scale, seen, bias=None, modify=None, sinks=None):
         weights = np.where(final == -np.inf, 0, np.exp(final - shift))
         total = weights.sum(-1, keepdims=True) + np.where(sink == -np.inf, 0, np.where(sink == shift, 1, np.exp(sink - shift)))
         weights = np.where(total == 0, 0, weights / np.where(total == 0, 1, total))
-        products = np.where(weights[..., None] == 0, 0, weights[..., None] * v[:, :, None])
         lse = np.where(total[..., 0] == 0, -np.inf, np.log(np.where(total == 0, 1, total))[..., 0] + shift[..., 0])
-        return products.sum(-2), lse, weights, scores
+        return weigh(weights, v), lse, weights, scores
 
 
 def load_cases(path):

@@ -7,7 +7,7 @@ import tempfile
 import numpy as np
 
 import elements
-from kernels import compare, finish, load_kernel, reference
+from kernels import compare, finish, load_kernel, reference, scores_of, weigh
 from values import BOTTOM, CAUSAL, PADDED, Case
 
 STAGED = {"weights": "attn.sigmoid", "scores": "masked"}
@@ -41,16 +41,15 @@ class Sigmoid(Case):
         k, v = (np.repeat(x, self.group, axis=1) for x in (k, v))
         seen = self.visible(arrays, sizes)
         with np.errstate(all="ignore"):
-            scores = np.einsum("bhqd,bhkd->bhqk", q, k) * self.scale
+            scores = scores_of(q, k) * self.scale
             if self.bias:
                 bias = arrays["bias"].astype(np.float64)
                 scores = scores + bias
                 seen = seen & (bias != -np.inf)
             scores = np.where(seen, scores, -np.inf)
             weights = 1 / (1 + np.exp(-scores))
-            products = np.where(weights[..., None] == 0, 0, weights[..., None] * v[:, :, None])
         rest = {"weights": [weights], "scores": [scores], None: []}[self.rest]
-        return [products.sum(-2), *rest]
+        return [weigh(weights, v), *rest]
 
     def outputs(self, sizes):
         b, sq, skv = sizes
