@@ -31,9 +31,9 @@ def attn_opt():
 
 
 def effort(text, flags=()):
-    """Options of attn-opt by how thoroughly a specification is compiled. With the variable ATTN_TEST_SAMPLE=N one text in N
+    """Options of attn-opt by how thoroughly a specification or a model is compiled. With the variable ATTN_TEST_SAMPLE=N one text in N
     is optimized and verified behind every pass; the others, as many as they are for what they compute, need neither."""
-    if zlib.crc32(text.encode()) % int(os.environ.get("ATTN_TEST_SAMPLE", "1")) == 0:
+    if zlib.crc32(text if isinstance(text, bytes) else text.encode()) % int(os.environ.get("ATTN_TEST_SAMPLE", "1")) == 0:
         return []
     return ["--verify-each=0", *([] if "-O0" in flags else ["-O0"])]
 

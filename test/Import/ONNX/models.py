@@ -14,6 +14,9 @@ import zipfile
 import ml_dtypes
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "Integration"))
+from kernels import effort
+
 ATTN_OPT = os.environ["ATTN_OPT"]
 DATA = pathlib.Path(__file__).parent / "data"
 # ONNX's own tolerance; of 16 bits that of the type, against exact results (see the data's README).
@@ -43,9 +46,11 @@ class Program:
         """`source` is a specification in the place of the model."""
         self.folder = pathlib.Path(folder)
         path = self.folder / ("model.mlir" if source else "model.onnx")
-        path.write_bytes(source.encode() if source else model)
+        contents = source.encode() if source else model
+        path.write_bytes(contents)
         self.path = self.folder / "program"
-        done = subprocess.run([ATTN_OPT, path, "--emit=exe", "-o", self.path, *flags], capture_output=True, text=True, timeout=300)
+        done = subprocess.run([ATTN_OPT, path, "--emit=exe", "-o", self.path, *flags, *effort(contents, flags)],
+                              capture_output=True, text=True, timeout=300)
         if done.returncode:
             raise Failure(f"attn-opt ends with {done.returncode}: {done.stderr.strip()}")
 
