@@ -51,7 +51,7 @@ using namespace attn;
 namespace {
 /// One tensor of angles: its rows, and the dimensions of the input that they
 /// are.
-struct Table {
+struct AngleTable {
   Value rows;
   int which; ///< as in Half
   SmallVector<int64_t> dims;
@@ -60,15 +60,15 @@ struct Table {
 /// A rotation that can become an attn.rope.
 struct Rope {
   Rotation rotation;
-  Table cos, sin;
+  AngleTable cos, sin;
   bool rowsFirst; ///< (.., S, H, D)
   bool hasBatch;  ///< angles per batch entry
 };
 } // namespace
 
 /// The tensor behind a broadcast, and which dimensions it has.
-static Table tableOf(const Half &half) {
-  Table table{half.tensor, half.which, {}};
+static AngleTable tableOf(const Half &half) {
+  AngleTable table{half.tensor, half.which, {}};
   auto broadcast = half.tensor.getDefiningOp<linalg::BroadcastOp>();
   int64_t rank = rankedType(half.tensor).getRank();
   for (int64_t i = 0; i + 1 < rank; ++i)
@@ -80,7 +80,7 @@ static Table tableOf(const Half &half) {
 }
 
 /// Dimensions of heads that have the size 1 tell nothing apart.
-static void dropOne(Table &table, int64_t head) {
+static void dropOne(AngleTable &table, int64_t head) {
   auto *found = llvm::find(table.dims, head);
   if (found == table.dims.end())
     return;
@@ -104,7 +104,7 @@ static std::optional<Rope> layOut(const Rotation &rotation,
     reason = "its elements are not of f16, bf16, f32 or f64";
     return std::nullopt;
   }
-  auto fits = [&](Table table, int64_t row, int64_t head) {
+  auto fits = [&](AngleTable table, int64_t row, int64_t head) {
     dropOne(table, head);
     return table.dims == SmallVector<int64_t>{row} ||
            (rank == 4 && table.dims == SmallVector<int64_t>{0, row});
@@ -131,7 +131,7 @@ static std::optional<Rope> layOut(const Rotation &rotation,
 //===----------------------------------------------------------------------===//
 
 /// The cosines or sines of each pair, of type `element`, all rows in a matrix.
-static Value emitTable(OpBuilder &b, Location loc, const Table &table,
+static Value emitTable(OpBuilder &b, Location loc, const AngleTable &table,
                        Pairing pairing, Type element) {
   Value rows = table.rows;
   auto type = rankedType(rows);
