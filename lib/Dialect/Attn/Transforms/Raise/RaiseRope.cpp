@@ -140,9 +140,11 @@ static Value emitTable(OpBuilder &b, Location loc, const AngleTable &table,
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, rows),
                               offsets(rank, b.getIndexAttr(0)),
                               strides(rank, b.getIndexAttr(1));
-    sizes.back() = b.getIndexAttr(type.getShape().back() / 2);
-    if (pairing == Pairing::Neighbours)
-      strides.back() = b.getIndexAttr(2);
+    int64_t half = type.getShape().back() / 2;
+    bool areNeighbours = pairing == Pairing::Neighbours;
+    sizes.back() = b.getIndexAttr(half);
+    strides.back() = b.getIndexAttr(areNeighbours ? 2 : 1);
+    offsets.back() = b.getIndexAttr(table.which * (areNeighbours ? 1 : half));
     rows =
         tensor::ExtractSliceOp::create(b, loc, rows, offsets, sizes, strides);
   }

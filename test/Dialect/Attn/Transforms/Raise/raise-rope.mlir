@@ -4,7 +4,7 @@
 //
 // RUN: attn-opt %s --split-input-file --attn-raise-rope --canonicalize | FileCheck %s
 // RUN: attn-opt %s --split-input-file --attn-raise-rope --remarks-filter-passed=attn-raise-rope --remark-policy=all -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// REMARK-COUNT-7: read as rotary embedding
+// REMARK-COUNT-8: read as rotary embedding
 // REMARK-NOT:     not read
 
 // One angle per feature, the same for both of a pair: a concat of the angles with themselves.
@@ -196,5 +196,29 @@ func.func @gathered(%x: tensor<2x3x4xf32>, %at: tensor<3xindex>) -> tensor<2x3x4
   %p = arith.mulf %x, %c : tensor<2x3x4xf32>
   %q = arith.mulf %r, %c : tensor<2x3x4xf32>
   %y = arith.addf %p, %q : tensor<2x3x4xf32>
+  return %y : tensor<2x3x4xf32>
+}
+
+// -----
+
+// Cosines and sines side by side in one tensor: each is its own half.
+// CHECK-LABEL: func.func @side_by_side
+// CHECK-DAG:     %[[S:.*]] = tensor.extract_slice %arg1[0, 0] [3, 2] [1, 1] : tensor<3x4xf32> to tensor<3x2xf32>
+// CHECK-DAG:     %[[C:.*]] = tensor.extract_slice %arg1[0, 2] [3, 2] [1, 1] : tensor<3x4xf32> to tensor<3x2xf32>
+// CHECK:         attn.rope %arg0, %[[C]], %[[S]] : tensor<2x3x4xf32>, tensor<3x2xf32>
+func.func @side_by_side(%x: tensor<2x3x4xf32>, %both: tensor<3x4xf32>) -> tensor<2x3x4xf32> {
+  %e = tensor.empty() : tensor<2x3x4xf32>
+  %all = linalg.broadcast ins(%both : tensor<3x4xf32>) outs(%e : tensor<2x3x4xf32>) dimensions = [0]
+  %s = tensor.extract_slice %all[0, 0, 0] [2, 3, 2] [1, 1, 1] : tensor<2x3x4xf32> to tensor<2x3x2xf32>
+  %c = tensor.extract_slice %all[0, 0, 2] [2, 3, 2] [1, 1, 1] : tensor<2x3x4xf32> to tensor<2x3x2xf32>
+  %x0 = tensor.extract_slice %x[0, 0, 0] [2, 3, 2] [1, 1, 1] : tensor<2x3x4xf32> to tensor<2x3x2xf32>
+  %x1 = tensor.extract_slice %x[0, 0, 2] [2, 3, 2] [1, 1, 1] : tensor<2x3x4xf32> to tensor<2x3x2xf32>
+  %p0 = arith.mulf %x0, %c : tensor<2x3x2xf32>
+  %q0 = arith.mulf %x1, %s : tensor<2x3x2xf32>
+  %y0 = arith.subf %p0, %q0 : tensor<2x3x2xf32>
+  %p1 = arith.mulf %x1, %c : tensor<2x3x2xf32>
+  %q1 = arith.mulf %x0, %s : tensor<2x3x2xf32>
+  %y1 = arith.addf %p1, %q1 : tensor<2x3x2xf32>
+  %y = tensor.concat dim(2) %y0, %y1 : (tensor<2x3x2xf32>, tensor<2x3x2xf32>) -> tensor<2x3x4xf32>
   return %y : tensor<2x3x4xf32>
 }
