@@ -111,7 +111,6 @@ function(attn_add_test_program name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   attn_target_link(${name} ${arg_LINK})
   attn_share_headers(${name})
-  set_target_properties(${name} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} UNITY_BUILD OFF)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
 endfunction()

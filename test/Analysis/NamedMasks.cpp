@@ -11,8 +11,6 @@
 using namespace attn;
 using namespace attn::test;
 
-static const Linear q = Linear::query(), k = Linear::key();
-
 static bool check(bool condition, const char *what,
                   const std::string &found = "") {
   if (!condition)

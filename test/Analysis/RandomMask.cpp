@@ -7,8 +7,6 @@
 using namespace attn;
 using namespace attn::test;
 
-static const Linear q = Linear::query(), k = Linear::key();
-
 Formula test::causal(const Linear &offset) { return lessEqual(k, q + offset); }
 
 Formula test::window(const Linear &left, const Linear &right) {

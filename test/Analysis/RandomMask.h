@@ -13,6 +13,9 @@
 
 namespace attn::test {
 
+/// Of a pair, in formulas.
+inline const Linear q = Linear::query(), k = Linear::key();
+
 struct Random {
   std::mt19937 engine;
   /// In [low, high].
