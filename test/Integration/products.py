@@ -14,6 +14,10 @@ from kernels import compare, load_kernel
 SIZES = ((1, 1, 1), (5, 7, 9), (8, 16, 48), (13, 33, 47), (97, 40, 100), (200, 130, 17), (2, 3, 300), (16, 1100, 49))
 
 
+# Few rows, whose weight is read in place, and many; around a panel, a vector and a part of a panel.
+FEW = tuple((m, k, n) for m in (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 97, 193) for k, n in ((1, 1), (16, 49), (33, 95), (300, 130)))
+
+
 def dims(sizes, unknown):
     return "x".join("?" if unknown else str(n) for n in sizes)
 
@@ -79,12 +83,12 @@ def cases():
         yield "each", False, False, "linalg", types
 
 
-def run(case, size, target, rng):
+def run(case, size, target, rng, all_sizes=SIZES):
     batch, transposed, unknown, form, types = case
     text, x, w, y = specification(*case, size)
     with tempfile.TemporaryDirectory() as folder:
         kernel = load_kernel(text, folder, target=target)
-        sizes = [size] if not unknown else SIZES
+        sizes = [size] if not unknown else all_sizes
         for m, k, n in sizes:
             _, xs, ws, ys = specification(batch, transposed, False, form, types, (m, k, n))
             inputs = [elements.store(rng.standard_normal(shape), element) for shape, element in zip((xs, ws), types)]
@@ -111,6 +115,16 @@ def main():
             except (AssertionError, RuntimeError) as error:
                 failures.append(str(error))
                 print("FAILED", error)
+    f32 = ("f32",) * 3
+    rows = [(("", False, True, "project", f32), FEW), (("", True, True, "added", f32), FEW),
+            (("", True, True, "project", ("f32", "bf16", "f32")), FEW[::3]), (("shared", False, False, "added", f32), [(1, 33, 100)]),
+            (("shared", True, False, "project", f32), [(1, 33, 100)])]  # entries of one row
+    for case, sizes in rows:
+        try:
+            count += run(case, sizes[0], arguments.target, rng, sizes)
+        except (AssertionError, RuntimeError) as error:
+            failures.append(str(error))
+            print("FAILED", error)
     print(f"{count} products agree, {len(failures)} kernels do not")
     sys.exit(bool(failures))
 

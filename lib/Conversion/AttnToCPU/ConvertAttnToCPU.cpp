@@ -306,7 +306,8 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
     Type element =
         computedIn(cast<ShapedType>(op.getOut().getType()).getElementType());
     ProjectSizes sizes(CPUScheduleAttr::of(op), adaptor.getInput(),
-                       adaptor.getWeight(), element, op.getEpilogueBlock());
+                       adaptor.getWeight(), op.getTransposed(), element,
+                       op.getEpilogueBlock());
     SmallVector<Value> operands(adaptor.getOperands());
     size_t own = operands.size();
     for (MemRefType type : sizes.scratch())

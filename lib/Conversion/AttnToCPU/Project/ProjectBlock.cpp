@@ -66,7 +66,6 @@ Values BlockBuilder::biases(const SumBlock &block) {
   return row;
 }
 
-/// The sums so far: the bias, or what waits in the scratch.
 RegisterTile BlockBuilder::start(const SumBlock &block) {
   auto first = [&] {
     Values row = biases(block), all;
@@ -160,21 +159,6 @@ void BlockBuilder::finish(const SumBlock &block, const RegisterTile &acc) {
   k.choose(k.less(k.add(block.begin, block.steps), depth), wait, last);
 }
 
-/// In turn `d` of a block, a line of the next panel. The first blocks of a
-/// panel fetch all of it.
-void BlockBuilder::prefetch(const SumBlock &block, Value d) {
-  auto type = cast<MemRefType>(block.next.matrix.getType());
-  int64_t line = 64 * 8 / type.getElementTypeBitWidth();
-  int64_t lines = llvm::divideCeil(panel, line);
-  Value number = k.min(block.number, k.index(lines - 1));
-  Value turn =
-      k.add(arith::MulIOp::create(k.builder, k.loc, number, block.steps), d);
-  memref::PrefetchOp::create(k.builder, k.loc, block.next.matrix,
-                             ValueRange{block.next.row, k.mul(turn, line)},
-                             /*isWrite=*/false,
-                             /*localityHint=*/2, /*isDataCache=*/true);
-}
-
 void BlockBuilder::multiply(const SumBlock &block, Value matrix,
                             ArrayRef<Value> rowsOf, Value first) {
   RegisterTile acc = k.multiply(
@@ -183,8 +167,8 @@ void BlockBuilder::multiply(const SumBlock &block, Value matrix,
         return k.loadBroadcast(matrix, rowsOf[r], k.add(first, d));
       },
       [&](Value d, int64_t v) {
-        if (v == 0 && block.next.matrix)
-          prefetch(block, d);
+        if (v == 0 && block.ahead)
+          block.ahead(d);
         return k.load(block.source.matrix, k.add(block.source.row, d),
                       k.add(block.source.column, v * k.lanes));
       });

@@ -5,6 +5,7 @@
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_PROJECT_PROJECTBLOCK_H
 
 #include "ProjectSizes.h"
+#include <functional>
 
 namespace attn::cpu {
 
@@ -18,13 +19,13 @@ struct Source {
 struct SumBlock {
   int64_t rows, vectors;
   Values outRows;
-  Value number;       // of the block among those of its panel
   Value column;       // of out
   Value begin, steps; // rows of the weight
   Value sums;         // row of the scratch where the sums wait
   Source source;
-  Source next; // the next panel, which is prefetched; null: none
   bool masked; // the last columns do not exist
+  /// What a turn fetches into the cache for later; null: nothing.
+  std::function<void(Value turn)> ahead;
 };
 
 class BlockBuilder {
@@ -37,6 +38,11 @@ public:
   /// first + steps) are those to multiply.
   void multiply(const SumBlock &block, Value matrix,
                 llvm::ArrayRef<Value> rowsOf, Value first);
+
+  /// The sums so far: the bias, or what waits in the scratch.
+  RegisterTile start(const SumBlock &block);
+  /// Sums that have all their products.
+  void writeOut(const SumBlock &block, const RegisterTile &acc);
 
   KernelBuilder &k;
   int64_t panel;
@@ -53,12 +59,9 @@ private:
                  llvm::function_ref<Values()> then,
                  llvm::function_ref<Values()> otherwise);
   Values biases(const SumBlock &block);
-  RegisterTile start(const SumBlock &block);
   Value applyEpilogue(const SumBlock &block, Value sum, Value row, int64_t v);
   void writeBehindEpilogue(const SumBlock &block, const RegisterTile &acc);
-  void writeOut(const SumBlock &block, const RegisterTile &acc);
   void finish(const SumBlock &block, const RegisterTile &acc);
-  void prefetch(const SumBlock &block, Value d);
 };
 
 } // namespace attn::cpu

@@ -10,9 +10,9 @@ using namespace attn::cpu;
 static constexpr int64_t leastDepth = 8;
 
 ProjectSizes::ProjectSizes(CPUScheduleAttr schedule, Value input, Value weight,
-                           Type element, bool hasEpilogue)
+                           bool transposed, Type element, bool hasEpilogue)
     : rows(schedule.getQueryTile()), panel(schedule.getQueryBlock()),
-      depth(schedule.getKeyTile()), packed(0) {
+      depth(schedule.getKeyTile()), packed(0), fewRows(schedule.getFewRows()) {
   panels = schedule.getColumnTile() / panel;
   bool inPanels = cast<MemRefType>(weight.getType()).getRank() == 3;
   if (!inPanels) {
@@ -31,15 +31,23 @@ ProjectSizes::ProjectSizes(CPUScheduleAttr schedule, Value input, Value weight,
   inputs = MemRefType::get({rows, distance}, element);
   if (hasEpilogue)
     block = MemRefType::get({schedule.getRows(), panel}, element);
+  int64_t waiting =
+      std::max(rows * panels, fewRows * (schedule.getWideColumnTile() / panel));
   if (!inPanels || !once)
-    sums = MemRefType::get({rows * panels, panel}, element);
+    sums =
+        MemRefType::get({inPanels ? rows * panels : waiting, panel}, element);
   if (!inPanels)
     panelsHere = MemRefType::get({packed * depth, panel}, element);
+  if (!inPanels && transposed) {
+    dotRows = std::min(rows, 2 * schedule.getRows());
+    dotScratch = 3;
+    dots = MemRefType::get({dotRows, panel}, element);
+  }
 }
 
 SmallVector<MemRefType> ProjectSizes::scratch() const {
   SmallVector<MemRefType> types{inputs};
-  for (MemRefType type : {sums, panelsHere, block})
+  for (MemRefType type : {sums, panelsHere, dots, block})
     if (type)
       types.push_back(type);
   return types;

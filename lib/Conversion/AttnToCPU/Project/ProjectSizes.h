@@ -10,13 +10,15 @@ namespace attn::cpu {
 /// How a tile is cut, and the memory that takes.
 struct ProjectSizes {
   ProjectSizes(CPUScheduleAttr schedule, mlir::Value input, mlir::Value weight,
-               mlir::Type element, bool hasEpilogue);
+               bool transposed, mlir::Type element, bool hasEpilogue);
 
   /// Rows of a tile at most, and panels of one.
   int64_t rows, panels;
   /// Columns of a panel, rows of the weight per step, and panels that a step
   /// packs (0: the weight comes in panels).
   int64_t panel, depth, packed;
+  /// Rows of a tile with more panels.
+  int64_t fewRows;
   /// Rows of the input for one step, with a distance that keeps them out of
   /// each other's sets of the cache.
   mlir::MemRefType inputs;
@@ -24,6 +26,10 @@ struct ProjectSizes {
   mlir::MemRefType sums;
   /// What a step packs: null for panels.
   mlir::MemRefType panelsHere;
+  /// The sums of a panel, of at most `dotRows` rows, with a transposed weight
+  /// (ProjectDots.h), and its place in the scratch: null for others.
+  mlir::MemRefType dots;
+  int64_t dotRows = 0, dotScratch = 0;
   /// The sums of one block, for an epilogue: null without one.
   mlir::MemRefType block;
 

@@ -16,23 +16,31 @@
 // is not asked for.
 //
 // The weight comes in panels (attn.pack_panels, or a constant that was packed
-// at compile time) or as it is. Then
-//   more rows than a block has   each step packs a few panels in the scratch.
-//   few rows                     a copy would cost as much as it saves. A few
-//                                whole rows of the weight at a time are what
-//                                the processor prefetches best; the sums of all
-//                                columns wait in the scratch.
+// at compile time), or in place:
+//   a matrix   A step has few rows of it, which the blocks of all panels read
+//              from end to end, while the next step is prefetched; the sums of
+//              all columns wait in the scratch. A copy would cost as much as it
+//              saves.
+//   transposed, with few rows
+//              Sums are dot products (ProjectDots.h).
+//   transposed, or narrower than a panel
+//              Each step packs a few panels in the scratch.
 #include "ProjectTile.h"
 #include "PackPanels.h"
 #include "ProjectBlock.h"
+#include "ProjectDots.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// Rows of the weight that few rows of the input take per step, in place.
-static constexpr int64_t streamedRows = 16;
+/// Rows of the weight per step, in place: few rows of the input wait for
+/// memory, which likes whole rows of the weight; more rows have time between
+/// two lines, and sums that seldom wait.
+static constexpr int64_t fewSteps = 8, manySteps = 64;
+/// Rows of a panel that few rows of the input fetch in advance.
+static constexpr int64_t aheadInPanel = 32;
 
 namespace {
 class Projection {
@@ -44,21 +52,31 @@ public:
 
 private:
   bool inPanels() const { return sizes.packed == 0; }
-  void steps(int64_t size, function_ref<void(Value begin, Value count)> body);
+  void steps(int64_t size, Value total,
+             function_ref<void(Value begin, Value count)> body);
 
   // Many rows.
-  void copyInputs(Value begin, Value count);
+  void copyInputs(Value begin, Value count, Value copies);
   Source panelAt(Value number, Value row);
-  void blocks(SumBlock part);
+  void blocks(SumBlock part, Value first);
   void panels(Value begin, Value count);
   void panelsOf(Value begin, Value count, Value first, Value end,
                 function_ref<Source(Value number)> source);
   void packAndMultiply(Value begin, Value count);
   void tall();
 
-  // Few rows.
+  // In place.
+  void inPlace(int64_t size, Value copies,
+               function_ref<void(SumBlock, Value)> blocks);
   void stream(int64_t count);
   void streamBy(int64_t count);
+
+  void streamBlocks();
+
+  void prefetch(Source at);
+  std::function<void(Value)> rowsBehind(const SumBlock &part);
+  std::function<void(Value)> nextRows(Value number, const SumBlock &part,
+                                      bool few);
 
   KernelBuilder &k;
   Value input, weight;
@@ -79,35 +97,39 @@ Projection::Projection(KernelBuilder &k, const ProjectOperands &operands,
       block(k, operands, sizes, sizes.sums ? operands.scratch[1] : Value()),
       rows(block.rows), width(block.width), depth(block.depth) {}
 
-/// Visits the depth in steps of at most `size`, all equal if that is known to
-/// be possible; once, with no products, where the depth is 0.
-void Projection::steps(int64_t size, function_ref<void(Value, Value)> body) {
-  std::optional<int64_t> known = getConstantIntValue(depth);
+/// Visits `total` rows in steps of at most `size`, all equal if that is known
+/// to be possible; once, with no products, where there are none.
+void Projection::steps(int64_t size, Value total,
+                       function_ref<void(Value, Value)> body) {
+  std::optional<int64_t> known = getConstantIntValue(total);
   if (known) {
     int64_t count = std::max<int64_t>(1, llvm::divideCeil(*known, size));
     size = std::max<int64_t>(1, llvm::divideCeil(*known, count));
   }
   if (known && *known == size)
-    return body(k.index(0), depth);
-  k.loop(k.index(0), k.max(depth, k.index(1)), size, [&](Value begin) {
+    return body(k.index(0), total);
+  k.loop(k.index(0), k.max(total, k.index(1)), size, [&](Value begin) {
     bool even = known && *known && *known % size == 0;
     body(begin,
-         even ? k.index(size) : k.min(k.index(size), k.sub(depth, begin)));
+         even ? k.index(size) : k.min(k.index(size), k.sub(total, begin)));
   });
 }
 
 // --- many rows ---
 
-/// The input's columns [begin, begin + count), in f32.
-void Projection::copyInputs(Value begin, Value count) {
+/// The input's columns [begin, begin + count), in f32, of `copies` rows, of
+/// which the last may stand for several.
+void Projection::copyInputs(Value begin, Value count, Value copies) {
   Value whole = k.mul(k.div(count, k.lanes), k.lanes);
-  k.loop(k.index(0), rows, 1, [&](Value row) {
+  Value last = k.add(rows, -1);
+  k.loop(k.index(0), copies, 1, [&](Value row) {
+    Value from = copies == rows ? row : k.min(row, last);
     k.loop(k.index(0), whole, k.lanes, [&](Value d) {
-      k.store(k.load(input, row, k.add(begin, d)), inputs, row, d);
+      k.store(k.load(input, from, k.add(begin, d)), inputs, row, d);
     });
     k.when(k.less(whole, count), [&] {
       Value mask = maskBehind(k, whole, count);
-      k.store(k.loadRow(input, row, k.add(begin, whole), mask), inputs, row,
+      k.store(k.loadRow(input, from, k.add(begin, whole), mask), inputs, row,
               whole);
     });
   });
@@ -128,8 +150,17 @@ Source Projection::panelAt(Value number, Value row) {
   return {view, row, k.index(0)};
 }
 
-/// All rows of one panel.
-void Projection::blocks(SumBlock part) {
+/// A little ahead in the same panel: few rows are at its end soon.
+std::function<void(Value)> Projection::rowsBehind(const SumBlock &part) {
+  Source at = part.source;
+  return [=](Value turn) {
+    prefetch({at.matrix, k.add(at.row, k.add(turn, aheadInPanel)), at.column});
+  };
+}
+
+/// All rows of one panel. Column `first` of the copied inputs is what the first
+/// row of the panel is multiplied by.
+void Projection::blocks(SumBlock part, Value first) {
   Value firstSums = part.sums, row = k.index(0);
   for (int64_t size = k.rows; size > 0; size /= 2) {
     Value end = size == 1
@@ -137,8 +168,9 @@ void Projection::blocks(SumBlock part) {
                     : k.add(row, k.mul(k.div(k.sub(rows, row), size), size));
     k.loop(row, end, size, [&](Value i) {
       part.rows = size;
-      part.number = k.div(i, k.rows);
       part.outRows.clear();
+      if (inPanels() && size < k.rows)
+        part.ahead = rowsBehind(part);
       if (firstSums)
         part.sums = k.add(firstSums, i);
       auto attr = [&](int64_t value) { return k.builder.getIndexAttr(value); };
@@ -151,7 +183,7 @@ void Projection::blocks(SumBlock part) {
         rowsOf.push_back(k.index(r));
         part.outRows.push_back(k.add(i, r));
       }
-      block.multiply(part, view, rowsOf, k.index(0));
+      block.multiply(part, view, rowsOf, first);
     });
     row = end;
   }
@@ -162,15 +194,18 @@ void Projection::panelsOf(Value begin, Value count, Value first, Value end,
                           function_ref<Source(Value)> source) {
   auto panel = [&](Value column, int64_t vectors, bool masked) {
     Value number = k.div(column, sizes.panel);
-    SumBlock part{0,  vectors,        {}, {},    column, begin, count,
-                  {}, source(number), {}, masked};
+    SumBlock part{0,  vectors,        {},     column, begin, count,
+                  {}, source(number), masked, {}};
     if (inPanels()) {
       Value last = k.div(k.add(width, -1), sizes.panel);
-      part.next = source(k.min(k.add(number, 1), last));
+      Source next = source(k.min(k.add(number, 1), last));
+      part.ahead = [=](Value turn) {
+        prefetch({next.matrix, k.add(next.row, turn), next.column});
+      };
     }
     if (sizes.sums)
       part.sums = k.mul(number, sizes.rows);
-    blocks(part);
+    blocks(part, k.index(0));
   };
   Value whole =
       k.add(first, k.mul(k.div(k.sub(end, first), sizes.panel), sizes.panel));
@@ -210,8 +245,8 @@ void Projection::packAndMultiply(Value begin, Value count) {
 }
 
 void Projection::tall() {
-  steps(sizes.depth, [&](Value begin, Value count) {
-    copyInputs(begin, count);
+  steps(sizes.depth, depth, [&](Value begin, Value count) {
+    copyInputs(begin, count, rows);
     if (!inPanels())
       return packAndMultiply(begin, count);
     panelsOf(begin, count, k.index(0), width,
@@ -219,33 +254,84 @@ void Projection::tall() {
   });
 }
 
-// --- few rows ---
+// --- in place ---
 
-/// All rows, at most `count`, of which the last may stand for several; the last
-/// panel moves back.
-void Projection::stream(int64_t count) {
+/// The lines of a panel from a place on.
+void Projection::prefetch(Source at) {
+  auto type = cast<MemRefType>(at.matrix.getType());
+  int64_t line = 64 * 8 / type.getElementTypeBitWidth();
+  for (int64_t i = 0; i < sizes.panel; i += line)
+    memref::PrefetchOp::create(k.builder, k.loc, at.matrix,
+                               ValueRange{at.row, k.add(at.column, i)},
+                               /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
+}
+
+/// All panels of `size` rows of the weight after another, whose blocks `blocks`
+/// emits, with the column of the copied inputs that belongs to the first row;
+/// the last panel moves back, so that it is whole.
+void Projection::inPlace(int64_t size, Value copies,
+                         function_ref<void(SumBlock, Value)> blocks) {
   Value last = k.sub(width, k.index(sizes.panel));
-  Values rowsOf;
-  for (int64_t r = 0; r < count; ++r)
-    rowsOf.push_back(k.min(k.index(r), k.add(rows, -1)));
-  steps(streamedRows, [&](Value begin, Value steps) {
-    k.loop(k.index(0), width, sizes.panel, [&](Value next) {
-      Value column = k.min(next, last);
-      Value sums = k.mul(k.div(next, sizes.panel), sizes.rows);
-      block.multiply({count,
-                      k.vectors,
-                      rowsOf,
-                      {},
-                      column,
-                      begin,
-                      steps,
-                      sums,
-                      {weight, begin, column},
-                      {},
-                      /*masked=*/false},
-                     input, rowsOf, begin);
+  steps(sizes.depth, depth, [&](Value first, Value count) {
+    copyInputs(first, count, copies);
+    steps(size, count, [&](Value at, Value steps) {
+      Value begin = k.add(first, at);
+      k.loop(k.index(0), width, sizes.panel, [&](Value next) {
+        Value column = k.min(next, last);
+        SumBlock part{0,     k.vectors, {}, column,
+                      begin, steps,     {}, {weight, begin, column},
+                      false, {}};
+        part.sums = k.div(next, sizes.panel);
+        blocks(part, at);
+      });
     });
   });
+}
+
+/// What is fetched while a panel of a step is multiplied: of few rows the same
+/// columns of the next rows; otherwise the next rows from end to end, in as
+/// many turns as all panels have.
+std::function<void(Value)>
+Projection::nextRows(Value number, const SumBlock &part, bool few) {
+  Value count = part.steps, column = part.column;
+  Value next = k.min(k.add(part.begin, count), k.sub(depth, count));
+  if (few)
+    return [=](Value turn) { prefetch({weight, k.add(next, turn), column}); };
+  OpBuilder &b = k.builder;
+  auto times = [&b, this](Value x, Value y) -> Value {
+    return arith::MulIOp::create(b, k.loc, x, y);
+  };
+  // A division in every turn would cost more than the products: `place` is less
+  // than 2^32 / panels, so a product with the reciprocal gives the same.
+  constexpr int64_t one = int64_t(1) << 32;
+  Value panels = k.div(k.add(width, sizes.panel - 1), sizes.panel);
+  Value quotient = arith::DivUIOp::create(b, k.loc, k.index(one), panels);
+  Value reciprocal = k.add(quotient, 1), first = times(number, count);
+  return [=](Value turn) {
+    Value place = k.add(first, turn);
+    Value row = k.div(times(place, reciprocal), one);
+    Value inRow = k.sub(place, times(row, panels));
+    prefetch({weight, k.add(next, row), k.mul(inRow, sizes.panel)});
+  };
+}
+
+/// All rows, at most `count`, of which the last may stand for several.
+void Projection::stream(int64_t count) {
+  Values rowsOf, outRows;
+  for (int64_t r = 0; r < count; ++r) {
+    rowsOf.push_back(k.index(r));
+    outRows.push_back(k.min(k.index(r), k.add(rows, -1)));
+  }
+  bool few = count <= sizes.fewRows;
+  auto emit = [&](SumBlock part, Value at) {
+    part.ahead = nextRows(part.sums, part, few);
+    part.rows = count;
+    part.outRows = outRows;
+    part.sums = k.mul(part.sums, count);
+    block.multiply(part, inputs, rowsOf, at);
+  };
+  inPlace(few ? fewSteps : manySteps, k.index(count), emit);
 }
 
 /// By blocks of a quarter, half or all of a block's rows, or of one row.
@@ -257,17 +343,36 @@ void Projection::streamBy(int64_t count) {
       [&] { streamBy(std::min(2 * count, k.rows)); });
 }
 
+/// Several blocks of rows.
+void Projection::streamBlocks() {
+  inPlace(manySteps, rows, [&](SumBlock part, Value at) {
+    part.ahead = nextRows(part.sums, part, /*few=*/false);
+    part.sums = k.mul(part.sums, sizes.rows);
+    blocks(part, at);
+  });
+}
+
 void Projection::emit() {
   if (inPanels() || transposed)
     return tall();
-  Value few = k.less(rows, k.index(k.rows + 1));
-  Value wide = k.less(k.index(sizes.panel - 1), width);
-  Value both = arith::AndIOp::create(k.builder, k.loc, few, wide);
-  k.choose(both, [&] { streamBy(1); }, [&] { tall(); });
+  k.choose(
+      k.less(k.index(sizes.panel - 1), width),
+      [&] {
+        k.choose(
+            k.less(rows, k.index(k.rows + 1)), [&] { streamBy(1); },
+            [&] { streamBlocks(); });
+      },
+      [&] { tall(); });
 }
 
 void cpu::emitProjectTile(KernelBuilder &k, const ProjectOperands &operands) {
-  ProjectSizes sizes(k.schedule, operands.input, operands.weight, k.element,
-                     operands.epilogue);
-  Projection(k, operands, sizes).emit();
+  ProjectSizes sizes(k.schedule, operands.input, operands.weight,
+                     operands.transposed, k.element, operands.epilogue);
+  auto emit = [&] { Projection(k, operands, sizes).emit(); };
+  if (!sizes.dots)
+    return emit();
+  Value rows = sizeOf(k, operands.out, 0);
+  k.choose(
+      k.less(rows, k.index(sizes.dotRows + 1)),
+      [&] { emitDots(k, operands, sizes); }, emit);
 }

@@ -13,8 +13,8 @@
 // wait for more products keep in a level-2 cache; all tiles are of the same
 // size, as far as that is possible.
 //
-// More rows than a tile has share panels of the weight, which a loop in front
-// writes to memory:
+// More rows than two tiles have share panels of the weight, which a loop in
+// front writes to memory:
 //          %p = scf.forall (%i) .. shared_outs(%o = %empty : P x K x panel) {
 //            attn.pack_panels %w_columns outs(%o_panels ..)
 //          }
@@ -22,12 +22,16 @@
 // as it is. Where the number of rows is known at run time only, both loops are
 // there, and one of them has no items.
 //
+// Batch entries of one row that share a weight are the rows of one product, for
+// which the weight is read once.
+//
 // Elementwise ops behind the product (Epilogue.h) are computed from the sums of
 // a tile, before these are written.
 //
 // A weight that is a constant of at least one panel of columns becomes a
 // constant of panels, so that nothing is packed at run time. The rest of the
-// last panel is 0. Other users keep the matrix.
+// last panel is 0. A narrower one that is transposed becomes one that is not.
+// Other users keep the matrix.
 //
 // Before: every project has a schedule. After: no project is left.
 #include "ConstantMatrix.h"
@@ -49,6 +53,10 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+
+/// Tiles of rows that read a weight in place, because writing panels takes as
+/// long as reading once more. A transposed weight is packed by each.
+static int64_t inPlaceTiles(ProjectOp op) { return op.getTransposed() ? 1 : 2; }
 
 /// Panels that an item packs: rows of a page of memory.
 static constexpr int64_t panelsPerItem = 4;
@@ -79,6 +87,29 @@ static ElementsAttr packConstant(ProjectOp op, int64_t panel) {
   });
 }
 
+/// A constant that is transposed, and was not packed, becomes one that is not.
+static void straightenConstant(ProjectOp op, RewriterBase &rewriter) {
+  RankedTensorType type = op.getWeight().getType();
+  if (!op.getTransposed() || !type.hasStaticShape())
+    return;
+  int64_t depth = type.getDimSize(op.depthDim()),
+          columns = type.getDimSize(op.columnDim());
+  SmallVector<int64_t> shape(type.getShape());
+  std::swap(shape[op.depthDim()], shape[op.columnDim()]);
+  ElementsAttr constant =
+      rearrangeConstant(op.getWeight(), type.clone(shape), [=](int64_t i) {
+        int64_t column = i % columns, row = i / columns % depth;
+        return i / columns / depth * depth * columns + column * depth + row;
+      });
+  if (!constant)
+    return;
+  Value weight = arith::ConstantOp::create(rewriter, op.getLoc(), constant);
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getWeightMutable().assign(weight);
+    op.setTransposed(false);
+  });
+}
+
 namespace {
 /// [begin, begin + count) along one dimension.
 struct Extent {
@@ -104,10 +135,11 @@ static Extent panelRange(OpBuilder &b, Location loc, Extent columns,
           arith::CeilDivUIOp::create(b, loc, count, size).getResult()};
 }
 
-/// Of the dimensions of `tensor` with the given ranges, the last `rank` remain;
-/// those in front have count 1.
+/// Of the dimensions of `tensor` with the given ranges, `rank` remain: the
+/// last, or all but the second where `joined`. The others have count 1.
 static Value extract(OpBuilder &b, Location loc, Value tensor,
-                     ArrayRef<Extent> ranges, int64_t rank) {
+                     ArrayRef<Extent> ranges, int64_t rank,
+                     bool joined = false) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<OpFoldResult> offsets, sizes,
       strides(ranges.size(), b.getIndexAttr(1));
@@ -116,7 +148,9 @@ static Value extract(OpBuilder &b, Location loc, Value tensor,
     sizes.push_back(range.count);
   }
   auto full = tensor::ExtractSliceOp::inferResultType(type, sizes);
-  auto shape = full.getShape().take_back(rank);
+  SmallVector<int64_t> shape(full.getShape().take_back(rank));
+  if (joined)
+    shape.front() = full.getDimSize(0);
   return tensor::ExtractSliceOp::create(
       b, loc, RankedTensorType::get(shape, type.getElementType()), tensor,
       offsets, sizes, strides);
@@ -153,12 +187,17 @@ private:
     return b.createOrFold<arith::CeilDivUIOp>(loc, a, divisor);
   }
   /// The largest size of equal parts of at most `most`, a multiple of `unit`.
-  Value evenParts(Value total, int64_t most, int64_t unit);
+  Value evenParts(Value total, Value most, int64_t unit);
   Value select(Value condition, Value then, Value otherwise) {
     return b.createOrFold<arith::SelectOp>(loc, condition, then, otherwise);
   }
+  Value atMost(Value count, int64_t limit) {
+    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, count,
+                                         index(limit));
+  }
   Extent whole(Value tensor, int64_t dim);
 
+  SmallVector<Extent> rangesOf(Value entry, Extent row, Extent column);
   Value weightOf(Value weight, Value entry, Extent first, Extent second);
   Value matrixOf(Value entry, Extent column);
   Value packedWeight(Value isMany);
@@ -174,6 +213,9 @@ private:
   Location loc;
   CPUScheduleAttr schedule;
   bool batched;
+  /// Entries of one row each, which share a weight, are the rows of one
+  /// product.
+  bool joined;
   int64_t panel;
   Value batches, rows, columns, panels;
 };
@@ -182,6 +224,7 @@ private:
 ProjectionTiler::ProjectionTiler(ProjectOp op, IRRewriter &rewriter)
     : op(op), epilogue(op), b(rewriter), loc(op.getLoc()),
       schedule(CPUScheduleAttr::of(op)), batched(op.getType().getRank() == 3),
+      joined(batched && !op.hasWeights() && op.getType().getDimSize(1) == 1),
       panel(schedule.getQueryBlock()) {
   b.setInsertionPoint(op);
   ReifiedRankedShapedTypeDims shapes;
@@ -191,18 +234,28 @@ ProjectionTiler::ProjectionTiler(ProjectOp op, IRRewriter &rewriter)
     sizes.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
   epilogue.replaceSizes(b, sizes);
   b.setInsertionPoint(epilogue.last());
-  batches = batched ? sizes[0] : index(1);
-  rows = sizes[batched];
+  batches = batched && !joined ? sizes[0] : index(1);
+  rows = sizes[batched && !joined];
   columns = sizes[batched + 1];
   panels = ceilDiv(columns, index(panel));
 }
 
-Value ProjectionTiler::evenParts(Value total, int64_t most, int64_t unit) {
-  Value parts = ceilDiv(total, index(most));
+Value ProjectionTiler::evenParts(Value total, Value most, int64_t unit) {
+  Value parts = ceilDiv(total, most);
   parts = b.createOrFold<arith::MaxUIOp>(loc, parts, index(1));
   Value units = ceilDiv(ceilDiv(total, parts), index(unit));
   units = b.createOrFold<arith::MaxUIOp>(loc, units, index(1));
   return b.createOrFold<arith::MulIOp>(loc, units, index(unit));
+}
+
+/// The ranges of rows and columns in all dimensions.
+SmallVector<Extent> ProjectionTiler::rangesOf(Value entry, Extent row,
+                                              Extent column) {
+  if (!batched)
+    return {row, column};
+  if (joined)
+    return {row, {b.getIndexAttr(0), b.getIndexAttr(1)}, column};
+  return {{entry, b.getIndexAttr(1)}, row, column};
 }
 
 Extent ProjectionTiler::whole(Value tensor, int64_t dim) {
@@ -270,8 +323,15 @@ Value ProjectionTiler::packedWeight(Value isMany) {
 /// The loop over all tiles, whose weight is a matrix or panels.
 Value ProjectionTiler::multiply(Value weight, Value batchCount,
                                 Value destination) {
-  Value rowStep = evenParts(rows, schedule.getQueryTile(), schedule.getRows());
-  Value columnStep = evenParts(columns, schedule.getColumnTile(), panel);
+  Value rowStep =
+      evenParts(rows, index(schedule.getQueryTile()), schedule.getRows());
+  Value most = index(schedule.getColumnTile());
+  std::optional<int64_t> known = getConstantIntValue(columns);
+  bool isWide = !known || *known > schedule.getColumnTile();
+  if (weight == op.getWeight() && !op.getTransposed() && isWide)
+    most = select(atMost(rows, schedule.getFewRows()),
+                  index(schedule.getWideColumnTile()), most);
+  Value columnStep = evenParts(columns, most, panel);
   SmallVector<OpFoldResult> bounds{
       getAsOpFoldResult(batchCount), getAsOpFoldResult(ceilDiv(rows, rowStep)),
       getAsOpFoldResult(ceilDiv(columns, columnStep))};
@@ -283,14 +343,10 @@ Value ProjectionTiler::multiply(Value weight, Value batchCount,
   Extent row = tileRange(b, loc, ivs[1], rowStep, rows);
   Extent column = tileRange(b, loc, ivs[2], columnStep, columns);
   Value x = op.getInput();
-  SmallVector<Extent> inputRanges{row, whole(x, batched + 1)},
-      outRanges{row, column};
-  if (batched) {
-    Extent entry{ivs[0], b.getIndexAttr(1)};
-    inputRanges.insert(inputRanges.begin(), entry);
-    outRanges.insert(outRanges.begin(), entry);
-  }
-  Value input = extract(b, loc, x, inputRanges, 2);
+  SmallVector<Extent> inputRanges =
+                          rangesOf(ivs[0], row, whole(x, batched + 1)),
+                      outRanges = rangesOf(ivs[0], row, column);
+  Value input = extract(b, loc, x, inputRanges, 2, joined);
   bool inPanels = weight != op.getWeight();
   Value part = inPanels
                    ? weightOf(weight, ivs[0], panelRange(b, loc, column, panel),
@@ -298,7 +354,8 @@ Value ProjectionTiler::multiply(Value weight, Value batchCount,
                    : matrixOf(ivs[0], column);
   Value bias =
       op.getBias() ? extract(b, loc, op.getBias(), {column}, 1) : Value();
-  Value out = extract(b, loc, forall.getRegionIterArgs().front(), outRanges, 2);
+  Value out =
+      extract(b, loc, forall.getRegionIterArgs().front(), outRanges, 2, joined);
   auto tile = ProjectTileOp::create(b, loc, TypeRange(out.getType()), input,
                                     part, !inPanels && op.getTransposed(), bias,
                                     /*captures=*/ValueRange(), out, schedule,
@@ -315,15 +372,13 @@ void ProjectionTiler::addEpilogue(ProjectTileOp tile, Value entry, Extent row,
     return;
   SmallVector<EpilogueCapture> captures =
       epilogue.emit(tile.getEpilogue().front());
-  SmallVector<Extent> ranges{row, column};
-  if (batched)
-    ranges.insert(ranges.begin(), Extent{entry, b.getIndexAttr(1)});
+  SmallVector<Extent> ranges = rangesOf(entry, row, column);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(tile);
   for (auto [tensor, isRow] : captures)
-    tile.getCapturesMutable().append(isRow
-                                         ? extract(b, loc, tensor, {column}, 1)
-                                         : extract(b, loc, tensor, ranges, 2));
+    tile.getCapturesMutable().append(
+        isRow ? extract(b, loc, tensor, {column}, 1)
+              : extract(b, loc, tensor, ranges, 2, joined));
 }
 
 /// The tensor that the loops write.
@@ -349,11 +404,13 @@ void ProjectionTiler::tile() {
     Value weight = arith::ConstantOp::create(b, loc, constant);
     return replaceBy(multiply(weight, batches, result));
   }
+  straightenConstant(op, b);
   Value total = op.hasWeights()
                     ? rows
                     : b.createOrFold<arith::MulIOp>(loc, batches, rows);
-  Value isMany = b.createOrFold<arith::CmpIOp>(
-      loc, arith::CmpIPredicate::ugt, total, index(schedule.getQueryTile()));
+  int64_t most = inPlaceTiles(op) * schedule.getQueryTile();
+  Value isMany = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
+                                               total, index(most));
   std::optional<int64_t> known = getConstantIntValue(isMany);
   Value none = index(0);
   if (!known || !*known)

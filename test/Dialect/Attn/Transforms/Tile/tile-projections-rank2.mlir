@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Up to 16 rows, those of a tile, read the weight as it is. More share its
-// panels, which a loop of its own packs, 4 in an item. The number of rows decides
+// Up to 32 rows, those of two tiles, read the weight as it is. More share its
+// panels, which a loop of its own packs, 4 in an item. Tiles of one row are wide. The number of rows decides
 // which of the loops have items; tiles are of equal sizes.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @f
 // CHECK-DAG: %[[M:.*]] = tensor.dim %arg0, %c0
-// CHECK-DAG: %[[MANY:.*]] = arith.cmpi ugt, %[[M]], %c16
+// CHECK-DAG: %[[MANY:.*]] = arith.cmpi ugt, %[[M]], %c32
 // CHECK-DAG: %[[FEW:.*]] = arith.select %[[MANY]], %c0, %c1
 // CHECK-DAG: %[[PARTS:.*]] = arith.ceildivui %[[M]], %c16
 // CHECK-DAG: %[[SOME:.*]] = arith.maxui %[[PARTS]], %c1
@@ -15,9 +15,12 @@
 // CHECK-DAG: %[[BLOCKS:.*]] = arith.ceildivui %[[EACH]], %c2
 // CHECK-DAG: %[[STEP:.*]] = arith.muli %{{.*}}, %c2
 // CHECK-DAG: %[[TILES:.*]] = arith.ceildivui %[[M]], %[[STEP]]
-// CHECK: %[[FIRST:.*]] = scf.forall (%{{.*}}, %[[I:.*]], %[[J:.*]]) in (%[[FEW]], %[[TILES]], 2) shared_outs(%[[O:.*]] = %{{.*}})
+// CHECK-DAG: %[[ALONE:.*]] = arith.cmpi ule, %[[M]], %c1
+// CHECK-DAG: %[[MOST:.*]] = arith.select %[[ALONE]], %c2048, %c768
+// CHECK-DAG: arith.ceildivui %c1000, %[[MOST]]
+// CHECK: %[[FIRST:.*]] = scf.forall (%{{.*}}, %[[I:.*]], %[[J:.*]]) in (%[[FEW]], %[[TILES]], %[[PARTS2:.*]]) shared_outs(%[[O:.*]] = %{{.*}})
 // CHECK: %[[ROW:.*]] = arith.muli %[[I]], %[[STEP]]
-// CHECK: %[[COLUMN:.*]] = arith.muli %[[J]], %c500
+// CHECK: %[[COLUMN:.*]] = arith.muli %[[J]], %[[WIDTH:.*]]
 // CHECK: %[[X:.*]] = tensor.extract_slice %arg0[%[[ROW]], 0] [%[[ROWS:.*]], 128] [1, 1]
 // CHECK: %[[W:.*]] = tensor.extract_slice %arg1[0, %[[COLUMN]]] [128, %[[COLUMNS:.*]]] [1, 1]
 // CHECK: %[[T:.*]] = attn.project_tile %[[X]], %[[W]] outs(

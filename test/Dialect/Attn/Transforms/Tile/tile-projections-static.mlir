@@ -23,10 +23,10 @@ func.func @few(%x: tensor<16x128xf32>, %w: tensor<128x1030xf32>) -> tensor<16x10
   return %y : tensor<16x1030xf32>
 }
 
-// Two batch entries of 10 rows each share the panels.
+// Two batch entries of 20 rows each share the panels.
 // CHECK-LABEL: @batch
 // CHECK: attn.pack_panels
-func.func @batch(%x: tensor<2x10x128xf32>, %w: tensor<128x600xf32>) -> tensor<2x10x600xf32> {
-  %y = attn.project %x, %w {schedule = #s} : (tensor<2x10x128xf32>, tensor<128x600xf32>) -> tensor<2x10x600xf32>
-  return %y : tensor<2x10x600xf32>
+func.func @batch(%x: tensor<2x20x128xf32>, %w: tensor<128x600xf32>) -> tensor<2x20x600xf32> {
+  %y = attn.project %x, %w {schedule = #s} : (tensor<2x20x128xf32>, tensor<128x600xf32>) -> tensor<2x20x600xf32>
+  return %y : tensor<2x20x600xf32>
 }

@@ -58,6 +58,12 @@ def Attn_CPUScheduleAttr : Attn_Attr<"CPUSchedule", "cpu_schedule",
     int64_t getColumnTile() const {
       return std::max<int64_t>(1, 768 / getQueryBlock()) * getQueryBlock();
     }
+    /// Few rows read a weight from memory, which is fastest from end to end of
+    /// its rows: tiles of so many rows at most have more columns.
+    int64_t getFewRows() const { return std::max<int64_t>(1, getRows() / 2); }
+    int64_t getWideColumnTile() const {
+      return (2047 / getQueryBlock() + 1) * getQueryBlock();
+    }
     int64_t getFeatureMultiple() const {
       return usesDot() && getKind() == Kind::Decode ? 2 * getLanes() : 1;
     }
