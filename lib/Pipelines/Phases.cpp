@@ -108,6 +108,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createWidenElements());
+  pm.addNestedPass<func::FuncOp>(createInsertConcats());
   pm.addNestedPass<func::FuncOp>(createReuseOperands());
   pm.addPass(createLowerSignature());
   // Results are computed in the caller's memory, not copied there.

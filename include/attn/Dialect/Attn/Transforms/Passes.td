@@ -240,6 +240,16 @@ def YieldIntoArguments : Pass<"attn-yield-into-arguments"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def InsertConcats : Pass<"attn-insert-concats"> {
+  let summary = "Parts of a tensor are written where the whole lies";
+  let description = [{
+    A `tensor.concat` becomes slices that are inserted into one new tensor,
+    which can be the memory of a result.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ReuseOperands : Pass<"attn-reuse-operands"> {
   let summary = "Elementwise ops compute in the memory of an operand";
   let description = [{
