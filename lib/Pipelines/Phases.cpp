@@ -70,6 +70,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createResolveSizes());
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
+  pm.addNestedPass<func::FuncOp>(createMergeProjections());
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addNestedPass<func::FuncOp>(createCheckTarget());
   pm.addNestedPass<func::FuncOp>(createCheckOps());

@@ -42,3 +42,43 @@ ElementsAttr attn::rearrangeConstant(Value constant, RankedTensorType type,
       type, resource.getRawHandle().getKey(),
       HeapAsmResourceBlob::allocateAndCopyWithAlign(to, /*align=*/64));
 }
+
+/// Element `index` of a constant: its bytes.
+static const char *elementOf(ElementsAttr constant, ArrayRef<char> all,
+                             int64_t index, size_t bytes) {
+  auto dense = dyn_cast<DenseElementsAttr>(constant);
+  return all.data() + (dense && dense.isSplat() ? 0 : index * bytes);
+}
+
+ElementsAttr
+attn::joinConstants(ArrayRef<Value> constants, RankedTensorType type,
+                    function_ref<std::pair<size_t, int64_t>(int64_t)> source) {
+  SmallVector<ElementsAttr> elements(constants.size());
+  SmallVector<ArrayRef<char>> from(constants.size());
+  size_t bytes = type.getElementTypeBitWidth() / 8;
+  DenseResourceElementsAttr resource;
+  for (auto [i, constant] : llvm::enumerate(constants)) {
+    if (!constant)
+      continue;
+    if (type.getElementTypeBitWidth() % 8 ||
+        !matchPattern(constant, m_Constant(&elements[i])))
+      return {};
+    from[i] = bytesOf(elements[i]);
+    auto dense = dyn_cast<DenseElementsAttr>(elements[i]);
+    size_t count = dense && dense.isSplat() ? 1 : elements[i].getNumElements();
+    if (from[i].size() != count * bytes)
+      return {};
+    if (auto one = dyn_cast<DenseResourceElementsAttr>(elements[i]))
+      resource = one;
+  }
+  SmallVector<char, 0> to(type.getNumElements() * bytes);
+  for (int64_t i = 0, end = type.getNumElements(); i < end; ++i)
+    if (auto [part, j] = source(i); constants[part])
+      std::memcpy(to.data() + i * bytes,
+                  elementOf(elements[part], from[part], j, bytes), bytes);
+  if (!resource)
+    return DenseElementsAttr::getFromRawBuffer(type, to);
+  return DenseResourceElementsAttr::get(
+      type, resource.getRawHandle().getKey(),
+      HeapAsmResourceBlob::allocateAndCopyWithAlign(to, /*align=*/64));
+}

@@ -16,6 +16,14 @@ mlir::ElementsAttr
 rearrangeConstant(mlir::Value constant, mlir::RankedTensorType type,
                   llvm::function_ref<int64_t(int64_t)> source);
 
+/// The constant of type `type` whose element i is the element of one of
+/// `constants` that source(i) gives, or 0 where that one is null. Null if one
+/// is not a constant whose bytes are at hand.
+mlir::ElementsAttr
+joinConstants(llvm::ArrayRef<mlir::Value> constants,
+              mlir::RankedTensorType type,
+              llvm::function_ref<std::pair<size_t, int64_t>(int64_t)> source);
+
 } // namespace attn
 
 #endif

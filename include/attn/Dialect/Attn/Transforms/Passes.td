@@ -240,6 +240,17 @@ def YieldIntoArguments : Pass<"attn-yield-into-arguments"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def MergeProjections : Pass<"attn-merge-projections"> {
+  let summary = "Projections of one input become one product";
+  let description = [{
+    `attn.project` ops of one input, with constant weights and no more than a
+    bias behind them, become one with the weights side by side, of which they
+    are slices.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def InsertConcats : Pass<"attn-insert-concats"> {
   let summary = "Parts of a tensor are written where the whole lies";
   let description = [{
