@@ -18,7 +18,7 @@
 // more: it stays, and a remark says so.
 //
 // Before: attentions are fused. After: the same.
-#include "../ConstantMatrix.h"
+#include "ConstantMatrix.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
