@@ -58,7 +58,7 @@ static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
 
 static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createFuseAttention());
-  pm.addPass(createDifferentiate());
+  pm.addPass(createDifferentiate({options.entry}));
   if (options.picture)
     pm.addPass(createReturnSteps());
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
@@ -73,6 +73,8 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createMergeProjections());
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addNestedPass<func::FuncOp>(createCheckTarget());
+  if (options.lowers)
+    pm.addNestedPass<func::FuncOp>(createCheckGradients());
   pm.addNestedPass<func::FuncOp>(createCheckOps());
   pm.addNestedPass<func::FuncOp>(createCheckUnknownSizes());
 }
@@ -92,6 +94,7 @@ static void addTiledQueries(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createYieldIntoArguments());
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());
   pm.addNestedPass<func::FuncOp>(createTileQueries());
+  pm.addNestedPass<func::FuncOp>(createTileGradients());
   pm.addNestedPass<func::FuncOp>(createTileProjections());
   pm.addNestedPass<func::FuncOp>(createTileStates());
   // Sizes of reshaped tensors come from the arguments, too.
@@ -199,8 +202,9 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
 static constexpr StringRef steps[] = {"attn.scores", "attn.softmax",
                                       "attn.sigmoid", "attn.subtract_weights",
                                       "attn.context"};
-static constexpr StringRef graph[] = {
-    "attn.sdpa", "attn.project", "attn.merge_states", "attn.finalize_state"};
+static constexpr StringRef graph[] = {"attn.sdpa", "attn.sdpa_grad",
+                                      "attn.project", "attn.merge_states",
+                                      "attn.finalize_state"};
 static constexpr StringRef tensors[] = {"tensor", "bufferization"};
 static constexpr StringRef kernels[] = {"attn", "linalg"};
 static constexpr StringRef loops[] = {"scf.forall", "memref.alloc"};

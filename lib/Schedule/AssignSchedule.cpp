@@ -226,6 +226,19 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     op.setScheduleAttr(withSplitKeys(op, chosen));
   }
 
+  /// Gradients have the tiles of attention in numbers of the statistics' type.
+  void assign(SdpaGradOp op) {
+    RankedTensorType q = op.getQuery().getType(), v = op.getValue().getType();
+    PrefillKernel kernel;
+    kernel.isAttention = true;
+    kernel.masked = static_cast<bool>(op.getMaskAttr());
+    kernel.queries = q.getDimSize(op.queryDims().sequence);
+    kernel.products = Products::Fma;
+    op.setScheduleAttr(
+        prefill(kernel, std::max(q.getShape().back(), v.getShape().back()),
+                q.getElementType().isF64()));
+  }
+
   /// For rows that no attention computes.
   CPUScheduleAttr rowsSchedule(int64_t rows, int64_t dim, Type element) {
     return prefill({Products::Fma, /*isAttention=*/false, /*masked=*/false,
@@ -245,6 +258,10 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     target = TargetAttr::of(getOperation());
     getOperation()->walk([&](SdpaOp op) {
       if (!op.getScheduleAttr() && !op.getDecodeScheduleAttr())
+        assign(op);
+    });
+    getOperation()->walk([&](SdpaGradOp op) {
+      if (!op.getScheduleAttr())
         assign(op);
     });
     getOperation()->walk([&](ProjectOp op) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gradients against differences of the function itself, in f64 and along random directions: a property without any formula.
-Every case is a function that learns; `attn-reference` evaluates it and its two others."""
+Every case is a function that learns; `attn-reference` evaluates it and its two others. Then compiled gradients against those
+of the reference, by one thread and by three."""
 import argparse
 import os
 import pathlib
@@ -191,16 +192,88 @@ def directional(function, rng):
     return abs(slope - differences) / max(abs(slope), 1)
 
 
+def attention(b, heads, keys, sq, skv, d, dv, clauses, bias=None, sequence_major=False):
+    """A function of one attention, in f32: sizes of batch, query and key heads, lengths, features."""
+    def of(h, s, f):
+        return f"tensor<{b}x{s}x{h}x{f}xf32>" if sequence_major else f"tensor<{b}x{h}x{s}x{f}xf32>"
+
+    q, k, v, o = of(heads, sq, d), of(keys, skv, d), of(keys, skv, dv), of(heads, sq, dv)
+    layouts = ", ".join(f"{n}_layout = #attn<layout bshd>" for n in ("query", "key", "value", "out")) if sequence_major else ""
+    extra = f", %bias: tensor<{bias}xf32>" if bias else ""
+    of_bias = f"bias %bias : tensor<{bias}xf32> " if bias else ""
+    return (f"func.func @f(%q: {q} {{attn.gradient}}, %k: {k} {{attn.gradient}}, %v: {v} {{attn.gradient}}{extra}) -> {o} {{\n"
+            f"  %out = attn.sdpa %q, %k, %v {of_bias}scale 0.3 {clauses} {{{layouts}}} : ({q}, {k}, {v}) -> {o}\n  return %out : {o}\n}}")
+
+
+# Odd sizes: less than a tile, a tile and one more, several tiles; remainders of vectors; rows that see no key.
+KERNELS = {
+    "plain": attention(2, 2, 2, 9, 13, 16, 16, ""),
+    "causal": attention(1, 4, 2, 133, 150, 20, 12, "where causal(bottom_right)"),
+    "empty_rows": attention(1, 2, 1, 70, 40, 64, 64, "where causal(bottom_right) and window(left = 20, bottom_right)"),
+    "layout": attention(1, 4, 2, 65, 131, 8, 24, "where causal(top_left)", sequence_major=True),
+    "bias": attention(1, 2, 2, 33, 70, 8, 8, "where causal(top_left)", bias="2x33x70"),
+    "one": attention(1, 1, 1, 1, 1, 2, 3, ""),
+    "f64": attention(1, 2, 1, 40, 50, 12, 8, "where causal(bottom_right)").replace("f32", "f64"),
+}
+
+
+def run(program, names, arrays, folder, threads):
+    """The bytes of the results of a compiled function, by name."""
+    command = [program, f"--threads={threads}"]
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+        command += [f"--{name}", folder / f"{name}.npy"]
+    for name in names:
+        command += ["-o", f"{name}={folder / f'got_{name}.npy'}"]
+    subprocess.run(command, check=True)
+    return {name: np.load(folder / f"got_{name}.npy") for name in names}
+
+
+def compiled(function, rng, target, poison):
+    """The largest error of a compiled gradient, over the largest element. With `poison`, excluded keys, values and cotangents of
+    rows without a key hold NaN, which reaches nothing."""
+    arguments, _ = signature(function.text, "f_gradient")
+    types = {name: np.dtype("f4" if element == "f32" else "f8") for name, _, element in arguments}
+    arrays = {name: rng.standard_normal(shape).astype(types[name]) for name, shape, _ in signature(function.text, "f")[0]}
+    forward = function.call("f_forward", arrays)
+    given = {**arrays, **{n: a.astype(types[n]) for n, a in forward.items()}}
+    (of_out,) = [name for name, _, _ in arguments if name.startswith("d_")]
+    given[of_out] = rng.standard_normal(forward[of_out[2:]].shape).astype(types[of_out])
+    if poison:  # the first queries see no key, the last keys no query
+        given[of_out][:, :, :30] = np.nan
+    want = function.call("f_gradient", given)
+    program = function.folder / "gradient"
+    subprocess.run([ATTN_OPT, function.folder / "spec.mlir", "--emit=exe", f"--target={target}", "--entry=f_gradient", "-o", program],
+                   check=True)
+    names = list(want)
+    got = run(program, names, given, function.folder, threads=1)
+    again = run(program, names, given, function.folder, threads=3)
+    assert all(got[n].tobytes() == again[n].tobytes() for n in names), "the bits depend on the number of threads"
+    return max(np.abs(got[n] - want[n]).max(initial=0) / max(np.abs(want[n]).max(initial=0), 0.1) for n in names)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(CASES))
+    parser.add_argument("--kernels", default=",".join(KERNELS))
+    parser.add_argument("--target", default="native")
+    options = parser.parse_args()
     wrong = 0
-    for number, name in enumerate(parser.parse_args().only.split(",")):
-        with tempfile.TemporaryDirectory() as folder:
-            error = directional(Function(name, CASES[name], pathlib.Path(folder)), np.random.default_rng(number))
-        good = error < 1e-8
+
+    def judge(what, error, most):
+        nonlocal wrong
+        good = error < most
         wrong += not good
-        print(f"{name}: {error:.1e}{'' if good else ' WRONG'}")
+        print(f"{what}: {error:.1e}{'' if good else ' WRONG'}")
+
+    for number, name in enumerate(filter(None, options.only.split(","))):
+        with tempfile.TemporaryDirectory() as folder:
+            judge(name, directional(Function(name, CASES[name], pathlib.Path(folder)), np.random.default_rng(number)), 1e-8)
+    for number, name in enumerate(filter(None, options.kernels.split(","))):
+        with tempfile.TemporaryDirectory() as folder:
+            error = compiled(Function(name, KERNELS[name], pathlib.Path(folder)), np.random.default_rng(number), options.target,
+                             poison=name == "empty_rows")
+            judge(f"kernel {name}", error, 1e-12 if name == "f64" else 1e-5)
     sys.exit(wrong > 0)
 
 

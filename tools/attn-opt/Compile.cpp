@@ -251,10 +251,27 @@ ExitStatus Compiler::selectEntries() {
       functions.push_back(function);
       names.push_back(function.getName().str());
     }
-  if (functions.empty())
-    return failInInput("the module has no public function to compile");
   bool isProgram =
       options.emit == Emit::Executable || options.emit == Emit::Lab;
+  auto learns = [](func::FuncOp function) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (function.getArgAttr(i, "attn.gradient"))
+        return true;
+    return false;
+  };
+  // Its two others are made later.
+  std::string chosen = options.entry;
+  for (func::FuncOp function : functions)
+    for (StringRef suffix : {"_forward", "_gradient"})
+      if (learns(function) &&
+          options.entry == (function.getName() + suffix).str())
+        chosen = function.getName().str();
+  if (isProgram || !options.entry.empty())
+    pipeline.entry = options.entry.empty() && functions.size() == 1
+                         ? names.front()
+                         : options.entry;
+  if (functions.empty())
+    return failInInput("the module has no public function to compile");
   if (isProgram && options.entry.empty() && functions.size() > 1)
     return failInInput("a program runs one function; choose with --entry=" +
                        llvm::join(names, "|"));
@@ -265,12 +282,12 @@ ExitStatus Compiler::selectEntries() {
                        "or divide the file");
   if (options.entry.empty())
     return Success;
-  if (!llvm::is_contained(names, options.entry))
+  if (!llvm::is_contained(names, chosen))
     return failInInput("the module has no public function '" + options.entry +
                        "', only " + llvm::join(names, ", "));
   // Private functions that nothing calls go when calls are inlined.
   for (func::FuncOp function : functions)
-    if (function.getName() != options.entry)
+    if (function.getName() != chosen)
       function.setPrivate();
   return Success;
 }
@@ -374,6 +391,7 @@ ExitStatus Compiler::runPhases() {
   pipeline.program =
       options.emit == Emit::Executable || options.emit == Emit::Lab;
   pipeline.picture = options.withLab;
+  pipeline.lowers = lastPhase() > PhaseId::Fused;
   pipeline.info = info();
   bool started = options.compileFrom.empty();
   for (auto [index, phase] : llvm::enumerate(phases())) {

@@ -31,6 +31,12 @@ struct PipelineOptions {
   /// With a second function, which returns the steps of the attention, for the
   /// program's --lab.
   bool picture = false;
+  /// Of a function that learns and its two others, the one that stays; empty:
+  /// all.
+  std::string entry;
+  /// Whether phases behind the head follow: then a gradient that no kernel
+  /// computes is an error.
+  bool lowers = true;
   /// JSON text that NAME_info returns.
   std::string info;
 };

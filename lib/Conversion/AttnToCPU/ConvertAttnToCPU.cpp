@@ -374,6 +374,7 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
     KernelLibrary library;
     module.walk([&](OnlineOp op) { countExtras(library, op); });
     module.walk([&](WeighOp op) { countExtras(library, op); });
+    module.walk([&](GradStepOp op) { countExtras(library, op); });
     DenseMap<Type, MemRefType> buffers = findBuffers(module, library);
     TypeConverter types;
     types.addConversion([](Type type) { return type; });
@@ -385,6 +386,7 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
                  ConvertCombine, ConvertWeigh, ConvertPackPanels,
                  ConvertProjectTile>(types, context, library);
     populateStateRowsPatterns(patterns, types, library);
+    populateGradientPatterns(patterns, types, module, library);
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

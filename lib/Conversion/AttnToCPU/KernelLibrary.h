@@ -64,6 +64,12 @@ void populateStateRowsPatterns(mlir::RewritePatternSet &patterns,
                                const mlir::TypeConverter &types,
                                KernelLibrary &library);
 
+/// Patterns for init_grad, grad_step and finish_grad, and what their state
+/// becomes.
+void populateGradientPatterns(mlir::RewritePatternSet &patterns,
+                              mlir::TypeConverter &types, mlir::ModuleOp module,
+                              KernelLibrary &library);
+
 } // namespace attn::cpu
 
 #endif

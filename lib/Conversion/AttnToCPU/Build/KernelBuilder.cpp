@@ -128,8 +128,8 @@ Value KernelBuilder::loadStored(Value memref, Value row, Value column,
                                   withUnitStride(builder, loc, memref), at);
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(builder, loc, type, memref, at, mask,
-                                      zero);
+  return vector::MaskedLoadOp::create(
+      builder, loc, type, withUnitStride(builder, loc, memref), at, mask, zero);
 }
 void KernelBuilder::store(Value vector, Value memref, Value row, Value column) {
   memref = withUnitStride(builder, loc, memref);
@@ -439,6 +439,7 @@ void KernelBuilder::storeRow(Value vector, Value memref, Value row,
                              Value column, Value mask) {
   if (!mask)
     return store(vector, memref, row, column);
+  memref = withUnitStride(builder, loc, memref);
   vector::MaskedStoreOp::create(builder, loc, memref, ValueRange{row, column},
                                 mask, narrow(vector, memref));
 }

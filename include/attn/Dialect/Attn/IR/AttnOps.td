@@ -29,5 +29,6 @@ include "attn/Dialect/Attn/IR/Graph/AttnScoreOps.td"
 include "attn/Dialect/Attn/IR/Graph/AttnMaskOps.td"
 include "attn/Dialect/Attn/IR/Tile/AttnTileOps.td"
 include "attn/Dialect/Attn/IR/Tile/AttnStateOps.td"
+include "attn/Dialect/Attn/IR/Tile/AttnGradOps.td"
 
 #endif

@@ -62,4 +62,18 @@ def Attn_StateType : TypeDef<Attn_Dialect, "State"> {
   let genVerifyDecl = 1;
 }
 
+def Attn_GradStateType : TypeDef<Attn_Dialect, "GradState"> {
+  let mnemonic = "grad_state";
+  let summary = "gradient of a tile of queries, as far as it has come";
+  let description = [{
+    For up to `rows` queries of `key_dim` elements: the scaled queries and their
+    gradient, the scaled cotangents of the context, of `value_dim` elements, and
+    two numbers per row. All have type `element`. Steps change it in place.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$key_dim,
+                        "int64_t":$value_dim, "::mlir::Type":$element);
+  let assemblyFormat = "`<` $rows `x` $key_dim `x` $value_dim `,` $element `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif

@@ -109,8 +109,18 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
     @NAME_gradient takes that and a cotangent per result, and returns the
     gradient by each such argument.
   }];
+  let options = [Option<"only", "only", "std::string", /*default=*/"",
+      "The one function of the three that stays; empty: all.">];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CheckGradients : Pass<"attn-check-gradients"> {
+  let summary = "Refuse gradients that no kernel computes";
+  let description = [{
+    An `attn.sdpa_grad` that has no kernel on the target is an error that names
+    what has none.
+  }];
 }
 
 def ReturnSteps : Pass<"attn-return-steps", "::mlir::ModuleOp"> {
@@ -301,6 +311,18 @@ def TileQueries : Pass<"attn-tile-queries"> {
   let dependentDialects = ["::attn::AttnDialect", "::mlir::scf::SCFDialect",
     "::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TileGradients : Pass<"attn-tile-gradients"> {
+  let summary = "One parallel item per batch entry and key head of a gradient";
+  let description = [{
+    Each `attn.sdpa_grad` becomes a loop over batch entries and key heads, and in
+    it loops over the query heads of the group and tiles of their queries, of
+    `attn.init_grad`, `attn.grad_step` and `attn.finish_grad`.
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
 }
 
 def TileKeys : Pass<"attn-tile-keys"> {

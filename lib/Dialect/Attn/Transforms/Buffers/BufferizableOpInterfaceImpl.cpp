@@ -121,11 +121,24 @@ struct WritesDestinations
     return onBuffers(op, rewriter, options, state);
   }
 };
+
+/// grad_step: adds to its destinations.
+struct AddsToDestinations
+    : DstBufferizableOpInterfaceExternalModel<AddsToDestinations, GradStepOp> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    return onBuffers(op, rewriter, options, state);
+  }
+};
 } // namespace
 
 void attn::registerBufferizableOpInterfaces(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, AttnDialect *) {
     InitStateOp::attachInterface<ReadsTiles<InitStateOp>>(*context);
+    InitGradOp::attachInterface<ReadsTiles<InitGradOp>>(*context);
+    GradStepOp::attachInterface<AddsToDestinations>(*context);
+    FinishGradOp::attachInterface<WritesDestinations<FinishGradOp>>(*context);
     OnlineOp::attachInterface<ReadsTiles<OnlineOp>>(*context);
     FinalizeOp::attachInterface<WritesDestinations<FinalizeOp>>(*context);
     FinalizeDifferenceOp::attachInterface<

@@ -37,7 +37,10 @@
 // tensor of floats, and at the op one whose derivative is not known.
 #include "Adjoints.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -67,6 +70,8 @@ public:
   explicit Pair(func::FuncOp function) : function(function) {}
 
   LogicalResult make();
+  /// Drops the functions of other names; with an empty one, none.
+  void keep(StringRef only);
 
 private:
   LogicalResult check();
@@ -293,8 +298,16 @@ LogicalResult Pair::make() {
   return success();
 }
 
+void Pair::keep(StringRef only) {
+  for (func::FuncOp each : {function, forward, gradient})
+    if (!only.empty() && each.getName() != only)
+      each.erase();
+}
+
 namespace {
 struct Differentiate : attn::impl::DifferentiateBase<Differentiate> {
+  using DifferentiateBase::DifferentiateBase;
+
   void runOnOperation() override {
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -304,9 +317,12 @@ struct Differentiate : attn::impl::DifferentiateBase<Differentiate> {
       if (learns && !function.isExternal())
         functions.push_back(function);
     }
-    for (func::FuncOp function : functions)
-      if (failed(Pair(function).make()))
+    for (func::FuncOp function : functions) {
+      Pair pair(function);
+      if (failed(pair.make()))
         return signalPassFailure();
+      pair.keep(only);
+    }
   }
 };
 } // namespace

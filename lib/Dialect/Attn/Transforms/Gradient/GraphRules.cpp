@@ -36,7 +36,7 @@ static Value asMatrix(OpBuilder &b, Value tensor) {
 }
 
 /// The last two dimensions change places.
-static Value transposed(OpBuilder &b, Value tensor) {
+static Value swappedColumns(OpBuilder &b, Value tensor) {
   Location loc = tensor.getLoc();
   int64_t rank = typeOf(tensor).getRank();
   auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -163,7 +163,7 @@ static Value ofWeight(OpBuilder &b, ProjectOp op, Value dy) {
     dy = asMatrix(b, dy);
   }
   Value left = op.getTransposed() ? dy : x, right = op.getTransposed() ? x : dy;
-  Value turned = transposed(b, left);
+  Value turned = swappedColumns(b, left);
   return ProjectOp::create(b, op.getLoc(), op.getWeight().getType(), turned,
                            right, /*bias=*/Value(), ScheduleInterface());
 }

@@ -18,7 +18,7 @@ using namespace attn;
 
 namespace {
 /// Arithmetic on values of one type, which may be tensors of unknown sizes.
-struct Emitter {
+struct PartialEmitter {
   OpBuilder &b;
   Location loc;
   Value like;
@@ -58,7 +58,7 @@ struct Emitter {
 } // namespace
 
 /// Functions of one number: t times the slope, where `y` is the result.
-static Value applySlope(Emitter e, Operation *op, Value t) {
+static Value applySlope(PartialEmitter e, Operation *op, Value t) {
   Value a = op->getOperand(0), y = op->getResult(0);
   const double ln2 = std::log(2.0), pi = std::acos(-1.0);
   return llvm::TypeSwitch<Operation *, Value>(op)
@@ -96,7 +96,7 @@ static bool hasSlope(Operation *op) {
              math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>(op);
 }
 
-static bool isStep(Operation *op) {
+static bool isConstantBetweenJumps(Operation *op) {
   return isa<math::FloorOp, math::CeilOp, math::TruncOp, math::RoundOp,
              math::RoundEvenOp, arith::CmpFOp, arith::FPToSIOp, arith::FPToUIOp,
              arith::SIToFPOp, arith::UIToFPOp>(op);
@@ -112,7 +112,8 @@ static bool isSmaller(Operation *op) {
 bool attn::hasPartial(Operation *op, unsigned operand) {
   if (isa<arith::RemFOp>(op))
     return operand == 0;
-  return hasSlope(op) || isStep(op) || isLarger(op) || isSmaller(op) ||
+  return hasSlope(op) || isConstantBetweenJumps(op) || isLarger(op) ||
+         isSmaller(op) ||
          isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
              arith::NegFOp, arith::ExtFOp, arith::TruncFOp, arith::SelectOp,
              math::FmaOp, math::AbsFOp, math::CopySignOp, math::PowFOp>(op);
@@ -120,7 +121,8 @@ bool attn::hasPartial(Operation *op, unsigned operand) {
 
 /// t to the operand that was taken, half of it to each of two equal ones, and
 /// all of it to a NaN that became the result.
-static Value applyChoice(Emitter e, Operation *op, unsigned operand, Value t) {
+static Value applyChoice(PartialEmitter e, Operation *op, unsigned operand,
+                         Value t) {
   Value own = op->getOperand(operand), other = op->getOperand(1 - operand);
   auto taken =
       isLarger(op) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
@@ -134,7 +136,8 @@ static Value applyChoice(Emitter e, Operation *op, unsigned operand, Value t) {
   return e.select(nan, t, numbers);
 }
 
-static Value applyPower(Emitter e, math::PowFOp op, unsigned operand, Value t) {
+static Value applyPower(PartialEmitter e, math::PowFOp op, unsigned operand,
+                        Value t) {
   Value a = op.getLhs(), exponent = op.getRhs(), zero = e.number(0);
   if (operand == 0) {
     Value less = e.sub(exponent, e.number(1));
@@ -161,9 +164,9 @@ static Value applyCast(OpBuilder &b, Operation *op, Value t) {
 
 Value attn::applyPartial(OpBuilder &b, Operation *op, unsigned operand,
                          Value t) {
-  Emitter e{b, op->getLoc(), t};
+  PartialEmitter e{b, op->getLoc(), t};
   auto at = [&](unsigned i) { return op->getOperand(i); };
-  if (isStep(op))
+  if (isConstantBetweenJumps(op))
     return Value();
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     return applyCast(b, op, t);

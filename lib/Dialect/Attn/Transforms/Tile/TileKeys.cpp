@@ -221,6 +221,55 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   rewriter.replaceOp(op, next);
 }
 
+/// Key tiles of a gradient: rows of the sums by keys and values, like those of
+/// keys and values.
+static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  ScheduleInterface schedule = op.getScheduleAttr();
+  MaskContext context;
+  Formula formula = maskFormula(context, op.getMaskAttr());
+  BoundsOptions options;
+  options.ignoreRaggedTail = true;
+  KeyRanges ranges =
+      analyzeMask(context, formula,
+                  {schedule.getQueryTile(), schedule.getKeyTile()}, options);
+  SymbolValues symbols(ranges.context, op.getQueryLength(), op.getKeyLength(),
+                       op.getMaskOperands());
+  symbols.set(Variable::QueryBegin, op.getQueryBegin());
+  symbols.set(Variable::QueryEnd, op.getQueryEnd());
+  Value keyTile =
+      arith::ConstantIndexOp::create(rewriter, loc, schedule.getKeyTile());
+  auto body = [&](OpBuilder &b, Location l, Value tile, bool edge,
+                  ValueRange sums) -> SmallVector<Value> {
+    auto [first, count] = keysOfTile(b, l, tile, keyTile, op.getKeyLength());
+    IRMapping mapping;
+    mapping.map(op.getKey(), extractRows(b, l, op.getKey(), first, count));
+    mapping.map(op.getValue(), extractRows(b, l, op.getValue(), first, count));
+    SmallVector<Value> parts;
+    for (Value sum : sums)
+      parts.push_back(extractRows(b, l, sum, first, count));
+    auto cut = cast<GradStepOp>(b.clone(*op, mapping));
+    cut.getKeyBeginMutable().assign(first);
+    // By place: key and value may be the same tensor.
+    cut.getDpsInitsMutable().assign(parts);
+    cut.setMode(edge ? TileMode::Edge : TileMode::Full);
+    SmallVector<Value> next;
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      cut->getResult(i).setType(cast<RankedTensorType>(parts[i].getType()));
+      SmallVector<OpFoldResult> offsets{first, b.getIndexAttr(0)},
+          sizes{count, tensor::getMixedSize(b, l, sum, 1)},
+          strides(2, b.getIndexAttr(1));
+      next.push_back(tensor::InsertSliceOp::create(b, l, cut->getResult(i), sum,
+                                                   offsets, sizes, strides));
+    }
+    return next;
+  };
+  SmallVector<Value> sums{op.getDKey(), op.getDValue()};
+  rewriter.replaceOp(op,
+                     emitKeyLoops(rewriter, loc, ranges, symbols, sums, body));
+}
+
 static void tileWeigh(WeighOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
@@ -268,7 +317,7 @@ struct TileKeys : attn::impl::TileKeysBase<TileKeys> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isa<OnlineOp, WeighOp>(op))
+      if (isa<OnlineOp, WeighOp, GradStepOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops)
@@ -281,6 +330,8 @@ struct TileKeys : attn::impl::TileKeysBase<TileKeys> {
     for (Operation *op : ops) {
       if (auto online = dyn_cast<OnlineOp>(op))
         tileOnline(online, rewriter);
+      else if (auto step = dyn_cast<GradStepOp>(op))
+        tileGradStep(step, rewriter);
       else
         tileWeigh(cast<WeighOp>(op), rewriter);
     }

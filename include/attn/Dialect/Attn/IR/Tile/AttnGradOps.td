@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tile ops of gradients: what a kernel does with one tile of queries and one
+// tile of keys.
+#ifndef ATTN_GRAD_OPS_TD
+#define ATTN_GRAD_OPS_TD
+
+def Attn_InitGradOp : Attn_Op<"init_grad", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "gradient of queries that have seen no key";
+  let description = [{
+    Keeps `scale * query`, `scale * d_out` and for every row of the query tile
+    its lse and `delta = sum_d d_out * out - d_lse`; the gradient by the queries
+    is 0. A row whose lse is -inf sees no key: nothing of it reaches anything.
+  }];
+  let arguments = (ins Attn_Shaped:$query, Attn_Shaped:$out, Attn_Shaped:$d_out,
+    Attn_Shaped:$lse, Optional<Attn_Shaped>:$d_lse, F64Attr:$scale,
+    Attn_ScheduleInterface:$schedule);
+  let results = (outs Attn_GradStateType:$state);
+  let assemblyFormat = [{
+    $query `out` $out `cotangents` $d_out `lse` $lse (`,` $d_lse^ `:` type($d_lse))?
+    `scale` custom<Factor>($scale) attr-dict `:` type($query) `,` type($out) `,` type($d_out)
+    `,` type($lse) `->` type($state)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
+    IsolatedFromAbove, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "gradients of one tile of keys";
+  let description = [{
+    With the scores s of the tile as `attn.online` has them, `p = exp(s - lse)`,
+    `u = d_out * value^T` and `ds = scale * p * (u - delta)`: adds `ds * key` to
+    the state's gradient by the queries, `ds^T * query` to d_key and
+    `p^T * d_out` to d_value. Pairs that are excluded, or whose weight is 0, are
+    left out of all three.
+
+    The state is changed in place. `query` and `d_out` are the rows that
+    `attn.init_grad` packed. The other operands are those of `attn.online`.
+  }];
+  let arguments = (ins Attn_GradStateType:$state, Attn_Shaped:$key,
+    Attn_Shaped:$value, Index:$query_begin, Index:$query_end, Index:$key_begin,
+    Index:$query_length, Index:$key_length,
+    Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
+    Attn_Shaped:$query, Attn_Shaped:$d_out, Attn_Shaped:$d_key,
+    Attn_Shaped:$d_value, OptionalAttr<AnyAttr>:$mask, Attn_TileModeAttr:$mode,
+    Attn_ScheduleInterface:$schedule);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $state `,` $key `,` $value `rows` $query_begin `to` $query_end `keys` `from` $key_begin
+    `lengths` $query_length `,` $key_length (`bias` $bias^ `:` type($bias))?
+    (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
+    `mode` $mode `of` $query `,` $d_out `outs` `(` $d_key `,` $d_value `:` type($d_key) `,` type($d_value) `)`
+    attr-dict `:` type($state) `,` type($key) `,` type($value) `,` type($query) `,` type($d_out)
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_FinishGradOp : Attn_Op<"finish_grad", [DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "gradient by the queries of a tile";
+  let description = [{
+    Writes what the steps have added to the state's gradient by the queries.
+  }];
+  let arguments = (ins Attn_GradStateType:$state, Attn_Shaped:$d_query,
+                       Attn_ScheduleInterface:$schedule);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $state `outs` `(` $d_query `:` type($d_query) `)` attr-dict `:` type($state)
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,35 @@
+// RUN: attn-opt %s -verify-diagnostics
+// RUN: attn-opt %s | attn-opt -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What attn.grad_step accepts; the numbers are those of docs/SpecTiles.md.
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @grad_step_c1_matrices(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index) {
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @grad_step_c2_mask(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index) {
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i where causal(top_left) mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @grad_step_c3_bias(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %b: memref<?x?xf32>) {
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<?x?xf32> mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @grad_step_c4_f32(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index) {
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @grad_step_c5_prefill(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index) {
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @grad_step_c6_results(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: tensor<?x4xf32>, %v: tensor<?x8xf32>, %q: tensor<?x4xf32>, %d: tensor<?x8xf32>, %dk: tensor<?x4xf32>, %dv: tensor<?x8xf32>, %i: index) {
+  %r:2 = attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode edge of %q, %d outs(%dk, %dv : tensor<?x4xf32>, tensor<?x8xf32>) {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, tensor<?x4xf32>, tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x8xf32> -> tensor<?x4xf32>, tensor<?x8xf32>
+  return
+}

@@ -1,0 +1,47 @@
+// One item per batch entry and key head; the query heads of its group and their
+// tiles in order. Sums by keys and values are carried through both loops.
+// RUN: attn-opt %s --attn-tile-gradients | FileCheck %s
+// RUN: attn-opt %s --attn-tile-gradients --attn-tile-keys | FileCheck %s --check-prefix=KEYS
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#s = #attn.cpu_schedule<lanes = 8, rows = 4, vectors = 2, query_tile = 32, key_tile = 16, unroll = 2, prefetch = 0>
+
+// CHECK-LABEL: func.func @grouped(
+// CHECK:         scf.forall (%[[B:.*]], %[[G:.*]]) in (%{{.*}}, 2) shared_outs(%{{.*}}, %{{.*}}, %{{.*}})
+// CHECK:           linalg.fill
+// CHECK:           linalg.fill
+// CHECK:           scf.for {{.*}} iter_args(
+// CHECK:             scf.for {{.*}} iter_args(
+// CHECK:               %[[S:.*]] = attn.init_grad {{.*}} scale 5.000000e-01 {{.*}} -> <32 x 8 x 6, f32>
+// CHECK:               attn.grad_step %[[S]], {{.*}} where causal(top_left) mode edge
+// CHECK:               attn.finish_grad %[[S]]
+// CHECK:               scf.yield
+// CHECK:           scf.forall.in_parallel
+// CHECK-NOT:     attn.sdpa
+
+// Key tiles above the diagonal are not visited; those in front of it need no
+// mask.
+// KEYS-LABEL: func.func @grouped(
+// KEYS:         attn.init_grad
+// KEYS:         scf.for
+// KEYS:           attn.grad_step {{.*}} mode full
+// KEYS:         scf.for
+// KEYS:           attn.grad_step {{.*}} mode edge
+// KEYS-NOT:     attn.grad_step
+// KEYS:         attn.finish_grad
+func.func @grouped(%q: tensor<?x4x?x8xf32>, %k: tensor<?x2x?x8xf32>, %v: tensor<?x2x?x6xf32>, %o: tensor<?x4x?x6xf32>, %l: tensor<?x4x?xf32>, %d: tensor<?x4x?x6xf32>)
+    -> (tensor<?x2x?x6xf32>, tensor<?x4x?x8xf32>) {
+  %g:2 = attn.sdpa_grad %q, %k, %v scale 0.5 where causal(top_left) out %o : tensor<?x4x?x6xf32> lse %l : tensor<?x4x?xf32>
+      cotangents %d wrt ["value", "query"] {schedule = #s}
+      : (tensor<?x4x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?x2x?x6xf32>, tensor<?x4x?x6xf32>) -> (tensor<?x2x?x6xf32>, tensor<?x4x?x8xf32>)
+  return %g#0, %g#1 : tensor<?x2x?x6xf32>, tensor<?x4x?x8xf32>
+}
+
+// Without a key there is nothing to tile.
+// CHECK-LABEL: func.func @no_keys(
+// CHECK-NOT:     attn
+// CHECK:         linalg.fill
+func.func @no_keys(%q: tensor<5x8xf32>, %k: tensor<0x8xf32>, %l: tensor<5xf32>) -> tensor<5x8xf32> {
+  %g = attn.sdpa_grad %q, %k, %k scale 0.5 out %q : tensor<5x8xf32> lse %l : tensor<5xf32> cotangents %q wrt ["query"] {schedule = #s}
+      : (tensor<5x8xf32>, tensor<0x8xf32>, tensor<0x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
+  return %g : tensor<5x8xf32>
+}
