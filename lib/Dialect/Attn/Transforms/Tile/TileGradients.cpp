@@ -101,7 +101,7 @@ private:
 };
 
 /// A part of a tensor.
-struct Part {
+struct TensorPart {
   SmallVector<OpFoldResult> offsets, sizes, strides;
   SmallVector<int64_t> kept; ///< dimensions
 };
@@ -135,10 +135,11 @@ Value Tiler::rowsOf(AttentionItem &item, Value numbers) {
 
 /// Some rows of a head of a tensor with heads, or of many; those that are not
 /// given are whole.
-static Part partOf(OpBuilder &b, Value tensor, HeadDims dims, Value batch,
-                   OpFoldResult head, OpFoldResult heads) {
+static TensorPart tensorPartOf(OpBuilder &b, Value tensor, HeadDims dims,
+                               Value batch, OpFoldResult head,
+                               OpFoldResult heads) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  Part part;
+  TensorPart part;
   part.offsets.assign(type.getRank(), b.getIndexAttr(0));
   part.strides.assign(type.getRank(), b.getIndexAttr(1));
   part.sizes = tensor::getMixedSizes(b, tensor.getLoc(), tensor);
@@ -191,8 +192,8 @@ Tiler::Sums Tiler::tileOfQueries(AttentionItem &item, Value headOfItem,
       b, loc, types, state, key, value, item.begin, end, zero, item.queryLength,
       item.keyLength, bias, mask.operands, query, dOut, sums[1], sums[2],
       mask.mask, TileModeAttr::get(op.getContext(), mode), schedule);
-  Part part = partOf(b, sums[0], op.queryDims(), Value(), headOfItem,
-                     b.getIndexAttr(1));
+  TensorPart part = tensorPartOf(b, sums[0], op.queryDims(), Value(),
+                                 headOfItem, b.getIndexAttr(1));
   part.offsets[op.queryDims().sequence] = item.begin;
   part.sizes[op.queryDims().sequence] = item.rows;
   Value rows = item.slice(sums[0], part.offsets, part.sizes, part.kept);
@@ -220,10 +221,10 @@ SmallVector<Value> Tiler::tile(ArrayRef<Value> destinations) {
   Value firstHead = arith::MulIOp::create(b, loc, keyHead, group);
   ArrayRef<BlockArgument> outs = forall.getRegionIterArgs();
   OpFoldResult one = b.getIndexAttr(1);
-  Part parts[] = {
-      partOf(b, outs[0], q, batch, firstHead, getAsOpFoldResult(group)),
-      partOf(b, outs[1], k, batch, keyHead, one),
-      partOf(b, outs[2], v, batch, keyHead, one)};
+  TensorPart parts[] = {
+      tensorPartOf(b, outs[0], q, batch, firstHead, getAsOpFoldResult(group)),
+      tensorPartOf(b, outs[1], k, batch, keyHead, one),
+      tensorPartOf(b, outs[2], v, batch, keyHead, one)};
   AttentionItem whole{attention,      b,        loc,      batch,
                       keyHead,        index(0), index(1), tiles.queryLength,
                       tiles.keyLength};
