@@ -41,8 +41,10 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace attn {
@@ -108,6 +110,7 @@ private:
   void placeInRegions();
   Value workers();
   FailureOr<SizedBuffer> sized(memref::AllocOp alloc, Lifetime life);
+  void explain(const Arena &arena);
   Value placeIn(const Arena &arena, Value base);
   LogicalResult placeShared();
   void makeSizeFunction(Value total);
@@ -272,6 +275,21 @@ FailureOr<SizedBuffer> Workspace::sized(memref::AllocOp alloc, Lifetime life) {
   return buffer;
 }
 
+/// How well buffers share: what they take, beside what is needed at one time.
+void Workspace::explain(const Arena &arena) {
+  if (arena.places.size() < 3)
+    return;
+  remark::analysis(
+      loc, remark::RemarkOpts::name("Shared").category("attn-assign-workspace"))
+      << llvm::formatv(
+             "{0} buffers between loops share {1} bytes{2}; the largest two "
+             "that are needed at one time take {3}",
+             arena.places.size(), arena.unitBytes * arena.units,
+             arena.factors.empty() ? "" : " times their unknown sizes",
+             arena.unitBytes * arena.unitsOfTwo)
+             .str();
+}
+
 /// Views of the work space from `base` on for the buffers of an arena; its
 /// bytes.
 Value Workspace::placeIn(const Arena &arena, Value base) {
@@ -306,6 +324,7 @@ LogicalResult Workspace::placeShared() {
   for (const SharedArenas &shared : placeBuffers(buffers)) {
     Value most;
     for (const Arena &arena : shared) {
+      explain(arena);
       Value bytes = placeIn(arena, offset);
       most = most ? arith::MaxUIOp::create(rewriter, loc, most, bytes) : bytes;
     }

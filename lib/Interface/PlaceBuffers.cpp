@@ -90,6 +90,11 @@ static Arena pack(const Group &group) {
     for (const Taken &other : taken)
       if (other.life.meets(buffer->life) && other.begin < begin + size)
         begin = std::max(begin, other.end);
+    arena.unitsOfTwo = std::max(arena.unitsOfTwo, size);
+    for (const Taken &other : taken)
+      if (other.life.meets(buffer->life))
+        arena.unitsOfTwo =
+            std::max(arena.unitsOfTwo, size + other.end - other.begin);
     Taken place{begin, begin + size, buffer->life};
     taken.insert(llvm::upper_bound(taken, place,
                                    [](const Taken &a, const Taken &b) {

@@ -38,6 +38,8 @@ struct Place {
 struct Arena {
   llvm::SmallVector<mlir::Value> factors;
   int64_t unitBytes = 1, units = 0;
+  /// Of the largest two buffers that are needed at the same time.
+  int64_t unitsOfTwo = 0;
   llvm::SmallVector<Place> places;
 };
 

@@ -91,6 +91,12 @@ def ragged(rng, normal):
             np.array([0, 13, 13, 31, skv], np.int32), np.array(41, np.int32)], [(4, sq, 6)]
 
 
+def gradient(rng, normal):
+    sq, skv = 21, 37
+    return [normal(2, 4, sq, 8), normal(2, 2, skv, 8), normal(2, 2, skv, 6), normal(4, 1, skv), np.array([30, 8], np.int32),
+            normal(2, 4, sq, 6), normal(2, 4, sq)], [(2, 4, sq, 8), (2, 2, skv, 8), (2, 2, skv, 6)]
+
+
 class Sink:
     def __init__(self, path, inputs):
         rng = np.random.default_rng(1)
@@ -281,7 +287,7 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     sinks = [Sink(options.inputs / f"{make.__name__}.mlir", make) 
-             for make in (graph, sdpa, decode, state, sigmoid, differential, ragged)]
+             for make in (graph, sdpa, decode, state, sigmoid, differential, ragged, gradient)]
     failures, counts, passes = [], {"same": 0, "computed": 0, "refused": 0}, registered_passes()
     for sink in sinks:
         if options.only in sink.path.name:

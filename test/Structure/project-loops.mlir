@@ -10,7 +10,7 @@
 // AVX2: fma=48 {{.*}} stores=0 stack=0 calls=0 per-fma=1.7
 // AVX512: fma=96 {{.*}} stores=0 stack=0 calls=0 per-fma=1.5
 // AVX2-PANELS: fma=48 {{.*}} stores=0 stack=0 calls=0 per-fma=1.{{[78]}}
-// AVX512-PANELS: fma=96 {{.*}} stores=0 stack=0 calls=0 per-fma=1.5
+// AVX512-PANELS: fma=96 {{.*}} stores=0 stack=0 calls=0 per-fma=1.6
 // AVX512-PANELS: fma=64 {{.*}} stores=0 stack=0 calls=0
 // AVX512-PANELS: fma=48 {{.*}} stores=0 stack=0 calls=0
 // NEON: fma=80 {{.*}} stores=0 {{.*}} calls=0 per-fma={{1\.[0-5].}}

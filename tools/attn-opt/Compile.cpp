@@ -254,10 +254,10 @@ ExitStatus Compiler::selectEntries() {
   bool isProgram =
       options.emit == Emit::Executable || options.emit == Emit::Lab;
   auto learns = [](func::FuncOp function) {
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (function.getArgAttr(i, "attn.gradient"))
-        return true;
-    return false;
+    return llvm::any_of(
+        llvm::seq(function.getNumArguments()), [&](unsigned argument) {
+          return bool(function.getArgAttr(argument, "attn.gradient"));
+        });
   };
   // Its two others are made later.
   std::string chosen = options.entry;
@@ -345,13 +345,13 @@ void Compiler::explain(const Phase &phase) {
                          {"functions", kernelsAsJson(*module, options.dims)}}));
     return;
   }
-  if (phase.id == PhaseId::Scheduled) {
-    for (const std::string &remark : remarks)
-      llvm::outs() << remark << "\n";
-    llvm::outs() << explainKernels(*module, options.dims);
-  } else if (phase.id == PhaseId::Parallel) {
-    llvm::outs() << explainWorkspace(*module);
-  }
+  if (phase.id != PhaseId::Scheduled && phase.id != PhaseId::Parallel)
+    return;
+  for (const std::string &remark : std::exchange(remarks, {}))
+    llvm::outs() << remark << "\n";
+  llvm::outs() << (phase.id == PhaseId::Scheduled
+                       ? explainKernels(*module, options.dims)
+                       : explainWorkspace(*module));
 }
 
 /// What was read, as text; of a model for a picture, the module that it is.

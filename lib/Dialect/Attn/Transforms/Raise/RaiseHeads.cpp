@@ -67,8 +67,6 @@ static bool readsHeads(OpOperand &use) {
   Operation *user = use.getOwner();
   if (isa<ScoresOp, tensor::DimOp>(user))
     return true;
-  if (auto rope = dyn_cast<RopeOp>(user))
-    return &use == &rope.getInputMutable();
   if (auto context = dyn_cast<ContextOp>(user))
     return &use == &context.getValueMutable();
   auto sdpa = dyn_cast<SdpaOp>(user);
