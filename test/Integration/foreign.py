@@ -21,11 +21,12 @@ def is_foreign(target):
 def runtime():
     """The folder with the runtime's and the driver's objects; it goes when the process ends."""
     folder = tempfile.TemporaryDirectory()
-    files = [*sorted((SOURCE / "lib" / "Runtime").glob("*.c")), HERE / "foreign.c"]
+    room = SOURCE / "lib" / "Runtime"
+    files = [*sorted(room.rglob("*.c")), HERE / "foreign.c"]
     files = [f for f in files if f.name != "Main.c"]
     made = pathlib.Path(os.environ["ATTN_OPT"]).parent.parent / "lib" / "Runtime"  # the template of pages
-    subprocess.run([os.environ["ATTN_FOREIGN_CC"], "-std=c11", "-O1", f"-I{SOURCE / 'include'}", f"-I{made}", "-c",
-                    *files], cwd=folder.name, check=True)
+    subprocess.run([os.environ["ATTN_FOREIGN_CC"], "-std=c11", "-O1", f"-I{SOURCE / 'include'}", f"-I{room}",
+                    f"-I{made}", "-c", *files], cwd=folder.name, check=True)
     return folder
 
 

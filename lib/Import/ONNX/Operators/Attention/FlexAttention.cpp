@@ -11,7 +11,7 @@
 #include "AttentionSteps.h"
 #include "ElementFunction.h"
 #include "OperatorTable.h"
-#include "Products.h"
+#include "Operators/Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

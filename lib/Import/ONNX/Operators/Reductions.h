@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions of tensors, and arithmetic beside them. Reduced dimensions stay,
 // with a size of 1.
-#ifndef ATTN_LIB_IMPORT_ONNX_REDUCTIONS_H
-#define ATTN_LIB_IMPORT_ONNX_REDUCTIONS_H
+#ifndef ATTN_LIB_IMPORT_ONNX_OPERATORS_REDUCTIONS_H
+#define ATTN_LIB_IMPORT_ONNX_OPERATORS_REDUCTIONS_H
 
 #include "TensorBuilder.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_LIB_IMPORT_ONNX_WHOLE_H
-#define ATTN_LIB_IMPORT_ONNX_WHOLE_H
+#ifndef ATTN_LIB_IMPORT_ONNX_OPERATORS_WHOLE_H
+#define ATTN_LIB_IMPORT_ONNX_OPERATORS_WHOLE_H
 
 #include "TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the attention operators of com.microsoft share.
-#ifndef ATTN_LIB_IMPORT_ONNX_CONTRIB_H
-#define ATTN_LIB_IMPORT_ONNX_CONTRIB_H
+#ifndef ATTN_LIB_IMPORT_ONNX_OPERATORS_ATTENTION_CONTRIB_H
+#define ATTN_LIB_IMPORT_ONNX_OPERATORS_ATTENTION_CONTRIB_H
 
 #include "AttentionSteps.h"
 

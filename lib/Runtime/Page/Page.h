@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the files that make a page share. */
-#ifndef ATTN_LIB_RUNTIME_PAGE_H
-#define ATTN_LIB_RUNTIME_PAGE_H
+#ifndef ATTN_LIB_RUNTIME_PAGE_PAGE_H
+#define ATTN_LIB_RUNTIME_PAGE_PAGE_H
 #include "Runtime.h"
 #include "attn-rt/picture.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_LIB_IMPORT_ONNX_PRODUCTS_H
-#define ATTN_LIB_IMPORT_ONNX_PRODUCTS_H
+#ifndef ATTN_LIB_IMPORT_ONNX_OPERATORS_PRODUCTS_H
+#define ATTN_LIB_IMPORT_ONNX_OPERATORS_PRODUCTS_H
 
 #include "TensorBuilder.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The steps of one attention, which several operators write.
-#ifndef ATTN_LIB_IMPORT_ONNX_ATTENTIONSTEPS_H
-#define ATTN_LIB_IMPORT_ONNX_ATTENTIONSTEPS_H
+#ifndef ATTN_LIB_IMPORT_ONNX_OPERATORS_ATTENTION_ATTENTIONSTEPS_H
+#define ATTN_LIB_IMPORT_ONNX_OPERATORS_ATTENTION_ATTENTIONSTEPS_H
 
 #include "Node.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"

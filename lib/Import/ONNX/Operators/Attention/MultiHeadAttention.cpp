@@ -6,7 +6,7 @@
 // [B, T, H, 2, D] for keys and values.
 #include "Contrib.h"
 #include "OperatorTable.h"
-#include "Products.h"
+#include "Operators/Products.h"
 
 using namespace mlir;
 using namespace attn;
