@@ -399,8 +399,7 @@ static LogicalResult evaluateOp(Frame &frame, WeighOp op) {
 Outcome attn::reference::evaluateTileOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<InitStateOp, OnlineOp, AddSinkOp, MergeOp, FinalizeOp,
-            FinalizeDifferenceOp, SaveStateOp, CombineOp, WeighOp, PackPanelsOp,
-            ProjectTileOp>(
+            FinalizeDifferenceOp, SaveStateOp, CombineOp, WeighOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }
