@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Gradients with answers made elsewhere, in f64, by explicit formulas and a second way (data/gradients).
+
+Every case is evaluated by attn-reference and, compiled, by one thread and by three, whose bits must be the same. What no kernel
+computes yet stands in REFUSED with what attn-opt says; a case that begins to compile fails until its line goes."""
+import argparse
+import concurrent.futures
+import io
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import zipfile
+
+import numpy as np
+
+import elements
+from kernels import finish
+from learned import Learned, Refused, learning
+
+DATA = pathlib.Path(__file__).parent / "data" / "gradients" / "cases.zip"
+
+# By the compiler only; attn-reference evaluates them.
+REFUSED = {
+    "dim-1": "heads of one feature",
+    "type-f16": "elements that are neither f32 nor f64",
+    "type-bf16": "elements that are neither f32 nor f64",
+    "bf16-gqa-causal": "elements that are neither f32 nor f64",
+    "documents": "a mask of documents",
+    "bias-full": "a gradient by 'bias'",
+    "bias-head": "a gradient by 'bias'",
+    "bias-matrix": "a gradient by 'bias'",
+    "bias-key": "a gradient by 'bias'",
+    "bias-query": "a gradient by 'bias'",
+    "bias-one": "a gradient by 'bias'",
+    "bias-neg-inf": "a gradient by 'bias'",
+    "softcap": "a score function",
+    "alibi": "a score function",
+    "mod-table": "a score function",
+    "mod-temperature": "a score function",
+    "mod-leaky": "a score function",
+    "mod-neg-inf": "a score function",
+    "mod-where-sqrt": "a score function",
+    "mod-ties": "a score function",
+    "mod-all": "a score function",
+    "sinks": "a gradient by 'sinks'",
+    "sinks-empty-rows": "a gradient by 'sinks'",
+    "weights-cotangent": "a cotangent of weights",
+    "sigmoid": "weights by sigmoid",
+    "differential": "two maps",
+    "differential-empty": "two maps",
+    "rope-norm-sinks": "a gradient by 'sinks'",
+    "ragged": "a mask of documents",
+    "kitchen-sink": "a score function",
+}
+# The function has no gradient at all.
+UNKNOWN = {
+    "rope": "has no gradient by its tables",
+    "rope-positions": "has no gradient by its tables",
+}
+
+
+class Case:
+    """One golden; `arrays` and `cotangents` are stored as their types are, `want` holds the answers."""
+
+    def __init__(self, archive, index):
+        self.name, self.tolerance, self.learned = index["name"], index["tolerance"], index["learned"]
+        self.text = learning(archive.read(f"{self.name}/forward.mlir").decode(), self.learned)
+        files = [n for n in archive.namelist() if n.startswith(self.name + "/") and n.endswith(".npy")]
+        load = lambda prefix: {n.split(prefix)[1][:-4]: elements.load(io.BytesIO(archive.read(n))) for n in files if f"/{prefix}" in n}
+        self.arrays, self.want = load("in_"), load("want_")
+        self.cotangents = {f"d_{n}": a for n, a in load("cotangent_").items()}
+        for name, zeros in index["zeros"].items():
+            assert (self.want[name] == 0).sum() == zeros, f"{self.name}: {name} is not as packed"
+
+    def problems(self, got):
+        """What is wrong with gradients, by the names of the results d_<argument>."""
+        return [f"{n}: {wrong}" for n, t in self.tolerance.items()
+                if (wrong := difference(elements.numbers(got["d_" + n[1:]]), self.want[n].astype(np.float64), t["atol"], t["rtol"]))]
+
+
+def cases():
+    with zipfile.ZipFile(DATA) as archive:
+        return [Case(archive, index) for index in json.loads(archive.read("index.json"))]
+
+
+def difference(got, want, atol, rtol):
+    """Nothing, or what is wrong: NaN meets NaN, infinities meet, and a stored 0 is met by a 0."""
+    if got.shape != want.shape:
+        return f"shape {got.shape}, expected {want.shape}"
+    if want.size == 0:
+        return "nothing to compare"
+    first = lambda bad: f"{got[tuple(np.argwhere(bad)[0])]:.7g} at {tuple(map(int, np.argwhere(bad)[0]))}, expected {want[tuple(np.argwhere(bad)[0])]:.7g}"
+    finite = np.isfinite(want)
+    with np.errstate(invalid="ignore"):
+        unlike = (np.isnan(got) != np.isnan(want)) | (~finite & ~np.isnan(want) & (got != want))
+        far = finite & ~(np.abs(got - want) <= atol + rtol * np.abs(want))
+    if unlike.any():
+        return first(unlike)
+    if far.any():
+        return f"{first(far)} (atol {atol:g}, rtol {rtol:g}), {far.sum()} of {far.size} are off"
+    if (got[want == 0] != 0).any():
+        return f"{(got[want == 0] != 0).sum()} elements that must be exactly 0 are not"
+    return None
+
+
+def refusal(table, name, act):
+    """Runs what attn-opt may refuse: nothing, or why what it says is not what the table says."""
+    try:
+        act()
+    except Refused as refused:
+        return [] if table.get(name, "\0") in str(refused) else [f"is refused: {refused}"]
+    return ["compiles now: its line in the table can go"] if name in table else []
+
+
+def check(case, target="native", flags=()):
+    """What is wrong with the case."""
+    with tempfile.TemporaryDirectory() as folder:
+        learned = Learned(case.text, folder)
+        problems = refusal(UNKNOWN, case.name, learned.differentiate)
+        if problems or case.name in UNKNOWN:
+            return problems
+        given = learned.gradient_inputs(case.arrays, case.cotangents)
+        problems = [f"{p} (reference)" for p in case.problems(learned.evaluate("gradient", given))]
+        if case.name in REFUSED:
+            return problems + refusal(REFUSED, case.name, lambda: learned.schedule("gradient", target))
+        kernel = learned.kernel("gradient", target, flags)
+        one, three = (learned.call(kernel, "gradient", given, threads) for threads in (1, 3))
+        if any(one[n].tobytes() != three[n].tobytes() for n in one):
+            problems.append("the bits depend on the number of threads")
+        return problems + case.problems(one)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--case", action="append", help="of this name only; several may be given")
+    parser.add_argument("--target", default="native")
+    parser.add_argument("flags", nargs="*", help="of attn-opt, behind --")
+    options = parser.parse_args()
+    chosen = [c for c in cases() if not options.case or c.name in options.case]
+
+    def guarded(case):
+        try:
+            return check(case, options.target, options.flags)
+        except (Refused, OSError, RuntimeError, subprocess.CalledProcessError) as error:
+            return [str(error)]
+
+    with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count())) as pool:
+        problems = list(pool.map(guarded, chosen))
+    names = {c.name for c in chosen}
+    finish(len(chosen), [f"{c.name}: {'; '.join(p)}" for c, p in zip(chosen, problems) if p], f", {len(names & {*REFUSED, *UNKNOWN})} of them refused as listed")
+
+
+if __name__ == "__main__":
+    main()
