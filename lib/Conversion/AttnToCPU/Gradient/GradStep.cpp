@@ -32,14 +32,56 @@ struct Step {
   Value slopes(Value p) const { return layout.cotangents.weights(k, p); }
 };
 
-/// Adds products of `weights`, rows of one number per query of a query block,
-/// and rows of a matrix to rows of `into`.
+/// The keys that each query block sees, where there is a mask: all products by
+/// the keys come behind those of all query blocks.
+class SeenKeys {
+public:
+  SeenKeys(KernelBuilder &k, const GradLayout &layout, bool masked) : k(k) {
+    if (masked)
+      bounds = memref::AllocaOp::create(
+          k.builder, k.loc,
+          MemRefType::get({layout.queries.queryBlocks, 2},
+                          k.builder.getIndexType()));
+  }
+  void keep(Value p, const QueryBlockKeys &keys) {
+    if (!bounds)
+      return;
+    store(keys.begin, p, 0);
+    store(keys.end, p, 1);
+  }
+  /// `queries`, or none where query block p sees none of `count` keys.
+  Value queriesOf(Value p, Value key, int64_t count, Value queries) const {
+    if (!bounds)
+      return queries;
+    Value inFront = k.less(load(p, 0), k.add(key, count));
+    Value behind = k.less(key, load(p, 1));
+    Value seen = arith::AndIOp::create(k.builder, k.loc, inFront, behind);
+    return k.select(seen, queries, k.index(0));
+  }
+
+private:
+  void store(Value value, Value p, int64_t i) {
+    memref::StoreOp::create(k.builder, k.loc, value, bounds,
+                            ValueRange{p, k.index(i)});
+  }
+  Value load(Value p, int64_t i) const {
+    return memref::LoadOp::create(k.builder, k.loc, bounds,
+                                  ValueRange{p, k.index(i)});
+  }
+
+  KernelBuilder &k;
+  Value bounds; // null: each sees all
+};
+
+/// into[key] += weights[key] * rows: `weights` has a row of numbers per query
+/// block and key, `rows` one per query.
 struct KeySums {
-  Value state, weights; ///< the buffer, and the row of key 0
-  Value rows, first;    ///< matrix, and its row of the block's query 0
-  Value into;
+  Value state;
+  llvm::function_ref<Value(Value p)> weights; ///< row of key 0
+  Value rows, into;
   int64_t columns; ///< of `rows` and `into`
-  Value count;     ///< queries
+  const QueryBlocks &queryBlocks;
+  const SeenKeys &seen;
 };
 } // namespace
 
@@ -142,87 +184,116 @@ static void addToQueriesStrictly(const Step &step, Value p, Value begin,
   });
 }
 
-/// `height` rows of keys from `key` on, `width` vectors from `column` on.
+/// `k.rows` rows of keys from `key` on, `width` vectors from `column` on. Where
+/// only some of the rows exist (`count`, or null), the others are computed too,
+/// from what the weights' room holds, and dropped.
 static void addTile(KernelBuilder &k, const KeySums &sums, Value key,
-                    int64_t height, Value column, int64_t width, Value mask) {
-  RegisterTile acc(height);
+                    Value count, Value column, int64_t width, Value mask) {
+  RegisterTile acc(k.rows);
   auto at = [&](int64_t v) { return k.add(column, v * k.lanes); };
-  for (int64_t r = 0; r < height; ++r)
+  auto row = [&](int64_t r) {
+    if (!count)
+      return k.add(key, r);
+    return k.add(key, k.min(k.index(r), k.sub(count, k.index(1))));
+  };
+  for (int64_t r = 0; r < k.rows; ++r)
     for (int64_t v = 0; v < width; ++v)
-      acc[r].push_back(k.loadRow(sums.into, k.add(key, r), at(v), mask));
-  acc = k.multiply(
-      k.index(0), sums.count, acc,
-      [&](int64_t r, Value query) {
-        Value row = k.add(sums.weights, k.add(key, r));
-        return k.loadBroadcast(sums.state, row, query);
-      },
-      [&](Value query, int64_t v) {
-        return k.loadRow(sums.rows, k.add(sums.first, query), at(v), mask);
-      });
-  for (int64_t r = 0; r < height; ++r)
-    for (int64_t v = 0; v < width; ++v)
-      k.storeRow(acc[r][v], sums.into, k.add(key, r), at(v), mask);
+      acc[r].push_back(k.loadRow(sums.into, row(r), at(v), mask));
+  auto addQueries = [&](Value p, ValueRange carried) {
+    Value first = sums.queryBlocks.first(p), weights = sums.weights(p);
+    Value queries = sums.seen.queriesOf(p, key, k.rows,
+                                        k.sub(sums.queryBlocks.end(p), first));
+    return flatten(k.multiply(
+        k.index(0), queries, unflatten(Values(carried), width),
+        [&](int64_t r, Value query) {
+          return k.loadBroadcast(sums.state, k.add(weights, k.add(key, r)),
+                                 query);
+        },
+        [&](Value query, int64_t v) {
+          return k.loadRow(sums.rows, k.add(first, query), at(v), mask);
+        }));
+  };
+  acc = unflatten(
+      k.loop(k.index(0), sums.queryBlocks.count, 1, flatten(acc), addQueries),
+      width);
+  for (int64_t r = 0; r < k.rows; ++r) {
+    auto storeRow = [&] {
+      for (int64_t v = 0; v < width; ++v)
+        k.storeRow(acc[r][v], sums.into, k.add(key, r), at(v), mask);
+    };
+    if (count && r)
+      k.when(k.less(k.index(r), count), storeRow);
+    else
+      storeRow();
+  }
 }
 
-/// All columns of `height` rows.
+/// All columns of `k.rows` rows.
 static void addStrip(KernelBuilder &k, const KeySums &sums, Value key,
-                     int64_t height) {
+                     Value count) {
   int64_t width = k.vectors * k.lanes, columns = sums.columns;
   int64_t looped = columns / width * width;
   k.loop(k.index(0), k.index(looped), width, [&](Value column) {
-    addTile(k, sums, key, height, column, k.vectors, Value());
+    addTile(k, sums, key, count, column, k.vectors, Value());
   });
   int64_t vectors = (columns - looped) / k.lanes;
   if (vectors)
-    addTile(k, sums, key, height, k.index(looped), vectors, Value());
+    addTile(k, sums, key, count, k.index(looped), vectors, Value());
   int64_t behind = looped + vectors * k.lanes;
   if (behind == columns)
     return;
   Value left = k.index(columns - behind);
   Value mask =
       vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType, left);
-  addTile(k, sums, key, height, k.index(behind), 1, mask);
+  addTile(k, sums, key, count, k.index(behind), 1, mask);
 }
 
-/// into[key] += weights[key] * rows for the keys [begin, end).
-static void addToKeys(KernelBuilder &k, const KeySums &sums, Value begin,
-                      Value end) {
-  Value count = k.sub(end, begin);
-  Value middle = k.add(begin, k.mul(k.div(count, k.rows), k.rows));
-  k.loop(begin, middle, k.rows,
-         [&](Value key) { addStrip(k, sums, key, k.rows); });
-  k.loop(middle, end, 1, [&](Value key) { addStrip(k, sums, key, 1); });
+/// The sums of `keys` keys.
+static void addToKeys(KernelBuilder &k, const KeySums &sums, Value keys) {
+  Value whole = k.mul(k.div(keys, k.rows), k.rows);
+  k.loop(k.index(0), whole, k.rows,
+         [&](Value key) { addStrip(k, sums, key, Value()); });
+  k.when(k.less(whole, keys),
+         [&] { addStrip(k, sums, whole, k.sub(keys, whole)); });
 }
 
 /// The same where an element of `rows` may be infinite or NaN.
 static void addToKeysStrictly(KernelBuilder &k, const KeySums &sums,
-                              Value begin, Value end) {
+                              Value keys) {
   Value zero = k.splat(0.0);
-  auto columns = [&](Value key, Value column, Value mask) {
-    Value old = k.loadRow(sums.into, key, column, mask);
-    Value sum = k.loop(
-        k.index(0), sums.count, 1, old, [&](Value query, ValueRange acc) {
-          Value weight =
-              k.loadBroadcast(sums.state, k.add(sums.weights, key), query);
-          Value row = k.add(sums.first, query);
-          Value x = k.loadRow(sums.rows, row, column, mask);
-          Value next = k.fma(weight, x, acc[0]);
-          Value none = arith::CmpFOp::create(
-              k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
-          return Values{k.select(none, acc[0], next)};
+  auto addColumns = [&](Value key, Value column, Value mask) {
+    Value sum = k.loadRow(sums.into, key, column, mask);
+    sum = k.loop(
+        k.index(0), sums.queryBlocks.count, 1, sum,
+        [&](Value p, ValueRange carried) {
+          Value first = sums.queryBlocks.first(p), weights = sums.weights(p);
+          Value queries = sums.seen.queriesOf(
+              p, key, 1, k.sub(sums.queryBlocks.end(p), first));
+          return k.loop(
+              k.index(0), queries, 1, carried,
+              [&](Value query, ValueRange acc) {
+                Value weight =
+                    k.loadBroadcast(sums.state, k.add(weights, key), query);
+                Value x =
+                    k.loadRow(sums.rows, k.add(first, query), column, mask);
+                Value next = k.fma(weight, x, acc[0]);
+                Value none = arith::CmpFOp::create(
+                    k.builder, k.loc, arith::CmpFPredicate::OEQ, weight, zero);
+                return Values{k.select(none, acc[0], next)};
+              });
         })[0];
     k.storeRow(sum, sums.into, key, column, mask);
   };
   int64_t whole = sums.columns / k.lanes * k.lanes;
-  k.loop(begin, end, 1, [&](Value key) {
+  k.loop(k.index(0), keys, 1, [&](Value key) {
     k.loop(k.index(0), k.index(whole), k.lanes,
-           [&](Value column) { columns(key, column, Value()); });
+           [&](Value column) { addColumns(key, column, Value()); });
     if (whole == sums.columns)
       return;
     Value left = k.index(sums.columns - whole);
     Value mask =
         vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType, left);
-    columns(key, k.index(whole), mask);
+    addColumns(key, k.index(whole), mask);
   });
 }
 
@@ -240,32 +311,37 @@ static Value allRowsFinite(const Step &step, Value keyCount) {
   return arith::AndIOp::create(k.builder, k.loc, both, cotangents);
 }
 
-/// The last three products of query block p.
-static void addAll(const Step &step, const ScoreTile &scores, Value p,
-                   const QueryBlockKeys &keys, bool strictly) {
+/// dV and dK of all query blocks.
+static void addToAllKeys(const Step &step, const ScoreTile &scores,
+                         const SeenKeys &seen, bool strictly) {
   KernelBuilder &k = step.k;
   const GradStep &operands = step.operands;
-  Value first = scores.queryBlocks.first(p);
-  Value count = k.sub(scores.queryBlocks.end(p), first);
-  KeySums ofValues{step.queries, step.weights(p), operands.dOut,
-                   first,        operands.dValue, step.layout.cotangents.keyDim,
-                   count};
+  auto weights = [&](Value p) { return step.weights(p); };
+  auto slopes = [&](Value p) { return step.slopes(p); };
+  KeySums ofValues{step.queries,
+                   weights,
+                   operands.dOut,
+                   operands.dValue,
+                   step.layout.cotangents.keyDim,
+                   scores.queryBlocks,
+                   seen};
   KeySums ofKeys{step.cotangents,
-                 step.slopes(p),
+                 slopes,
                  operands.query,
-                 first,
                  operands.dKey,
                  step.layout.queries.keyDim,
-                 count};
-  if (strictly) {
-    addToQueriesStrictly(step, p, keys.begin, keys.end);
-    addToKeysStrictly(k, ofValues, keys.begin, keys.end);
-    addToKeysStrictly(k, ofKeys, keys.begin, keys.end);
-    return;
-  }
-  addToQueries(step, p, keys.begin, keys.end);
-  addToKeys(k, ofValues, keys.begin, keys.end);
-  addToKeys(k, ofKeys, keys.begin, keys.end);
+                 scores.queryBlocks,
+                 seen};
+  for (const KeySums &sums : {ofValues, ofKeys})
+    (strictly ? addToKeysStrictly : addToKeys)(k, sums, scores.keyCount);
+}
+
+/// Calls `body` with whether something of the tiles is infinite or NaN.
+static void chooseBy(KernelBuilder &k, Value finite,
+                     llvm::function_ref<void(bool strictly)> body) {
+  if (!finite)
+    return body(false);
+  k.choose(finite, [&] { body(false); }, [&] { body(true); });
 }
 
 void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
@@ -285,23 +361,31 @@ void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
   Value finite;
   if (operands.strict)
     finite = allRowsFinite(step, scores.keyCount);
-  ScoreTile::Options options;
-  options.updateMaximum = false;
+  // The sums of this tile come into the cache, and the rows of the next.
+  ScoreTile::Options ofScores, ofProducts;
+  ofScores.updateMaximum = ofProducts.updateMaximum = false;
+  ofScores.nextKey = operands.value;
+  ofScores.value = operands.dValue;
+  ofProducts.nextKey = operands.tile.key;
+  ofProducts.value = operands.dKey;
+  SeenKeys seen(k, layout, static_cast<bool>(operands.tile.mask));
   k.loop(k.index(0), scores.queryBlocks.count, 1, [&](Value p) {
     QueryBlockKeys keys = scores.visibleKeys(p);
+    seen.keep(p, keys);
     k.when(k.less(keys.begin, keys.end), [&] {
-      scores.computeScores(p, keys, options);
+      scores.computeScores(p, keys, ofScores);
       Value count = k.sub(keys.end, keys.begin);
       Value whole = k.mul(k.div(count, k.rows), k.rows);
       products.computeScores(
           p, {keys.begin, keys.begin, k.add(keys.begin, whole), keys.end},
-          options);
+          ofProducts);
       weighPairs(step, p, keys.begin, keys.end);
-      if (!finite)
-        return addAll(step, scores, p, keys, /*strictly=*/false);
-      k.choose(
-          finite, [&] { addAll(step, scores, p, keys, /*strictly=*/false); },
-          [&] { addAll(step, scores, p, keys, /*strictly=*/true); });
+      chooseBy(k, finite, [&](bool strictly) {
+        (strictly ? addToQueriesStrictly : addToQueries)(step, p, keys.begin,
+                                                         keys.end);
+      });
     });
   });
+  chooseBy(k, finite,
+           [&](bool strictly) { addToAllKeys(step, scores, seen, strictly); });
 }
