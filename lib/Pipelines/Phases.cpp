@@ -80,6 +80,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createExpandGradients());
   pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   AssignScheduleOptions schedule;

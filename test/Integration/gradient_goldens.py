@@ -44,13 +44,8 @@ REFUSED = {
     "mod-where-sqrt": "a score function",
     "mod-ties": "a score function",
     "mod-all": "a score function",
-    "sinks": "a gradient by 'sinks'",
-    "sinks-empty-rows": "a gradient by 'sinks'",
     "weights-cotangent": "a cotangent of weights",
     "sigmoid": "weights by sigmoid",
-    "differential": "two maps",
-    "differential-empty": "two maps",
-    "rope-norm-sinks": "a gradient by 'sinks'",
     "ragged": "a mask of documents",
     "kitchen-sink": "a score function",
 }

@@ -123,6 +123,17 @@ def CheckGradients : Pass<"attn-check-gradients"> {
   }];
 }
 
+def ExpandGradients : Pass<"attn-expand-gradients"> {
+  let summary = "Take gradients apart that need no kernel of their own";
+  let description = [{
+    The gradient of two maps becomes those of two attentions, and those by sinks
+    and by lambda become sums over rows.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def ReturnSteps : Pass<"attn-return-steps", "::mlir::ModuleOp"> {
   let summary = "Give a function one that returns every step of its attention";
   let description = [{

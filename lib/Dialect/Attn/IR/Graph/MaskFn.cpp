@@ -98,7 +98,8 @@ LogicalResult MaskFnOp::verify() {
         return failure();
     end = dyn_cast<YieldOp>(block.getTerminator());
   }
-  if (!end || !end.getValue().getType().isInteger(1)) // C7
+  if (!end || end->getNumOperands() != 1 ||
+      !end->getOperand(0).getType().isInteger(1)) // C7
     return emitOpError() << "expects a predicate that ends with attn.yield of "
                             "an i1";
   return success(); // C8 is the trait AllTypesMatch.
@@ -109,7 +110,7 @@ LogicalResult MaskFnOp::verify() {
 ProgramAttr attn::programOf(MaskFnOp op, SmallVectorImpl<Operation *> &ops,
                             SmallVectorImpl<unsigned> &captures) {
   Block &block = op.getPredicate().front();
-  Value answer = cast<YieldOp>(block.getTerminator()).getValue();
+  Value answer = block.getTerminator()->getOperand(0);
   // What the answer depends on; later ops stand behind the ones they read.
   llvm::SmallPtrSet<Value, 16> needed{answer};
   for (Operation &inner : llvm::reverse(block.without_terminator()))

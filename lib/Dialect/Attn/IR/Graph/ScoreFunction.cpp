@@ -101,6 +101,12 @@ bool attn::readsCapture(Operation *op) {
   return source && source.getOwner() == op->getBlock();
 }
 
+bool attn::readsLearned(Operation *op, function_ref<bool(unsigned)> isLearned) {
+  return readsCapture(op) && isa<FloatType>(op->getResult(0).getType()) &&
+         isLearned(cast<BlockArgument>(op->getOperand(0)).getArgNumber() -
+                   FirstCapture);
+}
+
 static bool isScalar(Type type) { return type.isIntOrIndexOrFloat(); }
 
 static LogicalResult verifyBody(Operation *op, Operation &inner) {
@@ -147,7 +153,7 @@ static LogicalResult verifyCapture(Operation *op, Type type) {
 }
 
 LogicalResult attn::verifyScoreFunction(Operation *op, TypeRange captures,
-                                        Type score) {
+                                        Type score, unsigned derivatives) {
   Region *function = scoreFunctionOf(op);
   if (!function)
     return captures.empty()
@@ -175,10 +181,13 @@ LogicalResult attn::verifyScoreFunction(Operation *op, TypeRange captures,
     if (failed(verifyBody(op, inner)))
       return failure();
   Operation *end = block.getTerminator();
-  if (!isa<YieldOp>(end) || end->getOperand(0).getType() != score) // C8
-    return op->emitOpError() << "expects a score function that ends with "
-                                "attn.yield of a value of "
-                             << score << ", but got '" << end->getName()
-                             << "' of (" << end->getOperandTypes() << ")";
+  SmallVector<Type> yielded(1 + derivatives, score);
+  if (!isa<YieldOp>(end) || end->getOperandTypes() != yielded) // C8
+    return op->emitOpError()
+           << "expects a score function that ends with "
+              "attn.yield of a value of "
+           << score << (derivatives ? " and its derivatives" : "")
+           << ", but got '" << end->getName() << "' of ("
+           << end->getOperandTypes() << ")";
   return success();
 }

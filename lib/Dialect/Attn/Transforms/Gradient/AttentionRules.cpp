@@ -6,7 +6,7 @@
 // nothing of each other. So the rule stands at attn.finalize_state, and walks
 // through the merges to the attentions.
 #include "Adjoints.h"
-#include "Partials.h"
+#include "ScoreTangents.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -29,30 +29,18 @@ static LogicalResult checkScoreFunction(Adjoints &adjoints, SdpaOp op) {
   Region *function = scoreFunctionOf(op);
   if (!function)
     return success();
-  Block &block = function->front();
-  llvm::DenseSet<Value> dependent{block.getArgument(Score)};
-  for (auto [argument, capture] : llvm::zip(
-           block.getArguments().drop_front(FirstCapture), op.getCaptures()))
-    if (adjoints.isActive(capture)) {
-      if (!isa<RankedTensorType>(capture.getType()))
-        return op.emitOpError(
-            "has a score function that captures a number "
-            "whose gradient is asked for; capture the tensor");
-      dependent.insert(argument);
-    }
-  for (Operation &inner : block.without_terminator())
-    for (OpOperand &operand : inner.getOpOperands()) {
-      if (!dependent.contains(operand.get()))
-        continue;
-      if (!readsCapture(&inner) &&
-          !hasPartial(&inner, operand.getOperandNumber()))
-        return op.emitOpError() << "has a score function with '"
-                                << inner.getName().getStringRef()
-                                << "', whose gradient is not known";
-      if (isa<FloatType>(inner.getResult(0).getType()))
-        dependent.insert(inner.getResult(0));
-    }
-  return success();
+  for (Value capture : op.getCaptures())
+    if (adjoints.isActive(capture) && !isa<RankedTensorType>(capture.getType()))
+      return op.emitOpError("has a score function that captures a number whose "
+                            "gradient is asked for; capture the tensor");
+  Operation *unknown = findUnknownPartial(*function, [&](unsigned capture) {
+    return adjoints.isActive(op.getCaptures()[capture]);
+  });
+  if (!unknown)
+    return success();
+  return op.emitOpError() << "has a score function with '"
+                          << unknown->getName().getStringRef()
+                          << "', whose gradient is not known";
 }
 
 /// The learned operands of an attention, and what the gradient op calls them.

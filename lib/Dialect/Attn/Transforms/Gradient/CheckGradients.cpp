@@ -39,12 +39,10 @@ static std::string whatHasNoKernel(SdpaGradOp op) {
     return "a score function";
   if (op.isSigmoid())
     return "weights by sigmoid";
-  if (op.isDifferential())
-    return "two maps";
   if (op.getDWeights())
     return "a cotangent of weights";
   for (StringAttr name : op.getWrt().getAsRange<StringAttr>())
-    if (name != "query" && name != "key" && name != "value")
+    if (name == "bias" || name.getValue().starts_with("capture_"))
       return ("a gradient by '" + name.getValue() + "'").str();
   if (llvm::any_of(leafTerms(op.getMaskAttr()), llvm::IsaPred<DocumentAttr>))
     return "a mask of documents";

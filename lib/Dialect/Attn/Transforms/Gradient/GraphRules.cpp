@@ -10,6 +10,7 @@
 //                        dx = r (dy w - x r^2 mean(dy w x)),
 //                        dw = sum over rows of dy x r
 #include "Adjoints.h"
+#include "Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -48,112 +49,6 @@ static Value swappedColumns(OpBuilder &b, Value tensor) {
   return linalg::TransposeOp::create(b, loc, tensor, empty, permutation)
       .getResult()[0];
 }
-
-namespace {
-/// A loop of linalg over the elements of `like`: its inputs have its shape, one
-/// number per row (all dimensions but the last) or one per column.
-class Loop {
-public:
-  Loop(OpBuilder &b, Value like)
-      : b(b), loc(like.getLoc()), like(like), rank(typeOf(like).getRank()) {}
-
-  Loop &elements(Value tensor) {
-    return add(tensor, b.getMultiDimIdentityMap(rank));
-  }
-  Loop &rows(Value tensor) {
-    return add(tensor, AffineMap::getMultiDimIdentityMap(rank, b.getContext())
-                           .dropResult(rank - 1));
-  }
-  Loop &columns(Value tensor) {
-    return add(tensor, AffineMap::get(rank, 0, b.getAffineDimExpr(rank - 1)));
-  }
-
-  using Body = function_ref<Value(OpBuilder &, ValueRange)>;
-  /// An element each, of type `element`.
-  Value map(Type element, Body body) {
-    Value empty = tensor::EmptyOp::create(
-        b, loc, tensor::getMixedSizes(b, loc, like), element);
-    SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
-    return emit(empty, b.getMultiDimIdentityMap(rank), kinds, body);
-  }
-  /// A sum per row, or one per column, in the type of the statistics.
-  Value sumOfRows(Body body) { return sum(body, /*perRow=*/true); }
-  Value sumOfColumns(Body body) { return sum(body, /*perRow=*/false); }
-
-private:
-  Loop &add(Value tensor, AffineMap map) {
-    inputs.push_back(tensor);
-    maps.push_back(map);
-    return *this;
-  }
-  Type statistics() {
-    Type element = typeOf(like).getElementType();
-    return element.isF64() ? element : b.getF32Type();
-  }
-  Value sum(Body body, bool perRow) {
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, like);
-    SmallVector<utils::IteratorType> kinds(
-        rank, perRow ? utils::IteratorType::parallel
-                     : utils::IteratorType::reduction);
-    kinds.back() =
-        perRow ? utils::IteratorType::reduction : utils::IteratorType::parallel;
-    AffineMap to = perRow
-                       ? b.getMultiDimIdentityMap(rank).dropResult(rank - 1)
-                       : AffineMap::get(rank, 0, b.getAffineDimExpr(rank - 1));
-    ArrayRef<OpFoldResult> kept(sizes);
-    kept = perRow ? kept.drop_back() : kept.take_back();
-    Value empty = tensor::EmptyOp::create(b, loc, kept, statistics());
-    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(statistics()));
-    Value zeros = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
-    return emit(zeros, to, kinds, [&](OpBuilder &inner, ValueRange a) -> Value {
-      Value term = body(inner, a.drop_back());
-      return arith::AddFOp::create(inner, loc, a.back(), term);
-    });
-  }
-  Value emit(Value into, AffineMap to, ArrayRef<utils::IteratorType> kinds,
-             Body body) {
-    maps.push_back(to);
-    Type element = typeOf(into).getElementType();
-    auto loop = linalg::GenericOp::create(
-        b, loc, into.getType(), inputs, into, maps, kinds,
-        [&](OpBuilder &inner, Location, ValueRange arguments) {
-          // Computed in the type of the statistics.
-          SmallVector<Value> wide;
-          for (Value argument : arguments)
-            wide.push_back(argument.getType() == statistics()
-                               ? argument
-                               : arith::ExtFOp::create(inner, loc, statistics(),
-                                                       argument));
-          Value result = body(inner, wide);
-          if (result.getType() != element)
-            result = arith::TruncFOp::create(inner, loc, element, result);
-          linalg::YieldOp::create(inner, loc, result);
-        });
-    maps.pop_back();
-    return loop.getResult(0);
-  }
-
-  OpBuilder &b;
-  Location loc;
-  Value like;
-  int64_t rank;
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
-};
-
-/// Scalar arithmetic in the body of a loop.
-struct Scalars {
-  OpBuilder &b;
-  Location loc;
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
-  Value number(double value, Value like) {
-    return arith::ConstantOp::create(b, loc,
-                                     b.getFloatAttr(like.getType(), value));
-  }
-};
-} // namespace
 
 /// The gradient of a weight: a product of all rows.
 static Value ofWeight(OpBuilder &b, ProjectOp op, Value dy) {

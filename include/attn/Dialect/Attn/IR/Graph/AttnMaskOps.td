@@ -38,10 +38,11 @@ def Attn_MaskFnOp : Attn_GraphOp<"mask_fn", [IsolatedFromAbove,
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator]> {
   let summary = "ends a predicate or a score function";
   let description = [{
-    Gives the region's value for one pair.
+    Gives the region's value for one pair. A score function of
+    `attn.grad_step` gives its derivatives behind it.
   }];
-  let arguments = (ins AnyType:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
 }
 
 #endif

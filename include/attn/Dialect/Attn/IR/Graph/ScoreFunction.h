@@ -17,10 +17,17 @@ mlir::Region *scoreFunctionOf(mlir::Operation *op);
 /// Whether `op` reads an element of a captured tensor or memref.
 bool readsCapture(mlir::Operation *op);
 
-/// Checks the score function of `op`; without one it must capture nothing.
+/// Whether it reads a float of a capture, of which captures are numbered from
+/// 0, whose gradient is asked for.
+bool readsLearned(mlir::Operation *op,
+                  llvm::function_ref<bool(unsigned capture)> isLearned);
+
+/// Checks the score function of `op`; without one it must capture nothing. It
+/// yields a score and so many derivatives.
 llvm::LogicalResult verifyScoreFunction(mlir::Operation *op,
                                         mlir::TypeRange captures,
-                                        mlir::Type score);
+                                        mlir::Type score,
+                                        unsigned derivatives = 0);
 
 using UnresolvedOperands =
     llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand>;
