@@ -213,6 +213,8 @@ KERNELS = {
     "layout": attention(1, 4, 2, 65, 131, 8, 24, "where causal(top_left)", sequence_major=True),
     "bias": attention(1, 2, 2, 33, 70, 8, 8, "where causal(top_left)", bias="2x33x70"),
     "one": attention(1, 1, 1, 1, 1, 2, 3, ""),
+    "one_feature": attention(1, 2, 1, 35, 21, 1, 1, "where causal(top_left)"),
+    "one_value_feature": attention(2, 1, 1, 35, 21, 17, 1, ""),
     "f64": attention(1, 2, 1, 40, 50, 12, 8, "where causal(bottom_right)").replace("f32", "f64"),
 }
 

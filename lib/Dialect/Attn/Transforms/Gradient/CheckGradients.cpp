@@ -52,9 +52,6 @@ static std::string whatHasNoKernel(SdpaGradOp op) {
       !hasKnownSize(op.getQuery(), q.feature) ||
       !hasKnownSize(op.getValue(), v.feature))
     return "an unknown number of heads or features";
-  if (op.getQuery().getType().getDimSize(q.feature) == 1 ||
-      op.getValue().getType().getDimSize(v.feature) == 1)
-    return "heads of one feature";
   return {};
 }
 

@@ -72,12 +72,3 @@ func.func @heads(%q: tensor<?x5x8xf32>, %l: tensor<?x5xf32>) -> tensor<?x5x8xf32
       : (tensor<?x5x8xf32>, tensor<?x5x8xf32>, tensor<?x5x8xf32>, tensor<?x5x8xf32>) -> (tensor<?x5x8xf32>)
   return %g : tensor<?x5x8xf32>
 }
-
-// -----
-
-func.func @one_feature(%q: tensor<5x1xf32>, %l: tensor<5xf32>) -> tensor<5x1xf32> {
-  // expected-error@+1 {{has no kernel on this target for heads of one feature}}
-  %g = attn.sdpa_grad %q, %q, %q scale 0.5 out %q : tensor<5x1xf32> lse %l : tensor<5xf32> cotangents %q wrt ["query"]
-      : (tensor<5x1xf32>, tensor<5x1xf32>, tensor<5x1xf32>, tensor<5x1xf32>) -> (tensor<5x1xf32>)
-  return %g : tensor<5x1xf32>
-}
