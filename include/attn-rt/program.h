@@ -25,6 +25,7 @@ typedef struct {
    * stands in an argument. */
   int64_t shape[ATTN_MAX_RANK];
   const char *symbols[ATTN_MAX_RANK];
+  int32_t optional; /* an argument that is full of zeros where it is left out */
 } attn_rt_port;
 
 /* The kernel's argument struct is { size_t size; attn_tensor ports[num_inputs +

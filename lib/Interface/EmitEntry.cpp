@@ -101,6 +101,12 @@ struct EntryOfKernel {
     return FirstOwn - static_cast<int32_t>(shapes.size());
   }
 
+  /// Begins a function that takes the argument struct.
+  Value begin(CName which, Type result) {
+    Value args = e.begin(e.declare(cName(name, which), result, e.ptr));
+    return fillAbsent(e, name, ports, args);
+  }
+
   /// What the caller chose: a member of attn_rt_call.
   Value loadOfCall(Type type, Value args, int64_t offset) {
     return e.load(type, args, layout.call() + offset);
@@ -248,7 +254,7 @@ void EntryOfKernel::emitKernelCall(Value args, Value threads, Value space,
 }
 
 void EntryOfKernel::emitRun() {
-  Value args = e.begin(e.declare(cName(name, CName::Run), e.i32, e.ptr));
+  Value args = begin(CName::Run, e.i32);
   for (bool ofShapes : {true, false}) {
     Value status = ofShapes ? e.call(checkShapes, args)
                             : firstBroken(e, memory, firstMemoryStatus(), args);
@@ -275,8 +281,7 @@ void EntryOfKernel::emitRun() {
 
 /// Wrong shapes have no work space and no work: both functions return 0 then.
 void EntryOfKernel::emitWorkspaceSize() {
-  Value args =
-      e.begin(e.declare(cName(name, CName::WorkspaceSize), e.i64, e.ptr));
+  Value args = begin(CName::WorkspaceSize, e.i64);
   e.returnIf(e.compare(ICmpPredicate::ne, e.call(checkShapes, args), 0),
              e.constant(e.i64, 0));
   e.returnValue(workspaceBytes(args, threads(args)).second);
@@ -284,7 +289,7 @@ void EntryOfKernel::emitWorkspaceSize() {
 
 void EntryOfKernel::emitFlops() {
   Type f64 = e.b.getF64Type();
-  Value args = e.begin(e.declare(cName(name, CName::Flops), f64, e.ptr));
+  Value args = begin(CName::Flops, f64);
   Value zero = LLVM::ConstantOp::create(e.b, f64, e.b.getF64FloatAttr(0));
   e.returnIf(e.compare(ICmpPredicate::ne, e.call(checkShapes, args), 0), zero);
   e.returnValue(

@@ -52,7 +52,7 @@ static LLVM::GlobalOp makePorts(Emitter &e, StringRef name,
   auto port = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(),
       {e.ptr, e.i32, e.i32, LLVM::LLVMArrayType::get(e.i64, ATTN_MAX_RANK),
-       LLVM::LLVMArrayType::get(e.ptr, ATTN_MAX_RANK)});
+       LLVM::LLVMArrayType::get(e.ptr, ATTN_MAX_RANK), e.i32});
   auto type = LLVM::LLVMArrayType::get(port, ports.size());
   return makeGlobal(e, name + ".ports", type, [&] {
     Aggregate all(e, type);
@@ -61,7 +61,8 @@ static LLVM::GlobalOp makePorts(Emitter &e, StringRef name,
           .set(
               {p.index, 1},
               e.constant(e.i32, findElementType(p.attr.getElementType())->code))
-          .set({p.index, 2}, e.constant(e.i32, p.attr.getRank()));
+          .set({p.index, 2}, e.constant(e.i32, p.attr.getRank()))
+          .set({p.index, 5}, e.constant(e.i32, p.attr.getOptional()));
       for (int64_t dim = 0; dim < p.attr.getRank(); ++dim) {
         all.set({p.index, 3, dim}, e.constant(e.i64, p.attr.getSizes()[dim]));
         if (p.attr.getSizes()[dim] < 0)

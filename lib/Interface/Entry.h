@@ -103,6 +103,10 @@ struct Check {
 std::vector<Check> shapeChecks(llvm::ArrayRef<Port> ports);
 /// Rules for pointers and strides; the shapes are known to be right.
 std::vector<Check> memoryChecks(llvm::ArrayRef<Port> ports);
+/// The argument struct with nothing left out: `args` itself where no port is
+/// optional, else a copy of it.
+mlir::Value fillAbsent(Emitter &emitter, llvm::StringRef kernel,
+                       llvm::ArrayRef<Port> ports, mlir::Value args);
 /// What NAME_info returns: `info`, a JSON object or empty, and the arguments
 /// and results of every kernel of the module.
 std::string infoOfFunctions(mlir::ModuleOp module, llvm::StringRef info);

@@ -138,10 +138,11 @@ std::vector<Check> entry::memoryChecks(ArrayRef<Port> ports) {
                       }});
   };
   for (const Port &port : ports) {
-    add(port, "data is null", [&port](Emitter &e, Value args) {
-      return e.compare(ICmpPredicate::eq,
-                       e.load(e.i64, args, ArgsLayout::data(port)), 0);
-    });
+    if (!port.attr.getOptional())
+      add(port, "data is null", [&port](Emitter &e, Value args) {
+        return e.compare(ICmpPredicate::eq,
+                         e.load(e.i64, args, ArgsLayout::data(port)), 0);
+      });
     int64_t bytes = findElementType(port.attr.getElementType())->bytes;
     if (bytes > 1)
       add(port, "data is not aligned to " + Twine(bytes) + " bytes",

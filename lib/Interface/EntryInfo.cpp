@@ -5,7 +5,8 @@
 //
 //   {"name": "q", "type": "f32", "shape": ["q0", 8, "q2", 64]}
 //
-// A size that a call chooses has a name, and equal names are equal sizes.
+// A size that a call chooses has a name, and equal names are equal sizes. An
+// argument that a caller may leave out has "optional": true.
 #include "Entry.h"
 #include "attn/Interface/KernelSignature.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -19,10 +20,13 @@ static llvm::json::Value portAsJson(PortAttr port) {
   for (auto [size, symbol] : llvm::zip(port.getSizes(), port.getSymbols()))
     shape.push_back(size < 0 ? llvm::json::Value(symbol.getValue())
                              : llvm::json::Value(size));
-  return llvm::json::Object{
+  llvm::json::Object told{
       {"name", port.getName().getValue()},
       {"type", llvm::formatv("{0}", port.getElementType()).str()},
       {"shape", std::move(shape)}};
+  if (port.getOptional())
+    told["optional"] = true;
+  return told;
 }
 
 static llvm::json::Object parseInfo(StringRef info) {

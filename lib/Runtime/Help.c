@@ -24,7 +24,8 @@ static void print_ports(FILE *file, const attn_rt_port *ports, int32_t count,
   for (int32_t i = 0; i < count; ++i) {
     char type[ATTN_RT_LINE];
     attn_rt_format_type(&ports[i], type, sizeof type);
-    fprintf(file, "  %-*s  %s\n", width, ports[i].name, type);
+    fprintf(file, "  %-*s  %s%s\n", width, ports[i].name, type,
+            ports[i].optional ? ", or left out: zeros" : "");
   }
 }
 
@@ -39,7 +40,8 @@ void attn_rt_print_help(FILE *file, const attn_rt_program *program,
   }
   fprintf(file, "usage: %s", argv0);
   for (int32_t i = 0; i < program->num_inputs; ++i)
-    fprintf(file, " %s.npy", program->ports[i].name);
+    fprintf(file, program->ports[i].optional ? " [%s.npy]" : " %s.npy",
+            program->ports[i].name);
   fprintf(file, " [-o FILE]... [options]\n\nRuns the kernel '%s'.\n\n",
           program->name);
   fprintf(file, "arguments:\n");

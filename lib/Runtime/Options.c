@@ -287,7 +287,7 @@ static int check_options(const parser *p) {
   for (int32_t i = 0; i < inputs && !p->options->random; ++i) {
     char type[ATTN_RT_LINE];
     attn_rt_format_type(&program->ports[i], type, sizeof type);
-    if (!files[i])
+    if (!files[i] && !program->ports[i].optional)
       return usage(p, "argument '%s' is missing, expected a file with %s",
                    program->ports[i].name, type);
   }

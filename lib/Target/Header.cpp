@@ -33,6 +33,8 @@ static void printPort(raw_ostream &os, PortAttr port) {
     os << ", one value (rank 0)";
   else
     os << ", shape " << shapeText(port) << ", any strides";
+  if (port.getOptional())
+    os << ";\n   * data may be null, which is a tensor of zeros";
   if (!port.getOverlaps().empty()) {
     os << ";\n   * may be the memory of ";
     llvm::interleave(

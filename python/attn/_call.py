@@ -99,12 +99,12 @@ def _size(size, sizes):
     return sum(int(part) if part.isdigit() else sizes[part] for part in size.split("+"))
 
 
-class Argument(collections.namedtuple("Argument", "name dtype shape")):
+class Argument(collections.namedtuple("Argument", "name dtype shape optional", defaults=[False])):
     """An argument or a result of a kernel.
 
     `dtype` is one of f16, bf16, f32, f64, i1, i32, i64. `shape` has a number
     per dimension, or the name of a size that the call chooses: equal names are
-    equal sizes."""
+    equal sizes. An `optional` argument may be left out, or None: it is 0."""
 
     __slots__ = ()
 
@@ -278,6 +278,7 @@ class Kernel:
         self.arguments = tuple(self._argument(a) for a in signature["arguments"])
         self.results = tuple(self._argument(a) for a in signature["results"])
         self._arity = len(self.arguments)
+        self._may_lack = any(a.optional for a in self.arguments)
         self._names = {a.name: i for i, a in enumerate(self.arguments)}
         self._tuple = collections.namedtuple(
             name + "_results", [r.name + "_" * keyword.iskeyword(r.name) for r in self.results], rename=True)
@@ -300,7 +301,7 @@ class Kernel:
 
     @staticmethod
     def _argument(port):
-        return Argument(port["name"], port["type"], tuple(port["shape"]))
+        return Argument(port["name"], port["type"], tuple(port["shape"]), port.get("optional", False))
 
     def __repr__(self):
         arguments = ", ".join(map(str, self.arguments))
@@ -313,7 +314,7 @@ class Kernel:
         return self.info["specification"]
 
     def __call__(self, *arrays, out=None, threads=0, **named):
-        if named or len(arrays) != self._arity:
+        if named or len(arrays) != self._arity or self._may_lack:
             arrays = self._bind(arrays, named)
         if out is not None:
             return self._call_into(arrays, out, threads)
@@ -348,10 +349,24 @@ class Kernel:
             if self._names[name] < len(arrays):
                 raise TypeError(f"{self.name} got {name!r} twice")
             bound[self._names[name]] = array
-        missing = [a.name for a in self.arguments[len(arrays):] if a.name not in named]
+        missing = [a.name for a in self.arguments[len(arrays):] if a.name not in named and not a.optional]
         if missing:
             raise TypeError(f"{self.name} needs {', '.join(missing)}")
-        return tuple(bound)
+        return tuple(self._filled(bound) if self._may_lack else bound)
+
+    def _filled(self, arrays):
+        """Zeros in the place of optional arguments that are left out."""
+        sizes = {}
+        for port, array in zip(self.arguments, arrays):
+            sizes.update(zip(port.shape, getattr(array, "shape", ())))
+        return [self._zeros(port, sizes) if array is None and port.optional else array for port, array in zip(self.arguments, arrays)]
+
+    def _zeros(self, port, sizes):
+        unknown = [s for s in port.shape if isinstance(s, str) and s not in sizes]
+        if unknown:
+            raise TypeError(f"{self.name} needs {port.name}, since no other argument has the size {unknown[0]}")
+        shape = [sizes[s] if isinstance(s, str) else s for s in port.shape]
+        return np.lib.stride_tricks.as_strided(np.zeros(1, numpy_dtype(port.dtype)), shape, [0] * len(shape))
 
     def _plan(self, arrays):
         """How arrays of these types lend their memory, and what results are."""

@@ -54,7 +54,7 @@ static double add_flops(const void *data) {
   return 2.0 * (double)(args->a.shape[0] * args->a.shape[1]);
 }
 
-#define MATRIX(name) {name, ATTN_F32, 2, {-1, -1}, {"a0", "a1"}}
+#define MATRIX(name) {name, ATTN_F32, 2, {-1, -1}, {"a0", "a1"}, 0}
 #define ADD_PROGRAM(ports)                                                     \
   {"add",        2,       2,         ports, add_run, add_workspace_size,       \
    add_strerror, no_info, add_flops, NULL}
@@ -88,11 +88,12 @@ static size_t no_workspace(const void *args) {
   return 0;
 }
 
-static const attn_rt_port mixed_ports[] = {{"x", ATTN_BF16, 1, {4}, {NULL}},
-                                           {"h", ATTN_F16, 1, {4}, {NULL}},
-                                           {"i", ATTN_I32, 1, {-1}, {"i0"}},
-                                           {"m", ATTN_BOOL, 1, {-1}, {"i0"}},
-                                           {"copy", ATTN_F32, 1, {16}, {NULL}}};
+static const attn_rt_port mixed_ports[] = {
+    {"x", ATTN_BF16, 1, {4}, {NULL}, 0},
+    {"h", ATTN_F16, 1, {4}, {NULL}, 0},
+    {"i", ATTN_I32, 1, {-1}, {"i0"}, 0},
+    {"m", ATTN_BOOL, 1, {-1}, {"i0"}, 0},
+    {"copy", ATTN_F32, 1, {16}, {NULL}, 0}};
 const attn_rt_program mixed_program = {
     "mixed",      4,       1,         mixed_ports, mixed_run, no_workspace,
     add_strerror, no_info, add_flops, NULL};

@@ -13,6 +13,7 @@ struct PortText {
   SmallVector<int64_t> sizes;
   SmallVector<StringAttr> symbols, overlaps;
   SmallVector<ArrayAttr> notEmpty;
+  bool optional = false;
 };
 } // namespace
 
@@ -69,7 +70,9 @@ Attribute PortAttr::parse(AsmParser &parser, Type) {
     if (succeeded(parser.parseOptionalKeyword("not_empty"))) {
       if (parseNotEmpty(parser, port))
         return {};
-    } else if (parser.parseKeyword("overlaps", " or 'not_empty'") ||
+    } else if (succeeded(parser.parseOptionalKeyword("optional"))) {
+      port.optional = true;
+    } else if (parser.parseKeyword("overlaps", ", 'not_empty' or 'optional'") ||
                parseNames(parser, port.overlaps)) {
       return {};
     }
@@ -80,7 +83,7 @@ Attribute PortAttr::parse(AsmParser &parser, Type) {
       [&] { return parser.emitError(loc); }, parser.getContext(),
       StringAttr::get(parser.getContext(), port.name), input,
       ArrayRef(port.sizes), ArrayRef(port.symbols), type,
-      ArrayRef(port.notEmpty), ArrayRef(port.overlaps));
+      ArrayRef(port.notEmpty), ArrayRef(port.overlaps), port.optional);
 }
 
 static void printNames(AsmPrinter &printer, ArrayRef<StringAttr> names) {
@@ -113,16 +116,18 @@ void PortAttr::print(AsmPrinter &printer) const {
     printer << ", overlaps ";
     printNames(printer, getOverlaps());
   }
+  if (getOptional())
+    printer << ", optional";
   printer << '>';
 }
 
 // TableGen gives a verifier as many parameters as the attribute has.
 LogicalResult PortAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                               StringAttr, bool, ArrayRef<int64_t> sizes,
+                               StringAttr, bool input, ArrayRef<int64_t> sizes,
                                ArrayRef<StringAttr> symbols,
                                RankedTensorType type,
                                ArrayRef<ArrayAttr> notEmpty,
-                               ArrayRef<StringAttr>) {
+                               ArrayRef<StringAttr>, bool optional) {
   size_t rank = type.getRank();
   if (sizes.size() != rank || symbols.size() != rank)
     return emitError() << "expects a size for each of " << rank
@@ -134,6 +139,8 @@ LogicalResult PortAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   for (ArrayAttr readers : notEmpty)
     if (!llvm::all_of(readers, llvm::IsaPred<StringAttr>))
       return emitError() << "expects names of sizes, but got " << readers;
+  if (optional && !input)
+    return emitError() << "expects 'optional' of an argument";
   return success();
 }
 

@@ -104,7 +104,8 @@ def Attn_PortAttr : Attn_Attr<"Port", "port"> {
 
     A tensor with `not_empty` has an element wherever, for one of its lists, all
     sizes of that list are above 0. A result may be the memory of the arguments
-    that `overlaps` names.
+    that `overlaps` names. An `optional` argument is full of zeros where the
+    caller leaves it out.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "bool":$input,
       ArrayRefParameter<"int64_t", "-1 where it has a name">:$sizes,
@@ -112,12 +113,15 @@ def Attn_PortAttr : Attn_Attr<"Port", "port"> {
           $symbols,
       "::mlir::RankedTensorType":$type,
       OptionalArrayRefParameter<"::mlir::ArrayAttr">:$not_empty,
-      OptionalArrayRefParameter<"::mlir::StringAttr">:$overlaps);
+      OptionalArrayRefParameter<"::mlir::StringAttr">:$overlaps,
+      DefaultValuedParameter<"bool", "false">:$optional);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// The function's attribute.
     static constexpr ::llvm::StringLiteral functionAttr = "attn.ports";
+    /// That of an argument that a caller may leave out.
+    static constexpr ::llvm::StringLiteral optionalAttr = "attn.optional";
     /// Those of `function`; none where it has no such attribute.
     static ::std::vector<PortAttr> of(::mlir::Operation *function);
 

@@ -20,7 +20,8 @@
 //   }
 //
 // d_out is the derivative of some number, the loss, by `out`; d_q is that by
-// `q`. There is one for every float result that depends on what is learned.
+// `q`. There is one for every float result that depends on what is learned; a
+// caller may leave it out, and it is 0 then (attn.optional).
 //
 // Residuals are what the gradient needs of the forward pass and what is dear to
 // compute: results of attn.sdpa (out and the logarithm of each row's sum),
@@ -157,11 +158,13 @@ void Pair::addCotangents(Adjoints &adjoints) {
     if (!adjoints.isActive(result))
       continue;
     unsigned position = gradient.getNumArguments();
-    NamedAttribute name(StringAttr::get(gradient.getContext(), nameAttr),
-                        unique("d_" + resultName(i)));
-    (void)gradient.insertArgument(
-        position, result.getType(),
-        DictionaryAttr::get(gradient.getContext(), name), result.getLoc());
+    Builder b(gradient.getContext());
+    NamedAttribute attributes[] = {
+        {b.getStringAttr(nameAttr), unique("d_" + resultName(i))},
+        {b.getStringAttr(PortAttr::optionalAttr), b.getUnitAttr()}};
+    (void)gradient.insertArgument(position, result.getType(),
+                                  b.getDictionaryAttr(attributes),
+                                  result.getLoc());
     adjoints.add(result, gradient.getArgument(position));
   }
 }

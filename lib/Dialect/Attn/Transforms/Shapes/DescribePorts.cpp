@@ -58,11 +58,12 @@ struct Port {
   SmallVector<int64_t> sizes{};
   SmallVector<StringAttr> symbols{}, overlaps{};
   SmallVector<ArrayAttr> notEmpty{};
+  bool optional = false;
 
   PortAttr attr() const {
     MLIRContext *context = type.getContext();
     return PortAttr::get(context, StringAttr::get(context, name), input, sizes,
-                         symbols, type, notEmpty, overlaps);
+                         symbols, type, notEmpty, overlaps, optional);
   }
 };
 
@@ -86,6 +87,16 @@ struct DescribePorts : attn::impl::DescribePortsBase<DescribePorts> {
         return signalPassFailure();
   }
 };
+
+/// Whether a caller may leave the value out.
+bool isOptional(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               : nullptr;
+  return function &&
+         function.getArgAttr(argument.getArgNumber(), PortAttr::optionalAttr);
+}
 
 /// Names dimensions in the order of their first use.
 struct PortWriter {
@@ -130,6 +141,7 @@ struct PortWriter {
 
   Port describe(StringRef name, Value value, bool input) {
     Port port{name.str(), cast<RankedTensorType>(value.getType()), input};
+    port.optional = input && isOptional(value);
     for (int64_t i = 0; i < port.type.getRank(); ++i) {
       int64_t size = classes.sizeOf({value, i});
       port.sizes.push_back(size);
