@@ -37,6 +37,7 @@
 // function, and no attn.gradient. Refused: a gradient by something else than a
 // tensor of floats, and at the op one whose derivative is not known.
 #include "Adjoints.h"
+#include "NameSizes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -88,7 +89,7 @@ private:
 
   func::FuncOp function, forward, gradient;
   IRMapping toGradient;                   ///< from `forward`
-  llvm::DenseMap<Value, Value> toForward; ///< and back
+  llvm::DenseMap<Value, Value> toForward; ///< and back, of all arguments
   SmallVector<unsigned> learned;          ///< arguments
   SmallVector<Operation *> forwardOps;    ///< in `gradient`
   SmallVector<Value> results;             ///< of `forward`, in `gradient`
@@ -166,6 +167,7 @@ void Pair::addCotangents(Adjoints &adjoints) {
                                   b.getDictionaryAttr(attributes),
                                   result.getLoc());
     adjoints.add(result, gradient.getArgument(position));
+    toForward[gradient.getArgument(position)] = toForward.lookup(result);
   }
 }
 
@@ -242,6 +244,7 @@ void Pair::addResidual(Value value) {
                                 DictionaryAttr::get(context, attributes),
                                 value.getLoc());
   value.replaceAllUsesWith(gradient.getArgument(position));
+  toForward[gradient.getArgument(position)] = toForward.lookup(value);
 }
 
 /// Ops that the gradient needs stay if they are cheap; of others the results
@@ -298,7 +301,7 @@ LogicalResult Pair::make() {
     return failure();
   returnGradients(adjoints);
   keepResiduals();
-  return success();
+  return nameSizes(forward, gradient, toForward);
 }
 
 void Pair::keep(StringRef only) {

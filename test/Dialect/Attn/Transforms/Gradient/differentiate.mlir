@@ -11,7 +11,7 @@
 // CHECK-SAME:    -> (tensor<?x8xf32> {attn.name = "o"}, tensor<?xf32> {attn.name = "residual_0"})
 // CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.sdpa {{.*}} where causal(top_left) returning(out, lse)
 // CHECK-NEXT:    return %[[O]], %[[L]]
-// CHECK:       func.func @attention_gradient(%[[Q:.*]]: tensor<?x8xf32> {attn.name = "q"}, %[[K:.*]]: tensor<?x8xf32> {attn.name = "k"}, %[[V:.*]]: tensor<?x8xf32> {attn.name = "v"}, %[[O:.*]]: tensor<?x8xf32> {attn.name = "o"}, %[[L:.*]]: tensor<?xf32> {attn.name = "residual_0"}, %[[D:.*]]: tensor<?x8xf32> {attn.name = "d_o", attn.optional})
+// CHECK:       func.func @attention_gradient(%[[Q:.*]]: tensor<?x8xf32> {attn.name = "q", attn.sizes = ["q0", ""]}, %[[K:.*]]: tensor<?x8xf32> {attn.name = "k", attn.sizes = ["k0", ""]}, %[[V:.*]]: tensor<?x8xf32> {attn.name = "v", attn.sizes = ["k0", ""]}, %[[O:.*]]: tensor<?x8xf32> {attn.name = "o", attn.sizes = ["q0", ""]}, %[[L:.*]]: tensor<?xf32> {attn.name = "residual_0", attn.sizes = ["q0"]}, %[[D:.*]]: tensor<?x8xf32> {attn.name = "d_o", attn.optional, attn.sizes = ["q0", ""]})
 // CHECK-SAME:    -> (tensor<?x8xf32> {attn.name = "d_q"}, tensor<?x8xf32> {attn.name = "d_v"})
 // CHECK-NEXT:    %[[G:.*]]:2 = attn.sdpa_grad %[[Q]], %[[K]], %[[V]] scale 5.000000e-01 where causal(top_left) out %[[O]] : tensor<?x8xf32> lse %[[L]] : tensor<?xf32> cotangents %[[D]] wrt ["query", "value"]
 // CHECK-NEXT:    return %[[G]]#0, %[[G]]#1
