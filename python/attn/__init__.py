@@ -14,6 +14,7 @@ from ._attention import Attention, attention, flex_attention
 from ._call import Argument, Error
 from ._capture import array, constant
 from ._driver import cache_folder, clear_cache
+from ._gradient import value_and_grad
 from ._graph import (ElementType, Function, Tensor, TensorType, alibi, bf16, bias, context, f16, f32, f64, function, i1, i32,
                      i64, mask, merge_heads, project, rms_norm, rope, scores, score_mod, sigmoid, softcap, softmax, split_heads,
                      subtract_weights, tensor_function as _tensor_function)
@@ -31,5 +32,5 @@ __all__ = [
     "bias", "block", "cache_folder", "causal", "chunked", "clear_cache", "compile", "constant", "context", "dilated", "document",
     "f16", "f32", "f64", "flex_attention", "function", "i1", "i32", "i64", "key_length", "mask", "mask_function", "merge_heads",
     "prefix", "project", "rms_norm", "rope", "score_mod", "scores", "sigmoid", "sink", "softcap", "softmax", "split_heads",
-    "subtract_weights", "tree", "window", *_FUNCTIONS,
+    "subtract_weights", "tree", "value_and_grad", "window", *_FUNCTIONS,
 ]

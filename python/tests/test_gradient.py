@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Gradients from Python, against differences in f64."""
+import numpy as np
+import pytest
+
+import attn
+
+
+@attn.function
+def layer(x: attn.f64["batch", "words", 8], w: attn.f64[8, 8]):
+    q, k, v = (attn.split_heads(attn.project(x, w), 2) for _ in range(3))
+    scores = attn.mask(attn.scores(q, k) * 0.5, attn.causal())
+    return x + attn.merge_heads(attn.context(attn.softmax(scores), v))
+
+
+@pytest.fixture
+def arrays(rng):
+    return rng.standard_normal((2, 5, 8)), rng.standard_normal((8, 8)) / 3
+
+
+def slope(f, arrays, directions, cotangent, h=1e-5):
+    at = lambda s: (f(*(a + s * h * d for a, d in zip(arrays, directions))) * cotangent).sum()
+    return (at(1) - at(-1)) / (2 * h)
+
+
+def test_a_function(arrays, rng):
+    out, gradient = attn.value_and_grad(layer)(*arrays)
+    np.testing.assert_allclose(out, layer(*arrays), rtol=1e-12, atol=1e-12)
+    cotangent = rng.standard_normal(out.shape)
+    d = gradient(cotangent)
+    assert d._fields == ("d_x", "d_w")
+    directions = [rng.standard_normal(a.shape) for a in arrays]
+    got = sum((g * v).sum() for g, v in zip(d, directions))
+    assert abs(got - slope(layer, arrays, directions, cotangent)) < 1e-7
+
+
+
+def test_one_argument_gives_one_array(arrays):
+    out, gradient = attn.value_and_grad(layer, wrt="w")(*arrays)
+    assert gradient(np.ones_like(out)).shape == (8, 8)
+
+
+def test_a_cotangent_that_is_left_out(rng):
+    pair = attn.value_and_grad(attn.attention(attn.causal(), heads=2, dim=8, dtype="f64", returns=("out", "lse")), wrt=("q", "k"))
+    q, k, v = (rng.standard_normal((1, 2, 6, 8)) for _ in range(3))
+    results, gradient = pair(q, k, v)
+    zero = np.zeros_like(results.lse)
+    for a, b in zip(gradient(results.out), gradient(results.out, zero)):
+        assert np.array_equal(a, b)
+    assert np.abs(gradient(lse=zero + 1).d_q).max() > 1e-3
+    with pytest.raises(TypeError, match="expected the derivative of the loss by out or lse"):
+        gradient()
+    with pytest.raises(TypeError, match="has no result 'weights' with a gradient"):
+        gradient(weights=zero)
+
+
+def test_what_is_refused():
+    with pytest.raises(TypeError, match="wrt: layer has no argument 'y', only x, w"):
+        attn.value_and_grad(layer, wrt=("y",))
+    with pytest.raises(TypeError, match="expected a kernel"):
+        attn.value_and_grad(lambda x: x)
+    with pytest.raises(attn.Error, match="expects attn.gradient on tensors of floats"):
+        attn.value_and_grad(attn.attention(attn.key_length("lengths"), heads=2, dim=8), wrt=("lengths",))
