@@ -28,6 +28,7 @@
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Schedule/Passes.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -50,6 +51,9 @@ static constexpr int64_t wholeCache = int64_t(1) << 40;
 
 /// No sequence is longer.
 static constexpr int64_t longestSequence = int64_t(1) << 31;
+
+/// Columns of a tile of sums.
+static constexpr int64_t tileLanes = 16;
 
 /// The most queries per head for which kind prefill splits keys.
 static constexpr int64_t prefillSplitQueries = 1024;
@@ -108,13 +112,20 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     const PrefillSizes &sizes = prefillSizes(target, kernel);
     int64_t bytes = isF64 ? 8 : 4;
     bool tiles = kernel.products == Products::Amx;
-    int64_t lanes = tiles ? 16 : target.getLanes() * 4 / bytes;
+    int64_t lanes = tiles ? tileLanes : target.getLanes() * 4 / bytes;
     int64_t queryBlock = lanes * sizes.vectors, queries = sizes.queries;
     if (narrow && !kernel.masked && !tiles && target.getLanes() >= 16)
       queries = 192;
     return prefillSchedule(
         sizes, lanes, queryTile(kernel.queries, queryBlock, queries),
         keysOfTile(kernel, sizes, dim, bytes, queryBlock), kernel.products);
+  }
+
+  /// How numbers of bf16 are multiplied, by tiles where these are filled.
+  Products productsOfBF16(bool fillsTiles = true) {
+    if (target.getProducts() == Products::Amx && fillsTiles)
+      return Products::Amx;
+    return target.getPairChains() > 0 ? Products::Dot : Products::Fma;
   }
 
   /// Whether padding less than doubles the products of tiles.
@@ -214,11 +225,8 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     kernel.masked = op.getMaskAttr() && !op.seesLeadingKeys();
     kernel.queries = q.getDimSize(op.queryDims().sequence);
     kernel.products = Products::Fma;
-    if (bf16 && target.getProducts() == Products::Amx &&
-        fillsTiles(keyDim, valueDim))
-      kernel.products = Products::Amx;
-    else if (bf16 && target.getPairChains() > 0)
-      kernel.products = Products::Dot;
+    if (bf16)
+      kernel.products = productsOfBF16(fillsTiles(keyDim, valueDim));
     bool narrow = q.getElementType().getIntOrFloatBitWidth() < 32 ||
                   v.getElementType().getIntOrFloatBitWidth() < 32;
     CPUScheduleAttr chosen = prefill(kernel, std::max(keyDim, valueDim),
@@ -246,12 +254,20 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                    dim, element.isF64());
   }
 
-  CPUScheduleAttr project(Type element) {
-    const ProjectSizes &sizes = projectSizes(target);
-    int64_t wide = element.isF64() ? 2 : 1, unit = sizes.rows;
-    return prefillSchedule({sizes.rows, sizes.vectors, sizes.unroll, 0},
-                           target.getLanes() / wide, sizes.tileRows,
-                           sizes.depth / wide / unit * unit, Products::Fma);
+  CPUScheduleAttr project(ProjectOp op) {
+    auto isBF16 = [](Value matrix) {
+      return getElementTypeOrSelf(matrix).isBF16();
+    };
+    Products products = Products::Fma;
+    if (isBF16(op.getInput()) && isBF16(op.getWeight()))
+      products = productsOfBF16();
+    const ProjectSizes &sizes = projectSizes(target, products);
+    int64_t wide = op.getType().getElementType().isF64() ? 2 : 1;
+    int64_t lanes =
+        products == Products::Amx ? tileLanes : target.getLanes() / wide;
+    return prefillSchedule(
+        {sizes.rows, sizes.vectors, sizes.unroll, 0}, lanes, sizes.tileRows,
+        sizes.depth / wide / sizes.rows * sizes.rows, products);
   }
 
   void runOnOperation() override {
@@ -266,7 +282,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     });
     getOperation()->walk([&](ProjectOp op) {
       if (!op.getScheduleAttr())
-        op.setScheduleAttr(project(op.getType().getElementType()));
+        op.setScheduleAttr(project(op));
     });
     getOperation()->walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op).Case<MergeStatesOp, FinalizeStateOp>(

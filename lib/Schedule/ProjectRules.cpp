@@ -31,7 +31,18 @@ static constexpr ProjectRule projectRules[] = {
 };
 // clang-format on
 
-const ProjectSizes &schedule::projectSizes(TargetAttr target) {
+/// Tiles: 32 rows x 2 x 16 columns. A panel of 512 rows of the weight stays in
+/// the level-1 cache while the rows of a tile come from the level-2 cache.
+static constexpr ProjectSizes tilesOfBF16{32, 2, 1, 256, 512};
+/// Pairs, of which a register holds as many as numbers of f32.
+static constexpr ProjectSizes pairsOfBF16{8, 3, 4, 96, 2048};
+
+const ProjectSizes &schedule::projectSizes(TargetAttr target,
+                                           Products products) {
+  if (products == Products::Amx)
+    return tilesOfBF16;
+  if (products == Products::Dot)
+    return pairsOfBF16;
   auto fits = [&](const ProjectRule &rule) {
     return target.getRegisters() >= rule.registers &&
            target.getLanes() >= rule.lanes;

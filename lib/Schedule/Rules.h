@@ -36,7 +36,7 @@ const PrefillSizes &prefillSizes(TargetAttr target,
 struct ProjectSizes {
   int64_t rows, vectors, unroll, tileRows, depth;
 };
-const ProjectSizes &projectSizes(TargetAttr target);
+const ProjectSizes &projectSizes(TargetAttr target, Products products);
 
 /// What a kernel of kind decode computes.
 struct DecodeKernel {

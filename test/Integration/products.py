@@ -83,11 +83,16 @@ def cases():
         yield "each", False, False, "linalg", types
 
 
-def run(case, size, target, rng, all_sizes=SIZES):
+# Of pairs and tiles of bf16: an odd K, the last pair, group of pairs, panel and block; more than a step, a tile and a few panels.
+BF16 = ((1, 1, 1), (5, 7, 9), (13, 33, 47), (16, 31, 48), (17, 32, 49), (33, 63, 64), (97, 40, 100), (2, 0, 3), (600, 64, 33), (40, 1025, 50),
+        (16, 70, 2100), (4, 300, 800))
+
+
+def run(case, size, target, rng, all_sizes=SIZES, flags=()):
     batch, transposed, unknown, form, types = case
     text, x, w, y = specification(*case, size)
     with tempfile.TemporaryDirectory() as folder:
-        kernel = load_kernel(text, folder, target=target)
+        kernel = load_kernel(text, folder, target=target, flags=flags)
         sizes = [size] if not unknown else all_sizes
         for m, k, n in sizes:
             _, xs, ws, ys = specification(batch, transposed, False, form, types, (m, k, n))
@@ -103,11 +108,33 @@ def run(case, size, target, rng, all_sizes=SIZES):
     return len(sizes)
 
 
+def bf16_cases():
+    """Inputs and weights of bf16, which processors multiply in pairs or tiles."""
+    same, wide = ("bf16",) * 3, ("bf16", "bf16", "f32")
+    yield "", False, True, "project", same
+    yield "", True, True, "linalg", wide
+    yield "shared", False, True, "added", wide
+    yield "each", True, True, "project", same
+    yield "each", False, True, "linalg", wide
+    for size in ((5, 7, 9), (17, 65, 49), (600, 70, 40)):
+        yield "", False, False, "project", same, size
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--target", default="native")
-    arguments = parser.parse_args()
+    parser.add_argument("--element", choices=["bf16"], help="only products of this type")
+    arguments, flags = parser.parse_known_args()
     rng, count, failures = np.random.default_rng(5), 0, []
+    for *case, size in ((*case, BF16[0])[:6] for case in bf16_cases()):
+        try:
+            count += run(tuple(case), size, arguments.target, rng, BF16, flags)
+        except (AssertionError, RuntimeError) as error:
+            failures.append(str(error))
+            print("FAILED", error)
+    if arguments.element:
+        print(f"{count} products agree, {len(failures)} kernels do not")
+        sys.exit(bool(failures) or count < 50)
     for i, case in enumerate(cases()):
         for size in SIZES if not case[2] and case[4][0] == "f32" and i < 4 else (SIZES[i % len(SIZES)],):
             try:

@@ -9,6 +9,15 @@
 // NEON: attn.project {{.*}}schedule<lanes = 4, rows = 4, vectors = 5, query_tile = 100, key_tile = 1024,
 // AVX512: attn.project {{.*}}schedule<lanes = 16, rows = 8, vectors = 3, query_tile = 96, key_tile = 1024,
 // AVX512: attn.project {{.*}}schedule<lanes = 8, rows = 8, vectors = 3, query_tile = 96, key_tile = 512,
+// Of bf16 they multiply pairs or tiles, where input and weight are of it.
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=6,products=dot --attn-assign-schedule | FileCheck %s --check-prefix=PAIRS
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,products=amx --attn-assign-schedule | FileCheck %s --check-prefix=TILES
+// PAIRS-LABEL: @bf16
+// PAIRS: attn.project {{.*}}schedule<lanes = 16, rows = 8, vectors = 3, query_tile = 96, key_tile = 2048, unroll = 4, prefetch = 2, products = dot>
+// PAIRS: attn.project {{.*}}schedule<{{.*}}key_tile = 1024, unroll = 4, prefetch = 2>
+// TILES-LABEL: @bf16
+// TILES: attn.project {{.*}}schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 512, unroll = 1, prefetch = 2, products = amx>
+// TILES: attn.project {{.*}}schedule<{{.*}}key_tile = 1024, unroll = 4, prefetch = 2>
 func.func @f(%x: tensor<2x4xf32>, %w: tensor<4x6xf32>, %b: tensor<6xf32>) -> tensor<2x6xf32> {
   %y = attn.project %x, %w, %b : (tensor<2x4xf32>, tensor<4x6xf32>, tensor<6xf32>) -> tensor<2x6xf32>
   return %y : tensor<2x6xf32>
@@ -16,4 +25,9 @@ func.func @f(%x: tensor<2x4xf32>, %w: tensor<4x6xf32>, %b: tensor<6xf32>) -> ten
 func.func @f64(%x: tensor<2x4xf64>, %w: tensor<4x6xf64>) -> tensor<2x6xf64> {
   %y = attn.project %x, %w : (tensor<2x4xf64>, tensor<4x6xf64>) -> tensor<2x6xf64>
   return %y : tensor<2x6xf64>
+}
+func.func @bf16(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %f: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xbf16>) {
+  %y = attn.project %x, %w : (tensor<2x4xbf16>, tensor<4x4xbf16>) -> tensor<2x4xf32>
+  %z = attn.project %x, %f : (tensor<2x4xbf16>, tensor<4x4xf32>) -> tensor<2x4xbf16>
+  return %y, %z : tensor<2x4xf32>, tensor<2x4xbf16>
 }

@@ -9,7 +9,7 @@
 //          %s = vector.contract %x, %y, %c : .. into vector<16x16xf32>
 //          vector.store %s, %state[%r, %c0]
 // After, with `amx` (intrinsics llvm.x86.NAME.internal):
-//          %x = tileloadd64 of %k
+//          %x = tileloadd64 of %k (tileloaddt164, if it is nontemporal)
 //          %y = tileloadd64 of %state
 //          %s = tdpbf16ps %c, %x, %y
 //          tilestored64 %s
@@ -126,7 +126,7 @@ struct LowerLoad : OpConversionPattern<vector::LoadOp> {
       return rewriter.notifyMatchFailure(op, "tiles are parts of matrices");
     TileEmitter e{rewriter, op.getLoc()};
     rewriter.replaceOp(
-        op, e.call("tileloadd64",
+        op, e.call(op.getNontemporal() ? "tileloaddt164" : "tileloadd64",
                    e.place(adaptor.getBase(), adaptor.getIndices())));
     return success();
   }
@@ -231,7 +231,8 @@ static vector::LoadOp loadOf(Value operand, Operation *product) {
       load.getMemRefType().getRank() != 2)
     return {};
   for (Operation *op = load; op != product; op = op->getNextNode())
-    if (!isMemoryEffectFree(op) && !hasSingleEffect<MemoryEffects::Read>(op))
+    if (!isMemoryEffectFree(op) && !isa<memref::PrefetchOp>(op) &&
+        !hasSingleEffect<MemoryEffects::Read>(op))
       return {};
   return load;
 }
@@ -320,6 +321,25 @@ static void storeRows(vector::StoreOp op) {
   op.erase();
 }
 
+/// A load of several rows that is used becomes one of each.
+static void loadRows(vector::LoadOp op) {
+  OpBuilder b(op);
+  auto row = VectorType::get(op.getType().getShape().drop_front(),
+                             op.getType().getElementType());
+  Value result =
+      arith::ConstantOp::create(b, op.getLoc(), b.getZeroAttr(op.getType()));
+  for (int64_t r = 0; r < tileSize; ++r) {
+    Value at = arith::AddIOp::create(
+        b, op.getLoc(), op.getIndices()[0],
+        arith::ConstantIndexOp::create(b, op.getLoc(), r));
+    Value one = vector::LoadOp::create(b, op.getLoc(), row, op.getBase(),
+                                       ValueRange{at, op.getIndices()[1]});
+    result = vector::InsertOp::create(b, op.getLoc(), one, result, r);
+  }
+  op.replaceAllUsesWith(result);
+  op.erase();
+}
+
 static LogicalResult useLoops(ModuleOp module) {
   SmallVector<Product> products;
   WalkResult known = module.walk([&](vector::ContractionOp op) {
@@ -349,6 +369,12 @@ static LogicalResult useLoops(ModuleOp module) {
     if (llvm::any_of(op->getResultTypes(), fillsTile) && isOpTriviallyDead(op))
       op->erase();
   });
+  SmallVector<vector::LoadOp> loads;
+  module.walk([&](vector::LoadOp op) {
+    if (fillsTile(op.getType()) && op.getMemRefType().getRank() == 2)
+      loads.push_back(op);
+  });
+  llvm::for_each(loads, loadRows);
   return success();
 }
 

@@ -12,14 +12,7 @@ Value cpu::pairCount(KernelBuilder &k, Value count) {
 
 Value cpu::loadBF16(KernelBuilder &k, Value memref, Value row, Value column,
                     Value mask) {
-  auto type = VectorType::get(k.lanes, k.builder.getBF16Type());
-  Values position{row, column};
-  if (!mask)
-    return vector::LoadOp::create(k.builder, k.loc, type, memref, position);
-  Value zero =
-      arith::ConstantOp::create(k.builder, k.loc, k.builder.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(k.builder, k.loc, type, memref, position,
-                                      mask, zero);
+  return k.loadStored(memref, row, column, mask);
 }
 
 Value cpu::loadPairs(KernelBuilder &k, Value memref, Value row, Value column,
@@ -27,6 +20,11 @@ Value cpu::loadPairs(KernelBuilder &k, Value memref, Value row, Value column,
   KernelBuilder wide = k.withLanes(2 * k.lanes);
   return vector::BitCastOp::create(k.builder, k.loc, k.vectorType,
                                    loadBF16(wide, memref, row, column, mask));
+}
+
+Value cpu::asNumbers(KernelBuilder &k, Value pairs) {
+  auto type = VectorType::get(2 * k.lanes, k.builder.getBF16Type());
+  return vector::BitCastOp::create(k.builder, k.loc, type, pairs);
 }
 
 Value cpu::broadcastPair(KernelBuilder &k, Value memref, Value row,

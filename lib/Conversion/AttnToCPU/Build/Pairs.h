@@ -19,6 +19,9 @@ Value loadBF16(KernelBuilder &k, Value memref, Value row, Value column,
 Value loadPairs(KernelBuilder &k, Value memref, Value row, Value column,
                 Value mask);
 
+/// Pairs as the numbers that they hold.
+Value asNumbers(KernelBuilder &k, Value pairs);
+
 /// The numbers [row][column] and [row][column + 1] in every lane.
 Value broadcastPair(KernelBuilder &k, Value memref, Value row, Value column);
 /// The number [row][column] and 0, as a scalar.

@@ -9,8 +9,12 @@
 namespace attn::cpu {
 
 Value zeroTile(KernelBuilder &k);
-/// The pairs from [row][column] on, of a matrix of bf16 or of pairs (f32).
-Value loadTile(KernelBuilder &k, Value matrix, Value row, Value column);
+/// The pairs from [row][column] on, of a matrix of bf16 or of pairs (f32). What
+/// `passes` is used once, and does not drive others out of the level-1 cache.
+Value loadTile(KernelBuilder &k, Value matrix, Value row, Value column,
+               bool passes = false);
+/// Sums, from [row][column] on.
+Value loadSums(KernelBuilder &k, Value matrix, Value row, Value column);
 /// Sums, to [row][column] and behind.
 void storeTile(KernelBuilder &k, Value tile, Value matrix, Value row,
                Value column);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ProjectBlock.h"
+#include "Build/Pairs.h"
+#include "Build/TileProducts.h"
 #include "PackPanels.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,7 +28,7 @@ BlockBuilder::BlockBuilder(KernelBuilder &k, const ProjectOperands &operands,
       captures(operands.captures),
       sums(sizes.block ? operands.scratch.back() : Value()),
       rows(sizeOf(k, out, 0)), width(sizeOf(k, out, 1)),
-      depth(sizeOf(k, operands.input, 1)) {}
+      depth(panelRows(k, sizeOf(k, operands.input, 1))) {}
 
 /// The columns of vector `v` that exist; null: all.
 Value BlockBuilder::maskOf(const SumBlock &block, int64_t v) {
@@ -159,6 +161,16 @@ void BlockBuilder::finish(const SumBlock &block, const RegisterTile &acc) {
   k.choose(k.less(k.add(block.begin, block.steps), depth), wait, last);
 }
 
+/// Vector `v` of a row of a panel, as pairs where it holds these.
+Value BlockBuilder::loadSource(const Source &source, Value d, int64_t v) {
+  Value row = k.add(source.row, d), column = k.add(source.column, v * k.lanes);
+  bool inNumbers =
+      cast<MemRefType>(source.matrix.getType()).getElementType().isBF16();
+  if (k.schedule.usesDot() && inNumbers)
+    return loadPairs(k, source.matrix, row, k.mul(column, 2), Value());
+  return k.load(source.matrix, row, column);
+}
+
 void BlockBuilder::multiply(const SumBlock &block, Value matrix,
                             ArrayRef<Value> rowsOf, Value first) {
   RegisterTile acc = k.multiply(
@@ -169,8 +181,74 @@ void BlockBuilder::multiply(const SumBlock &block, Value matrix,
       [&](Value d, int64_t v) {
         if (v == 0 && block.ahead)
           block.ahead(d);
-        return k.load(block.source.matrix, k.add(block.source.row, d),
-                      k.add(block.source.column, v * k.lanes));
+        return loadSource(block.source, d, v);
       });
   finish(block, acc);
+}
+
+// --- tiles ---
+
+/// The sums of tiles, row by row, with what follows them.
+void BlockBuilder::writeSums(const SumBlock &block, Value matrix, Value first) {
+  Values row = biases(block);
+  k.loop(k.index(0), block.count, 1, [&](Value r) {
+    Value outRow = k.add(block.outRows.front(), r);
+    for (int64_t v = 0; v < block.vectors; ++v) {
+      Value sum = k.load(matrix, k.add(first, r), k.index(v * k.lanes));
+      if (bias)
+        sum = k.addf(row[v], sum);
+      k.storeRow(epilogue ? applyEpilogue(block, sum, outRow, v) : sum, out,
+                 outRow, columnOf(block, v), maskOf(block, v));
+    }
+  });
+}
+
+void BlockBuilder::multiplyTiles(const SumBlock &block, Value matrix) {
+  const Source &source = block.source;
+  bool inNumbers =
+      cast<MemRefType>(source.matrix.getType()).getElementType().isBF16();
+  Value into = waiting ? waiting : sums;
+  Value first = waiting ? block.sums : k.index(0);
+  auto eachTile =
+      [&](function_ref<void(int64_t r, int64_t v, Value row, Value column)>
+              body) {
+        for (int64_t r = 0; r < block.rows / tileSize; ++r)
+          for (int64_t v = 0; v < block.vectors; ++v)
+            body(r, v, k.add(first, r * tileSize), k.index(v * tileSize));
+      };
+  // No instruction copies a tile register: sums that begin in two ways would go
+  // through memory, so there are two loops.
+  auto multiplyFrom = [&](bool begins) {
+    RegisterTile acc(block.rows / tileSize, Values(block.vectors));
+    eachTile([&](int64_t r, int64_t v, Value row, Value column) {
+      acc[r][v] = begins ? zeroTile(k) : loadSums(k, into, row, column);
+    });
+    acc = k.multiply(
+        k.index(0), k.div(block.steps, tileSize), acc,
+        [&](int64_t r, Value step) {
+          return loadTile(k, matrix, k.index(r * tileSize),
+                          k.mul(step, tileSize), /*passes=*/true);
+        },
+        [&](Value step, int64_t v) {
+          if (v == 0 && block.ahead)
+            block.ahead(k.mul(step, tileSize));
+          Value column = k.add(source.column, v * tileSize);
+          return loadTile(k, source.matrix,
+                          k.add(source.row, k.mul(step, tileSize)),
+                          inNumbers ? k.mul(column, 2) : column);
+        });
+    eachTile([&](int64_t r, int64_t v, Value row, Value column) {
+      storeTile(k, acc[r][v], into, row, column);
+    });
+  };
+  auto write = [&] { writeSums(block, into, first); };
+  if (!waiting) {
+    multiplyFrom(/*begins=*/true);
+    return write();
+  }
+  k.choose(
+      k.less(block.begin, k.index(1)), [&] { multiplyFrom(/*begins=*/true); },
+      [&] { multiplyFrom(/*begins=*/false); });
+  Value end = k.add(block.begin, block.steps);
+  k.when(k.less(k.add(depth, -1), end), write);
 }

@@ -18,7 +18,7 @@ struct Source {
 /// One block of sums.
 struct SumBlock {
   int64_t rows, vectors;
-  Values outRows;
+  Values outRows;     // of tiles the first, of `count` that exist
   Value column;       // of out
   Value begin, steps; // rows of the weight
   Value sums;         // row of the scratch where the sums wait
@@ -26,6 +26,7 @@ struct SumBlock {
   bool masked; // the last columns do not exist
   /// What a turn fetches into the cache for later; null: nothing.
   std::function<void(Value turn)> ahead;
+  Value count = {};
 };
 
 class BlockBuilder {
@@ -39,6 +40,10 @@ public:
   void multiply(const SumBlock &block, Value matrix,
                 llvm::ArrayRef<Value> rowsOf, Value first);
 
+  /// The same by products of tiles, of rows from row 0 of `matrix` on; what is
+  /// behind the last row may be anything.
+  void multiplyTiles(const SumBlock &block, Value matrix);
+
   /// The sums so far: the bias, or what waits in the scratch.
   RegisterTile start(const SumBlock &block);
   /// Sums that have all their products.
@@ -49,7 +54,7 @@ public:
   Value bias, out, waiting;
   mlir::Block *epilogue;
   mlir::ValueRange captures;
-  Value sums; // of one block, for the epilogue
+  Value sums; // of one block, for the epilogue or of tiles
   Value rows, width, depth;
 
 private:
@@ -60,6 +65,8 @@ private:
                  llvm::function_ref<Values()> otherwise);
   Values biases(const SumBlock &block);
   Value applyEpilogue(const SumBlock &block, Value sum, Value row, int64_t v);
+  Value loadSource(const Source &source, Value d, int64_t v);
+  void writeSums(const SumBlock &block, Value matrix, Value first);
   void writeBehindEpilogue(const SumBlock &block, const RegisterTile &acc);
   void finish(const SumBlock &block, const RegisterTile &acc);
 };

@@ -14,9 +14,12 @@ struct ProjectSizes {
 
   /// Rows of a tile at most, and panels of one.
   int64_t rows, panels;
-  /// Columns of a panel, rows of the weight per step, and panels that a step
-  /// packs (0: the weight comes in panels).
-  int64_t panel, depth, packed;
+  /// Columns of a panel, rows of it per step, and panels that a step packs (0:
+  /// the weight comes in panels).
+  int64_t panel, depth;
+  /// Rows of a panel that a product takes, of which a step has a multiple.
+  int64_t unit;
+  int64_t packed;
   /// Rows of a tile with more panels.
   int64_t fewRows;
   /// Rows of the input for one step, with a distance that keeps them out of
@@ -34,6 +37,8 @@ struct ProjectSizes {
   mlir::MemRefType block;
 
   mlir::SmallVector<mlir::MemRefType> scratch() const;
+  /// The size of equal steps of at most `most` rows.
+  int64_t evenSteps(int64_t total, int64_t most) const;
 };
 
 /// out = input * weight + bias (may be null), where the weight is a matrix or

@@ -23,9 +23,16 @@
 //              saves.
 //   transposed, with few rows
 //              Sums are dot products (ProjectDots.h).
-//   transposed, or narrower than a panel
+//   transposed, narrower than a panel, or to be multiplied in pairs
 //              Each step packs a few panels in the scratch.
+//
+// With `products = dot` an element of the panels and of the copied input is a
+// pair of bf16. With `amx` a block is two by two tiles of sums, which go
+// through memory to out; its last rows are half a block, or a block in which
+// rows are missing.
 #include "ProjectTile.h"
+#include "Build/TileProducts.h"
+#include "CopyInputs.h"
 #include "PackPanels.h"
 #include "ProjectBlock.h"
 #include "ProjectDots.h"
@@ -42,6 +49,10 @@ static constexpr int64_t fewSteps = 8, manySteps = 64;
 /// Rows of a panel that few rows of the input fetch in advance.
 static constexpr int64_t aheadInPanel = 32;
 
+/// Rows of the next panel that a product of tiles fetches: all of them take as
+/// many blocks as a tile of rows has.
+static constexpr int64_t aheadOfTiles = 2;
+
 namespace {
 class Projection {
 public:
@@ -56,9 +67,11 @@ private:
              function_ref<void(Value begin, Value count)> body);
 
   // Many rows.
-  void copyInputs(Value begin, Value count, Value copies);
   Source panelAt(Value number, Value row);
   void blocks(SumBlock part, Value first);
+  void tileBlocks(SumBlock part);
+  Value sumsOf(Value number);
+  Value inputsFrom(Value row, int64_t count);
   void panels(Value begin, Value count);
   void panelsOf(Value begin, Value count, Value first, Value end,
                 function_ref<Source(Value number)> source);
@@ -102,10 +115,8 @@ Projection::Projection(KernelBuilder &k, const ProjectOperands &operands,
 void Projection::steps(int64_t size, Value total,
                        function_ref<void(Value, Value)> body) {
   std::optional<int64_t> known = getConstantIntValue(total);
-  if (known) {
-    int64_t count = std::max<int64_t>(1, llvm::divideCeil(*known, size));
-    size = std::max<int64_t>(1, llvm::divideCeil(*known, count));
-  }
+  if (known)
+    size = sizes.evenSteps(*known, size);
   if (known && *known == size)
     return body(k.index(0), total);
   k.loop(k.index(0), k.max(total, k.index(1)), size, [&](Value begin) {
@@ -117,31 +128,13 @@ void Projection::steps(int64_t size, Value total,
 
 // --- many rows ---
 
-/// The input's columns [begin, begin + count), in f32, of `copies` rows, of
-/// which the last may stand for several.
-void Projection::copyInputs(Value begin, Value count, Value copies) {
-  Value whole = k.mul(k.div(count, k.lanes), k.lanes);
-  Value last = k.add(rows, -1);
-  k.loop(k.index(0), copies, 1, [&](Value row) {
-    Value from = copies == rows ? row : k.min(row, last);
-    k.loop(k.index(0), whole, k.lanes, [&](Value d) {
-      k.store(k.load(input, from, k.add(begin, d)), inputs, row, d);
-    });
-    k.when(k.less(whole, count), [&] {
-      Value mask = maskBehind(k, whole, count);
-      k.store(k.loadRow(input, from, k.add(begin, whole), mask), inputs, row,
-              whole);
-    });
-  });
-}
-
 /// Panel `number` of a weight in panels from `row` on.
 Source Projection::panelAt(Value number, Value row) {
   auto type = cast<MemRefType>(weight.getType());
   auto attr = [&](int64_t value) { return k.builder.getIndexAttr(value); };
   SmallVector<OpFoldResult> offsets{number, attr(0), attr(0)},
       sizesOf{attr(1), memref::getMixedSize(k.builder, k.loc, weight, 1),
-              attr(sizes.panel)},
+              attr(k.schedule.getPanelWidth())},
       strides(3, attr(1));
   auto panel = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
       type.getShape().drop_front(), type, offsets, sizesOf, strides));
@@ -156,6 +149,45 @@ std::function<void(Value)> Projection::rowsBehind(const SumBlock &part) {
   return [=](Value turn) {
     prefetch({at.matrix, k.add(at.row, k.add(turn, aheadInPanel)), at.column});
   };
+}
+
+/// Rows of the copied inputs.
+Value Projection::inputsFrom(Value row, int64_t count) {
+  auto attr = [&](int64_t value) { return k.builder.getIndexAttr(value); };
+  return memref::SubViewOp::create(
+      k.builder, k.loc, inputs, ArrayRef<OpFoldResult>{row, attr(0)},
+      ArrayRef<OpFoldResult>{attr(count), attr(sizes.inputs.getDimSize(1))},
+      ArrayRef<OpFoldResult>{attr(1), attr(1)});
+}
+
+/// All rows of one panel by tiles. The last rows are half a block if that is
+/// enough.
+void Projection::tileBlocks(SumBlock part) {
+  Value firstSums = part.sums;
+  std::function<void(Value)> aheadOfRow = part.ahead;
+  auto multiply = [&](Value row, int64_t size, Value count) {
+    if (aheadOfRow)
+      part.ahead = [=](Value turn) {
+        Value first = k.add(turn, k.div(row, k.rows / aheadOfTiles));
+        for (int64_t i = 0; i < aheadOfTiles; ++i)
+          aheadOfRow(k.add(first, i));
+      };
+    part.rows = size;
+    part.outRows = {row};
+    part.count = count;
+    if (firstSums)
+      part.sums = k.add(firstSums, row);
+    block.multiplyTiles(part, inputsFrom(row, size));
+  };
+  Value whole = k.mul(k.div(rows, k.rows), k.rows), left = k.sub(rows, whole);
+  k.loop(k.index(0), whole, k.rows,
+         [&](Value row) { multiply(row, k.rows, k.index(k.rows)); });
+  int64_t half = k.rows / 2;
+  k.when(k.less(k.index(0), left), [&] {
+    k.choose(
+        k.less(left, k.index(half + 1)), [&] { multiply(whole, half, left); },
+        [&] { multiply(whole, k.rows, left); });
+  });
 }
 
 /// All rows of one panel. Column `first` of the copied inputs is what the first
@@ -173,11 +205,7 @@ void Projection::blocks(SumBlock part, Value first) {
         part.ahead = rowsBehind(part);
       if (firstSums)
         part.sums = k.add(firstSums, i);
-      auto attr = [&](int64_t value) { return k.builder.getIndexAttr(value); };
-      Value view = memref::SubViewOp::create(
-          k.builder, k.loc, inputs, ArrayRef<OpFoldResult>{i, attr(0)},
-          ArrayRef<OpFoldResult>{attr(size), attr(sizes.inputs.getDimSize(1))},
-          ArrayRef<OpFoldResult>{attr(1), attr(1)});
+      Value view = inputsFrom(i, size);
       Values rowsOf;
       for (int64_t r = 0; r < size; ++r) {
         rowsOf.push_back(k.index(r));
@@ -187,6 +215,16 @@ void Projection::blocks(SumBlock part, Value first) {
     });
     row = end;
   }
+}
+
+/// The row of the scratch where the sums of a panel wait. Few rows in pairs
+/// have more panels.
+Value Projection::sumsOf(Value number) {
+  Value many = k.mul(number, sizes.rows);
+  if (inPanels() || !k.schedule.usesDot())
+    return many;
+  return k.select(k.less(rows, k.index(sizes.fewRows + 1)),
+                  k.mul(number, sizes.fewRows), many);
 }
 
 /// The panels of columns [first, end), of which the last may lack some.
@@ -204,7 +242,9 @@ void Projection::panelsOf(Value begin, Value count, Value first, Value end,
       };
     }
     if (sizes.sums)
-      part.sums = k.mul(number, sizes.rows);
+      part.sums = sumsOf(number);
+    if (k.schedule.usesAmx())
+      return tileBlocks(part);
     blocks(part, k.index(0));
   };
   Value whole =
@@ -246,7 +286,7 @@ void Projection::packAndMultiply(Value begin, Value count) {
 
 void Projection::tall() {
   steps(sizes.depth, depth, [&](Value begin, Value count) {
-    copyInputs(begin, count, rows);
+    copyInputs(k, {input, inputs, begin, count, rows, rows});
     if (!inPanels())
       return packAndMultiply(begin, count);
     panelsOf(begin, count, k.index(0), width,
@@ -260,7 +300,8 @@ void Projection::tall() {
 void Projection::prefetch(Source at) {
   auto type = cast<MemRefType>(at.matrix.getType());
   int64_t line = 64 * 8 / type.getElementTypeBitWidth();
-  for (int64_t i = 0; i < sizes.panel; i += line)
+  int64_t width = inPanels() ? k.schedule.getPanelWidth() : sizes.panel;
+  for (int64_t i = 0; i < width; i += line)
     memref::PrefetchOp::create(k.builder, k.loc, at.matrix,
                                ValueRange{at.row, k.add(at.column, i)},
                                /*isWrite=*/false, /*localityHint=*/2,
@@ -274,7 +315,7 @@ void Projection::inPlace(int64_t size, Value copies,
                          function_ref<void(SumBlock, Value)> blocks) {
   Value last = k.sub(width, k.index(sizes.panel));
   steps(sizes.depth, depth, [&](Value first, Value count) {
-    copyInputs(first, count, copies);
+    copyInputs(k, {input, inputs, first, count, copies, rows});
     steps(size, count, [&](Value at, Value steps) {
       Value begin = k.add(first, at);
       k.loop(k.index(0), width, sizes.panel, [&](Value next) {
@@ -353,7 +394,7 @@ void Projection::streamBlocks() {
 }
 
 void Projection::emit() {
-  if (inPanels() || transposed)
+  if (inPanels() || transposed || k.schedule.usesDot())
     return tall();
   k.choose(
       k.less(k.index(sizes.panel - 1), width),

@@ -182,9 +182,9 @@ LogicalResult ProjectOp::verify() {
                           "dimensions",
                           a, b))) // C3
       return failure();
-  if (getSchedule() && getSchedule()->usesDot()) // C8
-    return emitOpError("expects a schedule without products = ")
-           << stringifyProducts(getSchedule()->getProducts());
+  if (getSchedule() && failed(expectPairs(*this, *getSchedule(),
+                                          {getInput(), getWeight()}))) // C8
+    return failure();
   if (!getBias())
     return success();
   RankedTensorType b = getBias().getType();

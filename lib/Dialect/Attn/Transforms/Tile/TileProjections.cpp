@@ -34,7 +34,7 @@
 // Other users keep the matrix.
 //
 // Before: every project has a schedule. After: no project is left.
-#include "ConstantMatrix.h"
+#include "ConstantWeight.h"
 #include "EmptyResults.h"
 #include "Epilogue.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
@@ -55,60 +55,14 @@ using namespace mlir;
 using namespace attn;
 
 /// Tiles of rows that read a weight in place, because writing panels takes as
-/// long as reading once more. A transposed weight is packed by each.
-static int64_t inPlaceTiles(ProjectOp op) { return op.getTransposed() ? 1 : 2; }
+/// long as reading once more. A transposed weight, or one in pairs, is packed
+/// by each.
+static int64_t inPlaceTiles(ProjectOp op, CPUScheduleAttr schedule) {
+  return op.getTransposed() || schedule.usesDot() ? 1 : 2;
+}
 
 /// Panels that an item packs: rows of a page of memory.
 static constexpr int64_t panelsPerItem = 4;
-
-/// The constant weight in panels of columns, one matrix behind the other; null
-/// if it is no constant, or narrower than a panel.
-static ElementsAttr packConstant(ProjectOp op, int64_t panel) {
-  RankedTensorType type = op.getWeight().getType();
-  if (!type.hasStaticShape())
-    return {};
-  int64_t depth = type.getDimSize(op.depthDim()),
-          columns = type.getDimSize(op.columnDim());
-  if (columns < panel)
-    return {};
-  int64_t count = llvm::divideCeil(columns, panel);
-  SmallVector<int64_t> shape{count, depth, panel};
-  if (op.hasWeights())
-    shape.insert(shape.begin(), type.getDimSize(0));
-  auto packed = RankedTensorType::get(shape, type.getElementType());
-  bool transposed = op.getTransposed();
-  return rearrangeConstant(op.getWeight(), packed, [=](int64_t i) {
-    int64_t row = i / panel % depth, matrix = i / panel / depth / count,
-            column = i / panel / depth % count * panel + i % panel;
-    int64_t first = matrix * depth * columns;
-    if (column >= columns)
-      return int64_t(-1);
-    return first + (transposed ? column * depth + row : row * columns + column);
-  });
-}
-
-/// A constant that is transposed, and was not packed, becomes one that is not.
-static void straightenConstant(ProjectOp op, RewriterBase &rewriter) {
-  RankedTensorType type = op.getWeight().getType();
-  if (!op.getTransposed() || !type.hasStaticShape())
-    return;
-  int64_t depth = type.getDimSize(op.depthDim()),
-          columns = type.getDimSize(op.columnDim());
-  SmallVector<int64_t> shape(type.getShape());
-  std::swap(shape[op.depthDim()], shape[op.columnDim()]);
-  ElementsAttr constant =
-      rearrangeConstant(op.getWeight(), type.clone(shape), [=](int64_t i) {
-        int64_t column = i % columns, row = i / columns % depth;
-        return i / columns / depth * depth * columns + column * depth + row;
-      });
-  if (!constant)
-    return;
-  Value weight = arith::ConstantOp::create(rewriter, op.getLoc(), constant);
-  rewriter.modifyOpInPlace(op, [&] {
-    op.getWeightMutable().assign(weight);
-    op.setTransposed(false);
-  });
-}
 
 namespace {
 /// [begin, begin + count) along one dimension.
@@ -200,6 +154,7 @@ private:
   SmallVector<Extent> rangesOf(Value entry, Extent row, Extent column);
   Value weightOf(Value weight, Value entry, Extent first, Extent second);
   Value matrixOf(Value entry, Extent column);
+  OpFoldResult rowsOfPanel(OpFoldResult depth);
   Value packedWeight(Value isMany);
   Value multiply(Value weight, Value batches, Value destination);
   Value emptyResult();
@@ -283,19 +238,31 @@ Value ProjectionTiler::matrixOf(Value entry, Extent column) {
                             : weightOf(weight, entry, depth, column);
 }
 
+/// The rows of a panel of a weight that has `depth`.
+OpFoldResult ProjectionTiler::rowsOfPanel(OpFoldResult depth) {
+  if (!schedule.usesDot())
+    return depth;
+  int64_t rows = schedule.getRowsPerProduct();
+  Value products = ceilDiv(getValueOrCreateConstantIndexOp(b, loc, depth),
+                           index(rows * schedule.getNumbersPerElement()));
+  return getAsOpFoldResult(
+      b.createOrFold<arith::MulIOp>(loc, products, index(rows)));
+}
+
 /// The weight in panels, of which there are none unless `isMany`.
 Value ProjectionTiler::packedWeight(Value isMany) {
   Value weight = op.getWeight();
   Value count = select(isMany, panels, index(0));
   Extent depth = whole(weight, op.depthDim());
-  SmallVector<OpFoldResult> sizes{getAsOpFoldResult(count), depth.count,
-                                  b.getIndexAttr(panel)};
+  OpFoldResult panelRows = rowsOfPanel(depth.count);
+  SmallVector<OpFoldResult> sizes{getAsOpFoldResult(count), panelRows,
+                                  b.getIndexAttr(schedule.getPanelWidth())};
   Value entries = op.hasWeights() ? batches : index(1);
   if (op.hasWeights())
     sizes.insert(sizes.begin(), getAsOpFoldResult(batches));
   // Numbers of 16 bits are converted once, and not for every block of rows.
   Type element = op.getWeight().getType().getElementType();
-  if (element.getIntOrFloatBitWidth() < 32)
+  if (element.getIntOrFloatBitWidth() < 32 && !schedule.usesDot())
     element = b.getF32Type();
   Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
   SmallVector<OpFoldResult> bounds{
@@ -309,8 +276,9 @@ Value ProjectionTiler::packedWeight(Value isMany) {
   Extent column =
       tileRange(b, loc, ivs[1], index(panelsPerItem * panel), columns);
   Value part = matrixOf(ivs[0], column);
-  SmallVector<Extent> ranges{panelRange(b, loc, column, panel), depth,
-                             Extent{b.getIndexAttr(0), b.getIndexAttr(panel)}};
+  SmallVector<Extent> ranges{panelRange(b, loc, column, panel),
+                             Extent{b.getIndexAttr(0), panelRows},
+                             Extent{b.getIndexAttr(0), sizes.back()}};
   if (op.hasWeights())
     ranges.insert(ranges.begin(), Extent{ivs[0], b.getIndexAttr(1)});
   Value out = extract(b, loc, forall.getRegionIterArgs().front(), ranges, 3);
@@ -400,7 +368,7 @@ void ProjectionTiler::replaceBy(Value result) {
 
 void ProjectionTiler::tile() {
   Value result = emptyResult();
-  if (ElementsAttr constant = packConstant(op, panel)) {
+  if (ElementsAttr constant = packConstant(op, schedule)) {
     Value weight = arith::ConstantOp::create(b, loc, constant);
     return replaceBy(multiply(weight, batches, result));
   }
@@ -408,7 +376,7 @@ void ProjectionTiler::tile() {
   Value total = op.hasWeights()
                     ? rows
                     : b.createOrFold<arith::MulIOp>(loc, batches, rows);
-  int64_t most = inPlaceTiles(op) * schedule.getQueryTile();
+  int64_t most = inPlaceTiles(op, schedule) * schedule.getQueryTile();
   Value isMany = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt,
                                                total, index(most));
   std::optional<int64_t> known = getConstantIntValue(isMany);

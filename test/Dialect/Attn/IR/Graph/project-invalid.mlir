@@ -114,16 +114,16 @@ func.func @project_c6_bias_of_other_element(%x: tensor<5x6xf32>, %w: tensor<6x4x
 
 // -----
 
-func.func @project_c8_pairs(%x: tensor<5x6xbf16>, %w: tensor<6x4xbf16>) {
-  // expected-error@+1 {{expects a schedule without products = dot}}
-  %r = attn.project %x, %w {schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>} : (tensor<5x6xbf16>, tensor<6x4xbf16>) -> tensor<5x4xbf16>
+func.func @project_c8_pairs(%x: tensor<5x6xf16>, %w: tensor<6x4xbf16>) {
+  // expected-error@+1 {{expects elements of bf16 for products = dot, but got 'tensor<5x6xf16>'}}
+  %r = attn.project %x, %w {schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>} : (tensor<5x6xf16>, tensor<6x4xbf16>) -> tensor<5x4xbf16>
   return
 }
 
 // -----
 
-func.func @project_c8_tiles(%x: tensor<5x6xbf16>, %w: tensor<6x4xbf16>) {
-  // expected-error@+1 {{expects a schedule without products = amx}}
-  %r = attn.project %x, %w {schedule = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>} : (tensor<5x6xbf16>, tensor<6x4xbf16>) -> tensor<5x4xbf16>
+func.func @project_c8_tiles(%x: tensor<5x6xbf16>, %w: tensor<6x4xf32>) {
+  // expected-error@+1 {{expects elements of bf16 for products = amx, but got 'tensor<6x4xf32>'}}
+  %r = attn.project %x, %w {schedule = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>} : (tensor<5x6xbf16>, tensor<6x4xf32>) -> tensor<5x4xbf16>
   return
 }

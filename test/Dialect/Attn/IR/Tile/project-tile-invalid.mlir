@@ -111,19 +111,30 @@ func.func @project_tile_c5_panel_missing(%x: memref<5x6xf32>, %w: memref<1x6x4xf
 
 // -----
 
-func.func @project_tile_c6_pairs(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o: memref<5x4xbf16>) {
-  // expected-error@+1 {{expects a schedule without products = dot}}
+func.func @project_tile_c6_pairs(%x: memref<5x6xf32>, %w: memref<6x4xbf16>, %o: memref<5x4xbf16>) {
+  // expected-error@+1 {{expects elements of bf16 for products = dot, but got 'memref<5x6xf32>'}}
   attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}
-      : memref<5x6xbf16>, memref<6x4xbf16>
+      : memref<5x6xf32>, memref<6x4xbf16>
   return
 }
 
 // -----
 
-func.func @project_tile_c6_tiles(%x: memref<5x6xbf16>, %w: memref<6x4xbf16>, %o: memref<5x4xbf16>) {
-  // expected-error@+1 {{expects a schedule without products = amx}}
+func.func @project_tile_c6_tiles(%x: memref<5x6xbf16>, %w: memref<6x4xf16>, %o: memref<5x4xbf16>) {
+  // expected-error@+1 {{expects elements of bf16 for products = amx, but got 'memref<6x4xf16>'}}
   attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>}
-      : memref<5x6xbf16>, memref<6x4xbf16>
+      : memref<5x6xbf16>, memref<6x4xf16>
+  return
+}
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>
+
+func.func @project_tile_c5_pairs(%x: memref<5x7xbf16>, %w: memref<1x3x8xbf16>, %o: memref<5x4xbf16>) {
+  // expected-error@+1 {{expects panels that hold 7 rows in pairs, but got 'memref<1x3x8xbf16>'}}
+  attn.project_tile %x, %w outs(%o : memref<5x4xbf16>) {schedule = #s}
+      : memref<5x7xbf16>, memref<1x3x8xbf16>
   return
 }
 

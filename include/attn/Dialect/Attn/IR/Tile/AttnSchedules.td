@@ -36,7 +36,9 @@ def Attn_CPUScheduleAttr : Attn_Attr<"CPUSchedule", "cpu_schedule",
     holds 16 x 16 sums, of which it has `rows / 16` times `vectors`.
     In a projection, lanes are columns: a panel has `lanes * vectors` of them, a
     block `rows` rows of the input, a tile `query_tile` rows and some panels, and
-    `key_tile` products are added before the next tile of the weight.
+    `key_tile` products are added before the next tile of the weight. With `amx` a
+    register holds 16 rows of a block, of which it has `rows / 16`, and a panel has
+    16 columns for each of `vectors`.
 
     `assign-schedule` derives it from the target; written by hand it pins.
   }];
@@ -68,6 +70,18 @@ def Attn_CPUScheduleAttr : Attn_Attr<"CPUSchedule", "cpu_schedule",
       return usesDot() && getKind() == Kind::Decode ? 2 * getLanes() : 1;
     }
     bool usesAmx() const { return getProducts() == Products::Amx; }
+    /// How panels of a weight hold its rows: in pairs of two rows, for tiles in
+    /// groups of 16 pairs, of which the last may lack some.
+    int64_t getRowsPerProduct() const { return usesAmx() ? 16 : 1; }
+    int64_t getNumbersPerElement() const { return usesDot() ? 2 : 1; }
+    int64_t getPanelRows(int64_t depth) const {
+      int64_t unit = getRowsPerProduct();
+      return (depth + unit * getNumbersPerElement() - 1) /
+             (unit * getNumbersPerElement()) * unit;
+    }
+    int64_t getPanelWidth() const {
+      return getNumbersPerElement() * getQueryBlock();
+    }
 
     /// That of an op behind attn-assign-schedule for a CPU.
     template <typename ScheduledOp>

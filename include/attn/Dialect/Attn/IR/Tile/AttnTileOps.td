@@ -238,6 +238,10 @@ def Attn_PackPanelsOp : Attn_Op<"pack_panels", [
     reads them: panel p holds the columns from p * W on, W is the schedule's
     `lanes * vectors`, and what lies behind the last column is 0. A `transposed`
     weight is N x K.
+
+    Where the schedule multiplies pairs of bf16, a row holds those of two rows of
+    the weight, side by side, and is twice as long (P x K/2 x 2W); what the last
+    pair lacks is 0. For tiles there are 0s up to a multiple of 16 rows.
   }];
   let arguments = (ins Attn_Shaped:$weight, UnitAttr:$transposed, Attn_Shaped:$panels,
     Attn_CPUScheduleAttr:$schedule);
