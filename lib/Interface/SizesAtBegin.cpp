@@ -35,7 +35,7 @@ Value SizesAtBegin::bound(Value size) {
       },
       /*closedUB=*/true);
   if (failed(bound))
-    return again(size);
+    return again(size, /*exact=*/false);
   return getValueOrCreateConstantIndexOp(rewriter, loc, *bound);
 }
 
@@ -71,9 +71,20 @@ Value SizesAtBegin::ofJoined(memref::DimOp size) {
   return product;
 }
 
+/// Whether `op` grows with its operand: a bound of that gives one of the
+/// result.
+static bool growsWith(Operation *op, unsigned operand) {
+  return isa<arith::AddIOp, arith::MulIOp, arith::MaxUIOp, arith::MaxSIOp,
+             arith::MinUIOp, arith::MinSIOp, arith::IndexCastOp,
+             arith::IndexCastUIOp>(op) ||
+         (operand == 0 && isa<arith::SubIOp, arith::DivUIOp, arith::DivSIOp,
+                              arith::CeilDivUIOp, arith::CeilDivSIOp>(op));
+}
+
 /// `size` computed once more, from first elements of arguments too. The smaller
-/// of two numbers is bounded by either.
-Value SizesAtBegin::again(Value size) {
+/// of two numbers is bounded by either; where the size itself is asked for
+/// (`exact`) both must be known.
+Value SizesAtBegin::again(Value size, bool exact) {
   Operation *op = size.getDefiningOp();
   if (isKnownAtBegin(size))
     return size;
@@ -82,7 +93,7 @@ Value SizesAtBegin::again(Value size) {
   if (auto dim = dyn_cast<memref::DimOp>(op))
     if (Value known = ofJoined(dim))
       return known;
-  if (isa<arith::MinUIOp, arith::MinSIOp>(op)) {
+  if (!exact && isa<arith::MinUIOp, arith::MinSIOp>(op)) {
     Value first = bound(op->getOperand(0)), second = bound(op->getOperand(1));
     if (!first || !second)
       return first ? first : second;
@@ -104,13 +115,14 @@ Value SizesAtBegin::again(Value size) {
   }
   if (!isElement && (op->getNumRegions() || !isPure(op)))
     return {};
-  for (Value operand : op->getOperands()) {
-    if (mapping.contains(operand))
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (mapping.contains(operand.get()))
       continue;
-    Value known = again(operand);
+    Value known = again(operand.get(),
+                        exact || !growsWith(op, operand.getOperandNumber()));
     if (!known)
       return {};
-    mapping.map(operand, known);
+    mapping.map(operand.get(), known);
   }
   return rewriter.clone(*op, mapping)
       ->getResult(cast<OpResult>(size).getResultNumber());

@@ -22,7 +22,7 @@ public:
 
 private:
   bool isKnownAtBegin(mlir::Value value);
-  mlir::Value again(mlir::Value size);
+  mlir::Value again(mlir::Value size, bool exact);
   mlir::Value ofJoined(mlir::memref::DimOp size);
 
   mlir::Block *block;

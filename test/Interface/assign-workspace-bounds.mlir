@@ -32,3 +32,26 @@ func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memre
   }
   return
 }
+
+// What is left behind the smaller of two numbers is not bounded by what is left
+// behind either of them: the other operand gives the bound here.
+// CHECK-LABEL: func.func private @left.workspace
+// CHECK: %[[N:.*]] = memref.dim
+// CHECK: %[[ROWS:.*]] = arith.maxui %{{.*}}, %c128
+// CHECK: arith.muli %[[ROWS]], %c4
+func.func private @left.kernel(%x: memref<?xf32>, %o: memref<?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %one = arith.constant 1.0 : f32
+  %part = arith.maxui %n, %c128 : index
+  scf.forall (%i) in (%n) {
+    %at = arith.muli %i, %part : index
+    %first = arith.minui %at, %n : index
+    %left = arith.subi %n, %first : index
+    %rows = arith.minui %left, %part : index
+    %t = memref.alloc(%rows) : memref<?xf32>
+    memref.store %one, %t[%c0] : memref<?xf32>
+  }
+  return
+}
