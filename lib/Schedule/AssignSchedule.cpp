@@ -58,6 +58,9 @@ static constexpr int64_t tileLanes = 16;
 /// The most queries per head for which kind prefill splits keys.
 static constexpr int64_t prefillSplitQueries = 1024;
 
+/// The fewest keys of an item of a gradient that has some of a head's keys.
+static constexpr int64_t partOfGradient = 1024;
+
 namespace {
 struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   using AssignScheduleBase::AssignScheduleBase;
@@ -242,9 +245,17 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     kernel.masked = static_cast<bool>(op.getMaskAttr());
     kernel.queries = q.getDimSize(op.queryDims().sequence);
     kernel.products = Products::Fma;
-    op.setScheduleAttr(
+    CPUScheduleAttr whole =
         prefill(kernel, std::max(q.getShape().back(), v.getShape().back()),
-                q.getElementType().isF64()));
+                q.getElementType().isF64());
+    int64_t part = prefillSplitKeys ? partOfGradient : 0;
+    op.setScheduleAttr(CPUScheduleAttr::get(
+        &getContext(), whole.getLanes(), whole.getRows(), whole.getVectors(),
+        whole.getQueryTile(), whole.getKeyTile(), whole.getUnroll(),
+        whole.getPrefetch(), Kind::Prefill,
+        part / whole.getKeyTile() * whole.getKeyTile(),
+        /*split_queries=*/part ? longestSequence : 0, whole.getProducts(),
+        whole.getBlock(), whole.getInterleave()));
   }
 
   /// For rows that no attention computes.

@@ -23,9 +23,6 @@ DATA = pathlib.Path(__file__).parent / "data" / "gradients" / "cases.zip"
 
 # By the compiler only; attn-reference evaluates them.
 REFUSED = {
-    "type-f16": "elements that are neither f32 nor f64",
-    "type-bf16": "elements that are neither f32 nor f64",
-    "bf16-gqa-causal": "elements that are neither f32 nor f64",
     "documents": "a mask of documents",
     "bias-full": "a gradient by 'bias'",
     "bias-head": "a gradient by 'bias'",

@@ -2,15 +2,29 @@
 // Tile ops of gradients become calls of kernels.
 #include "Gradient/GradKernels.h"
 #include "KernelLibrary.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
+/// `query` and `dOut` are rows of the tile.
 template <typename Op>
-static GradLayout layoutOf(const KernelLibrary &library, Op op,
-                           GradStateType type) {
-  return GradLayout(type, CPUScheduleAttr::of(op), library.extras);
+static GradLayout layoutOf(const KernelLibrary &library, Op op, Value query,
+                           Value dOut) {
+  return GradLayout(op.getState().getType(), CPUScheduleAttr::of(op),
+                    library.extras, getElementTypeOrSelf(query),
+                    getElementTypeOrSelf(dOut));
+}
+template <typename Op>
+static GradLayout layoutOf(const KernelLibrary &library, Op op) {
+  return layoutOf(library, op, op.getQuery(), op.getDOut());
+}
+/// What comes first in a state does not depend on the rows.
+static GradLayout layoutOf(const KernelLibrary &library, FinishGradOp op) {
+  GradStateType type = op.getState().getType();
+  return GradLayout(type, CPUScheduleAttr::of(op), library.extras,
+                    type.getElement(), type.getElement());
 }
 
 namespace {
@@ -20,7 +34,7 @@ struct ConvertInitGrad : ConvertTileOp<InitGradOp> {
   matchAndRewrite(InitGradOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     GradStateType type = op.getState().getType();
-    GradLayout layout = layoutOf(library, op, type);
+    GradLayout layout = layoutOf(library, op);
     auto buffer = cast<MemRefType>(getTypeConverter()->convertType(type));
     Value state = memref::AllocOp::create(rewriter, op.getLoc(), buffer,
                                           rewriter.getI64IntegerAttr(64));
@@ -72,7 +86,7 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
   matchAndRewrite(GradStepOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     GradStateType type = op.getState().getType();
-    GradLayout layout = layoutOf(library, op, type);
+    GradLayout layout = layoutOf(library, op);
     SmallVector<Value> operands(adaptor.getOperands());
     operands[0] =
         viewBuffer(rewriter, op.getLoc(), operands[0], layout.memrefType());
@@ -92,7 +106,7 @@ struct ConvertFinishGrad : ConvertTileOp<FinishGradOp> {
   matchAndRewrite(FinishGradOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     GradStateType type = op.getState().getType();
-    GradLayout layout = layoutOf(library, op, type);
+    GradLayout layout = layoutOf(library, op);
     SmallVector<Value> operands(adaptor.getOperands());
     operands[0] =
         viewBuffer(rewriter, op.getLoc(), operands[0], layout.memrefType());
@@ -114,7 +128,7 @@ void cpu::populateGradientPatterns(RewritePatternSet &patterns,
   DenseMap<Type, MemRefType> buffers;
   module.walk([&](InitGradOp op) {
     GradStateType type = op.getState().getType();
-    MemRefType buffer = layoutOf(library, op, type).memrefType();
+    MemRefType buffer = layoutOf(library, op).memrefType();
     MemRefType &known = buffers.try_emplace(type, buffer).first->second;
     if (known != buffer)
       known = MemRefType::get(

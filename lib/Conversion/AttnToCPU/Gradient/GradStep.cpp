@@ -13,6 +13,7 @@
 // Nothing of keys and values is packed or transposed; dK and dV are summed in
 // their own memory, in the order of the queries.
 #include "GradKernels.h"
+#include "Prefill/StageRows.h"
 #include "Score/Normalization.h"
 #include "Score/ScoreTile.h"
 
@@ -344,8 +345,26 @@ static void chooseBy(KernelBuilder &k, Value finite,
   k.choose(finite, [&] { body(false); }, [&] { body(true); });
 }
 
+/// The operands as they are computed with: rows of a narrower type are copies
+/// in the state, those of queries and cotangents since attn.init_grad.
+static GradStep widened(KernelBuilder &k, const GradLayout &layout,
+                        GradStep operands) {
+  Value buffer = operands.tile.state;
+  Value queries = k.sub(operands.tile.queryEnd, operands.tile.queryBegin);
+  if (layout.narrowQueries)
+    operands.query = layout.copiedQueries(k, buffer, queries);
+  if (layout.narrowCotangents)
+    operands.dOut = layout.copiedCotangents(k, buffer, queries);
+  operands.tile.key = stageRows(k, layout.queries, layout.queriesOf(k, buffer),
+                                operands.tile.key);
+  operands.value = stageRows(k, layout.cotangents,
+                             layout.cotangentsOf(k, buffer), operands.value);
+  return operands;
+}
+
 void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
-                       const GradStep &operands) {
+                       const GradStep &narrow) {
+  GradStep operands = widened(k, layout, narrow);
   Value buffer = operands.tile.state;
   Step step{k, layout, operands, layout.queriesOf(k, buffer),
             layout.cotangentsOf(k, buffer)};
@@ -364,9 +383,9 @@ void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
   // The sums of this tile come into the cache, and the rows of the next.
   ScoreTile::Options ofScores, ofProducts;
   ofScores.updateMaximum = ofProducts.updateMaximum = false;
-  ofScores.nextKey = operands.value;
+  ofScores.nextKey = narrow.value;
   ofScores.value = operands.dValue;
-  ofProducts.nextKey = operands.tile.key;
+  ofProducts.nextKey = narrow.tile.key;
   ofProducts.value = operands.dKey;
   SeenKeys seen(k, layout, static_cast<bool>(operands.tile.mask));
   k.loop(k.index(0), scores.queryBlocks.count, 1, [&](Value p) {

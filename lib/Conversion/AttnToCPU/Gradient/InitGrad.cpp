@@ -3,6 +3,7 @@
 #include "Build/QueryBlocks.h"
 #include "GradKernels.h"
 #include "Prefill/Kernels.h"
+#include "Prefill/StageRows.h"
 #include <limits>
 
 using namespace mlir;
@@ -83,6 +84,12 @@ void cpu::emitInitGrad(KernelBuilder &k, const GradLayout &layout, Value state,
   emitInitState(k, layout.cotangents, layout.cotangentsOf(k, state), rows.dOut,
                 scale / log2OfE);
   Value count = memref::DimOp::create(k.builder, k.loc, rows.query, 0);
+  if (layout.narrowQueries)
+    copyRows(k, rows.query, layout.copiedQueries(k, state, count), count,
+             layout.queries.keyDim);
+  if (layout.narrowCotangents)
+    copyRows(k, rows.dOut, layout.copiedCotangents(k, state, count), count,
+             layout.cotangents.keyDim);
   QueryBlocks queryBlocks(k, count);
   k.loop(k.index(0), queryBlocks.count, 1, [&](Value p) {
     initStatistics(k, layout.queries, queries, rows, scale, p, queryBlocks);

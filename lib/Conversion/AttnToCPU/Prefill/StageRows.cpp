@@ -16,7 +16,10 @@ using namespace attn::cpu;
 static Value stagedView(KernelBuilder &k, const StateLayout &layout,
                         Value state, Value count, int64_t dim) {
   OpBuilder &b = k.builder;
-  int64_t offset = layout.stagedBegin() * layout.queryBlock;
+  // A state that is a part of another does not begin where its memory does.
+  int64_t begin =
+      cast<MemRefType>(state.getType()).getStridesAndOffset().second;
+  int64_t offset = begin + layout.stagedBegin() * layout.queryBlock;
   auto type =
       MemRefType::get({ShapedType::kDynamic, dim}, k.element,
                       StridedLayoutAttr::get(b.getContext(), offset, {dim, 1}));
@@ -26,8 +29,8 @@ static Value stagedView(KernelBuilder &k, const StateLayout &layout,
       b, k.loc, type, state, b.getIndexAttr(offset), sizes, strides);
 }
 
-static void copyRows(KernelBuilder &k, Value from, Value to, Value count,
-                     int64_t dim) {
+void cpu::copyRows(KernelBuilder &k, Value from, Value to, Value count,
+                   int64_t dim) {
   Value mask = k.columnMask(dim);
   k.loop(k.index(0), count, 1, [&](Value row) {
     k.columnVectors(dim, /*atOnce=*/8, [&](ArrayRef<Value> columns) {
@@ -37,9 +40,8 @@ static void copyRows(KernelBuilder &k, Value from, Value to, Value count,
   });
 }
 
-/// The rows of `tile` as `element`: where memory holds a narrower type, a copy.
-static Value stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
-                       Value tile) {
+Value cpu::stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
+                     Value tile) {
   OpBuilder &b = k.builder;
   auto type = cast<MemRefType>(tile.getType());
   if (type.getElementType() == k.element)

@@ -13,6 +13,13 @@ namespace attn::cpu {
 Value stageValues(KernelBuilder &k, const StateLayout &layout, Value state,
                   Value value);
 
+/// The rows of `tile` as they are computed with: where memory holds a narrower
+/// type, a copy in the state.
+Value stageRows(KernelBuilder &k, const StateLayout &layout, Value state,
+                Value tile);
+/// Copies rows, and converts them.
+void copyRows(KernelBuilder &k, Value from, Value to, Value count, int64_t dim);
+
 /// Rewrites the keys of `tile` as the schedule's products read them.
 void stageKeys(KernelBuilder &k, const StateLayout &layout, TileOperands &tile);
 

@@ -327,11 +327,14 @@ def TileQueries : Pass<"attn-tile-queries"> {
 def TileGradients : Pass<"attn-tile-gradients"> {
   let summary = "One parallel item per batch entry and key head of a gradient";
   let description = [{
-    Each `attn.sdpa_grad` becomes a loop over batch entries and key heads, and in
-    it loops over the query heads of the group and tiles of their queries, of
-    `attn.init_grad`, `attn.grad_step` and `attn.finish_grad`.
+    Each `attn.sdpa_grad` becomes a loop over batch entries, key heads and, where
+    a batch entry has few key heads and a head many keys, parts of the keys; in
+    it are loops over the query heads of the group and tiles of their queries, of
+    `attn.init_grad`, `attn.grad_step` and `attn.finish_grad`. A second loop adds
+    what the parts give the queries.
   }];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
 }

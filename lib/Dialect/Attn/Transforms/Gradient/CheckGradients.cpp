@@ -5,7 +5,7 @@
 //
 //   %g = attn.sdpa_grad %q, %k, %v .. : (tensor<2x4xbf16>, ..
 //        ^ error: 'attn.sdpa_grad' op has no kernel on this target for elements
-//          that are neither f32 nor f64
+//          that are neither f16, bf16, f32 nor f64
 //
 // The IR does not change. It runs only where kernels are asked for: the fused
 // level with any gradient can be looked at, and evaluated by attn-reference.
@@ -30,10 +30,11 @@ static bool hasKnownSize(Value tensor, int dim) {
 
 /// What of `op` no kernel computes; empty if there is one.
 static std::string whatHasNoKernel(SdpaGradOp op) {
-  for (Value matrix : {op.getQuery(), op.getValue()}) {
+  for (Value matrix : {op.getQuery(), op.getKey(), op.getValue()}) {
     Type element = cast<RankedTensorType>(matrix.getType()).getElementType();
-    if (!element.isF32() && !element.isF64())
-      return "elements that are neither f32 nor f64";
+    if (!element.isF16() && !element.isBF16() && !element.isF32() &&
+        !element.isF64())
+      return "elements that are neither f16, bf16, f32 nor f64";
   }
   if (scoreFunctionOf(op))
     return "a score function";

@@ -66,8 +66,9 @@ static Value extractRows(OpBuilder &b, Location loc, Value matrix, Value first,
 }
 
 /// The tiles that hold the keys of `op`, where it has a part of them only.
+template <typename Op>
 static std::optional<KeyTileRange> tilesOfPart(OpBuilder &b, Location loc,
-                                               OnlineOp op, Value keyTile) {
+                                               Op op, Value keyTile) {
   if (isZeroInteger(op.getKeyBegin()))
     return std::nullopt;
   Value count = getValueOrCreateConstantIndexOp(
@@ -240,15 +241,19 @@ static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
   symbols.set(Variable::QueryEnd, op.getQueryEnd());
   Value keyTile =
       arith::ConstantIndexOp::create(rewriter, loc, schedule.getKeyTile());
+  std::optional<KeyTileRange> part = tilesOfPart(rewriter, loc, op, keyTile);
   auto body = [&](OpBuilder &b, Location l, Value tile, bool edge,
                   ValueRange sums) -> SmallVector<Value> {
     auto [first, count] = keysOfTile(b, l, tile, keyTile, op.getKeyLength());
+    Value row = first;
+    if (part)
+      row = arith::SubIOp::create(b, l, first, op.getKeyBegin());
     IRMapping mapping;
-    mapping.map(op.getKey(), extractRows(b, l, op.getKey(), first, count));
-    mapping.map(op.getValue(), extractRows(b, l, op.getValue(), first, count));
+    mapping.map(op.getKey(), extractRows(b, l, op.getKey(), row, count));
+    mapping.map(op.getValue(), extractRows(b, l, op.getValue(), row, count));
     SmallVector<Value> parts;
     for (Value sum : sums)
-      parts.push_back(extractRows(b, l, sum, first, count));
+      parts.push_back(extractRows(b, l, sum, row, count));
     auto cut = cast<GradStepOp>(b.clone(*op, mapping));
     cut.getKeyBeginMutable().assign(first);
     // By place: key and value may be the same tensor.
@@ -257,7 +262,7 @@ static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
     SmallVector<Value> next;
     for (auto [i, sum] : llvm::enumerate(sums)) {
       cut->getResult(i).setType(cast<RankedTensorType>(parts[i].getType()));
-      SmallVector<OpFoldResult> offsets{first, b.getIndexAttr(0)},
+      SmallVector<OpFoldResult> offsets{row, b.getIndexAttr(0)},
           sizes{count, tensor::getMixedSize(b, l, sum, 1)},
           strides(2, b.getIndexAttr(1));
       next.push_back(tensor::InsertSliceOp::create(b, l, cut->getResult(i), sum,
@@ -266,8 +271,8 @@ static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
     return next;
   };
   SmallVector<Value> sums{op.getDKey(), op.getDValue()};
-  rewriter.replaceOp(op,
-                     emitKeyLoops(rewriter, loc, ranges, symbols, sums, body));
+  rewriter.replaceOp(
+      op, emitKeyLoops(rewriter, loc, ranges, symbols, sums, body, part));
 }
 
 static void tileWeigh(WeighOp op, IRRewriter &rewriter) {

@@ -11,10 +11,18 @@ func.func @accepted(%q: tensor<?x8xf64>, %o: tensor<?x8xf64>, %l: tensor<?xf64>)
 // -----
 
 func.func @sixteen_bits(%q: tensor<5x8xbf16>, %o: tensor<5x8xf32>, %l: tensor<5xf32>) -> tensor<5x8xbf16> {
-  // expected-error@+1 {{'attn.sdpa_grad' op has no kernel on this target for elements that are neither f32 nor f64}}
   %g = attn.sdpa_grad %q, %q, %q scale 0.5 out %o : tensor<5x8xf32> lse %l : tensor<5xf32> cotangents %q wrt ["query"]
       : (tensor<5x8xbf16>, tensor<5x8xbf16>, tensor<5x8xbf16>, tensor<5x8xbf16>) -> (tensor<5x8xbf16>)
   return %g : tensor<5x8xbf16>
+}
+
+// -----
+
+func.func @eight_bits(%q: tensor<5x8xf8E5M2>, %l: tensor<5xf32>) -> tensor<5x8xf8E5M2> {
+  // expected-error@+1 {{'attn.sdpa_grad' op has no kernel on this target for elements that are neither f16, bf16, f32 nor f64}}
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 out %q : tensor<5x8xf8E5M2> lse %l : tensor<5xf32> cotangents %q wrt ["query"]
+      : (tensor<5x8xf8E5M2>, tensor<5x8xf8E5M2>, tensor<5x8xf8E5M2>, tensor<5x8xf8E5M2>) -> (tensor<5x8xf8E5M2>)
+  return %g : tensor<5x8xf8E5M2>
 }
 
 // -----
