@@ -3,6 +3,7 @@
 #include "Compile.h"
 #include "Bug.h"
 #include "Diagnostics.h"
+#include "Entries.h"
 #include "Lab.h"
 #include "Nesting.h"
 #include "Output.h"
@@ -36,10 +37,6 @@
 using namespace mlir;
 using namespace attn;
 using namespace attn::tool;
-
-/// Each has a dozen functions of its own in the object: a small one takes 40
-/// ms.
-static constexpr size_t maxEntries = 128;
 
 namespace {
 class Compiler {
@@ -240,56 +237,11 @@ ExitStatus Compiler::readWeights() {
   return succeeded(loadWeights(*module, folder)) ? Success : UserError;
 }
 
-/// Checks that there is something to compile, and drops what was not chosen.
 ExitStatus Compiler::selectEntries() {
   if (!options.compileFrom.empty())
     return Success;
-  SmallVector<func::FuncOp> functions;
-  std::vector<std::string> names;
-  for (auto function : module->getOps<func::FuncOp>())
-    if (function.isPublic() && !function.isExternal()) {
-      functions.push_back(function);
-      names.push_back(function.getName().str());
-    }
-  bool isProgram =
-      options.emit == Emit::Executable || options.emit == Emit::Lab;
-  auto learns = [](func::FuncOp function) {
-    return llvm::any_of(
-        llvm::seq(function.getNumArguments()), [&](unsigned argument) {
-          return bool(function.getArgAttr(argument, "attn.gradient"));
-        });
-  };
-  // Its two others are made later.
-  std::string chosen = options.entry;
-  for (func::FuncOp function : functions)
-    for (StringRef suffix : {"_forward", "_gradient"})
-      if (learns(function) &&
-          options.entry == (function.getName() + suffix).str())
-        chosen = function.getName().str();
-  if (isProgram || !options.entry.empty())
-    pipeline.entry = options.entry.empty() && functions.size() == 1
-                         ? names.front()
-                         : options.entry;
-  if (functions.empty())
-    return failInInput("the module has no public function to compile");
-  if (isProgram && options.entry.empty() && functions.size() > 1)
-    return failInInput("a program runs one function; choose with --entry=" +
-                       llvm::join(names, "|"));
-  if (options.entry.empty() && functions.size() > maxEntries)
-    return failInInput("the module has " + Twine(functions.size()) +
-                       " public functions, of which " + Twine(maxEntries) +
-                       " can be compiled together; choose one with --entry, "
-                       "or divide the file");
-  if (options.entry.empty())
-    return Success;
-  if (!llvm::is_contained(names, chosen))
-    return failInInput("the module has no public function '" + options.entry +
-                       "', only " + llvm::join(names, ", "));
-  // Private functions that nothing calls go when calls are inlined.
-  for (func::FuncOp function : functions)
-    if (function.getName() != chosen)
-      function.setPrivate();
-  return Success;
+  llvm::Error error = tool::selectEntries(*module, options, pipeline.entry);
+  return error ? failInInput(llvm::toString(std::move(error))) : Success;
 }
 
 void Compiler::timed(StringRef name,
