@@ -156,7 +156,8 @@ def _torch_of(kind):
 def _refuse_gradients(tensor, name):
     if tensor.requires_grad and sys.modules["torch"].is_grad_enabled():
         raise TypeError(
-            f"{name}: requires gradients, which kernels do not compute yet; pass {name}.detach() or use torch.no_grad()")
+            f"{name}: requires gradients, which a kernel by itself does not record; call it by attn.torch.operator(kernel), or pass "
+            f"{name}.detach()")
 
 
 def _refuse_device(array, name):

@@ -8,77 +8,48 @@
     window = attn.torch.operator(attn.attention(attn.causal() & attn.window(left=1023), heads=8, dim=64))
     out = torch.compile(lambda q, k, v: window(q, k, v) * 2)(q, k, v)
 
-Tensors are in the processor's memory and are read in place. Gradients are not
-computed yet: tensors that require them raise, unless torch.no_grad() holds.
+Tensors are in the processor's memory and are read in place. Both are part of
+autograd: where a tensor requires a gradient, the kernel's own gradient is
+compiled, and `loss.backward()` calls it.
 """
 import functools
-import hashlib
 import math
 
 import torch
 
-from . import _attention, _masks
-from ._call import _refuse_gradients, _spelled
-
-_TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i1": torch.bool,
-          "i32": torch.int32, "i64": torch.int64}
-_library = torch.library.Library("attn", "DEF")
-_defined = {}
-
-
-def _symbolic_shapes(kernel, tensors):
-    """Shapes of results for tensors whose sizes may be symbols."""
-    sizes = {}
-    for port, tensor in zip(kernel.arguments, tensors):
-        for name, size in zip(port.shape, tensor.shape):
-            sizes.setdefault(name, size)
-    return [[sizes[s] if isinstance(s, str) else s for s in r.shape] for r in kernel.results]
-
-
-def _define(kernel):
-    """The operator of a kernel, torch.ops.attn.NAME_HASH."""
-    name = f"{kernel.name}_{hashlib.sha256(repr((kernel.mlir, kernel.library)).encode()).hexdigest()[:12]}"
-    if name in _defined:
-        return _defined[name]
-    arguments = ", ".join(f"Tensor {a.name}" for a in kernel.arguments)
-    results = ", ".join("Tensor" for _ in kernel.results)
-    _library.define(f"{name}({arguments}) -> ({results})", tags=(torch.Tag.needs_fixed_stride_order,))
-
-    def fake(*tensors):
-        made = [tensors[0].new_empty(shape, dtype=_TYPES[r.dtype]) for shape, r in zip(_symbolic_shapes(kernel, tensors), kernel.results)]
-        return made[0] if len(made) == 1 else tuple(made)
-
-    def run(*tensors):
-        with torch.no_grad():
-            results = kernel(*tensors)
-        return results if len(kernel.results) == 1 else tuple(results)
-
-    _library.impl(name, run, "CPU")
-    torch.library.register_fake(f"attn::{name}", fake, lib=_library)
-    _defined[name] = getattr(torch.ops.attn, name)
-    return _defined[name]
+from . import _attention, _autograd, _gradient, _masks
+from ._autograd import library
+from ._call import _spelled
 
 
 def operator(kernel):
     """A function of tensors that runs `kernel`, a Kernel, an Attention, or what
     `attn.function` returns, and that torch.compile keeps as one call. Arrays
-    that a mask or score function reads are part of it."""
+    that a mask or score function reads are part of it. Its gradient is compiled
+    when a tensor requires one first."""
     bound = {}
     while hasattr(kernel, "kernel"):
         bound.update(getattr(kernel, "_bound", {}))
         kernel = kernel.kernel
-    defined = _define(kernel)
+    defined = _autograd.define(kernel)
     tail = {name: torch.as_tensor(array) for name, array in bound.items()}
     names = [a.name for a in kernel.arguments]
+
+    @torch.compiler.assume_constant_result
+    def differentiable(wrt):
+        return _autograd.differentiable(kernel, wrt)
 
     def call(*tensors, **named):
         if named or tail:
             open_names = [n for n in names if n not in tail]
             given = dict(zip(open_names, tensors)) | named | tail
             tensors = [given[n] for n in names]
-        for tensor, name in zip(tensors, names):
-            _refuse_gradients(tensor, name)
-        return defined(*tensors)
+        wrt = tuple(n for n, t in zip(names, tensors) if t.requires_grad) if torch.is_grad_enabled() else ()
+        if not wrt:
+            return defined(*tensors)
+        forward, count = differentiable(wrt)
+        results = forward(*tensors)
+        return results[0] if count == 1 else results[:count]
 
     call.__name__ = kernel.name
     call.__doc__ = f"Runs {kernel!r}"
@@ -110,7 +81,6 @@ def _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa):
             raise TypeError(f"{name}: expected a tensor, but got {type(tensor).__name__}")
         if tensor.device.type != "cpu":
             raise ValueError(f"{name}: is in the memory of the device {tensor.device}, and the kernel runs on the processor")
-        _refuse_gradients(tensor, name)
     if dropout_p:
         raise ValueError(f"dropout_p: kernels drop nothing, so it is 0, but got {dropout_p}")
     if is_causal and attn_mask is not None:
@@ -130,26 +100,35 @@ def sdpa(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scal
     to the scores; it broadcasts to them. `is_causal` counts from the first key.
     A query that sees no key gets 0. `dropout_p` is 0."""
     _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
+    tensors = {"q": query, "k": key, "v": value, "bias": attn_mask}
+    wrt = " ".join(n for n, t in tensors.items() if t is not None and t.requires_grad) if torch.is_grad_enabled() else ""
+    if wrt:
+        return torch.ops.attn.sdpa_forward(query, key, value, attn_mask, is_causal, scale, wrt)[0]
     if torch.compiler.is_compiling():
         return torch.ops.attn.sdpa(query, key, value, attn_mask, is_causal, scale)
     return _sdpa(query, key, value, attn_mask, is_causal, scale)
 
 
-def _sdpa(query, key, value, attn_mask, is_causal, scale):
+def _prepare(query, key, value, attn_mask, is_causal, scale):
+    """The kernel, and its arguments."""
     rank = query.dim()
-    heads = None if rank == 2 else (query.shape[-3], key.shape[-3])
+    heads = None if rank == 2 else (int(query.shape[-3]), int(key.shape[-3]))
     mask = None
     if attn_mask is not None:
         if attn_mask.dtype not in (torch.bool, torch.float64 if query.dtype == torch.float64 else torch.float32):
             attn_mask = attn_mask.to(torch.float64 if query.dtype == torch.float64 else torch.float32)
         mask = attn_mask.dtype, tuple(1 if s == 1 else None for s in attn_mask.shape)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
-    kernel = _kernel_of(rank, heads, (query.shape[-1], value.shape[-1]), _spelled(query.dtype), mask, is_causal, scale)
-    arguments = (query, key, value) if mask is None else (query, key, value, attn_mask)
-    return kernel(*arguments)
+    kernel = _kernel_of(rank, heads, (int(query.shape[-1]), int(value.shape[-1])), _spelled(query.dtype), mask, is_causal, scale)
+    return kernel, (query, key, value) if mask is None else (query, key, value, attn_mask)
 
 
-_library.define("sdpa(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float? scale) -> Tensor")
+def _sdpa(*arguments):
+    kernel, tensors = _prepare(*arguments)
+    return kernel(*tensors)
+
+
+library.define("sdpa(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float? scale) -> Tensor")
 
 
 def _sdpa_below_autograd(*arguments):
@@ -161,8 +140,59 @@ def _sdpa_fake(query, key, value, attn_mask, is_causal, scale):
     return query.new_empty([*query.shape[:-1], value.shape[-1]], dtype=value.dtype)
 
 
-_library.impl("sdpa", _sdpa_below_autograd, "CPU")
-torch.library.register_fake("attn::sdpa", _sdpa_fake, lib=_library)
+library.impl("sdpa", _sdpa_below_autograd, "CPU")
+torch.library.register_fake("attn::sdpa", _sdpa_fake, lib=library)
+
+
+def _learned(arguments, wrt):
+    """What learns the arguments of the kernel that `wrt` names, and the kernel's arguments."""
+    kernel, tensors = _prepare(*arguments)
+    text, name, target, _ = _gradient.unwrap(kernel)
+    return _autograd.learned(text, name, target, tuple(wrt.split())), tensors
+
+
+def _sdpa_forward(*arguments):
+    made, tensors = _learned(arguments[:-1], arguments[-1])
+    return _autograd.run(made.pair.forward, tensors)
+
+
+def _sdpa_forward_fake(*arguments):
+    made, tensors = _learned(arguments[:-1], arguments[-1])
+    return _autograd.empty_results(made.pair.forward, tensors)
+
+
+def _sdpa_gradient(query, key, value, attn_mask, is_causal, scale, wrt, kept, cotangent):
+    made, tensors = _learned((query, key, value, attn_mask, is_causal, scale), wrt)
+    found = _autograd.run(made.pair.gradient, made.operands(tensors, kept, [cotangent]))
+    return [g.to(attn_mask.dtype) if n == "bias" else g for n, g in zip(wrt.split(), found)]
+
+
+def _sdpa_gradient_fake(query, key, value, attn_mask, is_causal, scale, wrt, kept, cotangent):
+    tensors = {"q": query, "k": key, "v": value, "bias": attn_mask}
+    return [torch.empty(tensors[n].shape, dtype=tensors[n].dtype) for n in wrt.split()]
+
+
+def _sdpa_setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs[:4], *output)
+    ctx.rest = inputs[4:]
+    ctx.mark_non_differentiable(*output[1:])
+
+
+def _sdpa_backward(ctx, cotangents):
+    inputs, kept = ctx.saved_tensors[:4], ctx.saved_tensors[4:]
+    found = dict(zip(ctx.rest[-1].split(), torch.ops.attn.sdpa_gradient(*inputs, *ctx.rest, kept, cotangents[0])))
+    return (*(found[n] if n in found else None for n in ("q", "k", "v", "bias")), None, None, None)
+
+
+_ARGUMENTS = "Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float? scale, str wrt"
+library.define(f"sdpa_forward({_ARGUMENTS}) -> Tensor[]")
+library.define(f"sdpa_gradient({_ARGUMENTS}, Tensor[] kept, Tensor cotangent) -> Tensor[]")
+library.impl("sdpa_forward", _sdpa_forward, "CPU")
+library.impl("sdpa_gradient", _sdpa_gradient, "CPU")
+torch.library.register_fake("attn::sdpa_forward", _sdpa_forward_fake, lib=library)
+torch.library.register_fake("attn::sdpa_gradient", _sdpa_gradient_fake, lib=library)
+torch.library.register_autograd("attn::sdpa_forward", _sdpa_backward, setup_context=_sdpa_setup, lib=library)
+torch.library.register_autograd("attn::sdpa_gradient", _autograd.refuse_second, lib=library)
 
 
 def hugging_face_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None, **_):

@@ -48,14 +48,71 @@ def test_strides_and_wrong_tensors(plain):
         plain(x, x, x, out=x)
 
 
-def test_gradients_are_refused(plain):
+def test_a_kernel_records_no_gradients(plain):
     x = make(1, 2, 9, 16).requires_grad_()
-    with pytest.raises(TypeError, match=r"q: requires gradients, which kernels do not compute yet; pass q\.detach\(\)"):
+    with pytest.raises(TypeError, match=r"q: requires gradients, which a kernel by itself does not record; call it by attn.torch.operator"):
         plain(x, x, x)
-    with pytest.raises(TypeError, match="query: requires gradients"):
-        attn.torch.sdpa(x, x, x)
     with torch.no_grad():
         assert not plain(x, x, x).requires_grad
+
+
+@pytest.fixture(scope="module")
+def learned():
+    """f64, of which differences have enough digits; heads in groups, two results."""
+    return attn.torch.operator(attn.attention(attn.causal(), heads=(4, 2), dim=4, value_dim=3, dtype="f64", returns=("out", "lse")))
+
+
+def test_gradcheck(learned):
+    shapes = (2, 4, 5, 4), (2, 2, 6, 4), (2, 2, 6, 3)
+    q, k, v = (make(*s, dtype=torch.float64, seed=i).requires_grad_() for i, s in enumerate(shapes))
+    assert torch.autograd.gradcheck(learned, (q, k, v))
+    strided = make(2, 5, 4, 4, dtype=torch.float64).transpose(1, 2).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: learned(x, k, v)[0], strided)
+    out, lse = learned(q, k, v)
+    (first,) = torch.autograd.grad(out.sum(), q, create_graph=True)
+    with pytest.raises(NotImplementedError, match="the gradient of a gradient has no kernel"):
+        first.sum().backward()
+    assert not learned(q.detach(), k.detach(), v.detach())[0].requires_grad
+
+
+def test_only_what_requires_a_gradient_gets_one(learned):
+    q, k, v = make(1, 4, 3, 4, dtype=torch.float64), make(1, 2, 3, 4, dtype=torch.float64), make(1, 2, 3, 3, dtype=torch.float64)
+    k.requires_grad_()
+    out, lse = learned(q, k, v)
+    (out.sum() + lse.sum()).backward()
+    assert q.grad is None and v.grad is None and k.grad.shape == k.shape
+    x = make(1, 2, 3, 4, dtype=torch.float64).requires_grad_()
+    expected = torch.logsumexp(torch.where(torch.ones(3, 3).tril().bool(), q @ x.repeat_interleave(2, 1).mT / 2, -torch.inf), -1)
+    (want,) = torch.autograd.grad(expected.sum(), x)
+    (got,) = torch.autograd.grad(learned(q, x, v)[1].sum(), x)
+    torch.testing.assert_close(got, want)
+
+
+@pytest.mark.parametrize("dtype, most", [(torch.float32, 3e-6), (torch.bfloat16, 3e-2)])
+def test_backward_of_sdpa(dtype, most):
+    """Against torch's own in f64, with tokens in front of heads in memory."""
+    data = [make(2, 9, 4, 16, dtype=dtype, seed=i) for i in range(3)]
+    mine, theirs = ([x.to(t).transpose(1, 2).requires_grad_() for x in data] for t in (dtype, torch.float64))
+    cotangent = make(2, 4, 9, 16, dtype=dtype, seed=4)
+    attn.torch.sdpa(*mine, is_causal=True).backward(cotangent)
+    F.scaled_dot_product_attention(*theirs, is_causal=True).backward(cotangent.double())
+    for a, b in zip(mine, theirs):
+        assert a.grad.dtype == dtype
+        torch.testing.assert_close(a.grad.double(), b.grad, atol=most, rtol=most)
+
+
+def test_compile_trains():
+    window = attn.torch.operator(attn.attention(attn.window(3, 0), heads=4, dim=16))
+
+    def loss(x, w):
+        y = window(x @ w, x, x)
+        return (attn.torch.sdpa(y, x, x, is_causal=True) ** 2).sum()
+
+    x, w = make(2, 4, 9, 16), make(16, 16, seed=1).requires_grad_()
+    (want,) = torch.autograd.grad(loss(x, w), w)
+    compiled = torch.compile(loss, backend="aot_eager", fullgraph=True)
+    (got,) = torch.autograd.grad(compiled(x, w), w)
+    torch.testing.assert_close(got, want)
 
 
 MASKS = {

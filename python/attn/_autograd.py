@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels as operators of PyTorch, and their gradients in its autograd.
+
+An operator of a kernel is `torch.ops.attn.NAME_HASH`. One that learns is two: the forward function, which returns the residuals behind
+the results, and the gradient, which autograd calls. They are made per kernel and per set of arguments that require gradients.
+"""
+import functools
+import hashlib
+
+import torch
+
+from . import _gradient
+
+TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i1": torch.bool,
+         "i32": torch.int32, "i64": torch.int64}
+library = torch.library.Library("attn", "DEF")
+
+
+def empty_results(kernel, tensors):
+    """Results without contents, for tensors whose sizes may be symbols. An optional tensor may be None."""
+    sizes = {}
+    for port, tensor in zip(kernel.arguments, tensors):
+        for name, size in zip(port.shape, tensor.shape if tensor is not None else ()):
+            sizes.setdefault(name, size)
+    return [tensors[0].new_empty([sizes[s] if isinstance(s, str) else s for s in r.shape], dtype=TYPES[r.dtype]) for r in kernel.results]
+
+
+def run(kernel, tensors):
+    """Results as a list. Below autograd, so that nothing is recorded."""
+    with torch.no_grad():
+        results = kernel(*(t if t is None else t.detach() for t in tensors))
+    return [results] if len(kernel.results) == 1 else list(results)
+
+
+_defined = {}
+
+
+def define(kernel):
+    """The operator of a kernel."""
+    name = f"{kernel.name}_{hashlib.sha256(repr((kernel.mlir, kernel.library)).encode()).hexdigest()[:12]}"
+    if name in _defined:
+        return _defined[name]
+    arguments = ", ".join(f"Tensor{'?' * a.optional} {a.name}" for a in kernel.arguments)
+    library.define(f"{name}({arguments}) -> ({', '.join('Tensor' for _ in kernel.results)})", tags=(torch.Tag.needs_fixed_stride_order,))
+
+    def one_or_all(results):
+        return results[0] if len(results) == 1 else tuple(results)
+
+    library.impl(name, lambda *tensors: one_or_all(run(kernel, tensors)), "CPU")
+    torch.library.register_fake(f"attn::{name}", lambda *tensors: one_or_all(empty_results(kernel, tensors)), lib=library)
+    _defined[name] = getattr(torch.ops.attn, name)
+    return _defined[name]
+
+
+def refuse_second(ctx, *_):
+    raise NotImplementedError("attn: the gradient of a gradient has no kernel")
+
+
+class Learned:
+    """A kernel's forward function and gradient by the arguments `wrt`, on lists of tensors."""
+
+    def __init__(self, text, name, target, wrt):
+        self.pair = _gradient.Pair(text, name, wrt, target)
+        self.wrt = wrt
+        self.results = len(self.pair.results)
+        forward = self.pair.forward
+        self.arguments = [a.name for a in forward.arguments]
+        self._inputs = {a.name: i for i, a in enumerate(forward.arguments)}
+        self._kept = {r.name: i for i, r in enumerate(forward.results)}
+        self._cotangents = {f"d_{n}": i for i, n in enumerate(self.pair.cotangents) if n is not None}
+
+    def operands(self, inputs, kept, cotangents):
+        """The arguments of the gradient: inputs and results of the forward function, and one cotangent, or None, per result."""
+        def find(port):
+            if port.optional:
+                return cotangents[self._cotangents[port.name]]
+            return kept[self._kept[port.name]] if port.name not in self._inputs else inputs[self._inputs[port.name]]
+
+        return [find(port) for port in self.pair.gradient.arguments]
+
+    def spread(self, gradients, inputs):
+        """One gradient, or None, per input, of its type."""
+        by_name = dict(zip(self.pair.gradient.results, gradients))
+        by_name = {port.name: g for port, g in by_name.items()}
+        return tuple(by_name[f"d_{n}"].to(x.dtype) if n in self.wrt else None for n, x in zip(self.arguments, inputs))
+
+
+@functools.lru_cache(256)
+def learned(text, name, target, wrt):
+    return Learned(text, name, target, wrt)
+
+
+_differentiable = {}
+
+
+def differentiable(kernel, wrt):
+    """The operator of a kernel's forward function, whose gradient autograd knows. Residuals stand behind the results."""
+    text, name, target, _ = _gradient.unwrap(kernel)
+    made = learned(text, name, target, wrt)
+    forward, gradient = define(made.pair.forward), define(made.pair.gradient)
+    if forward not in _differentiable:
+        _differentiable[forward] = made
+
+        def setup(ctx, inputs, output):
+            output = output if isinstance(output, tuple) else (output,)
+            ctx.save_for_backward(*inputs, *output)
+            ctx.set_materialize_grads(False)
+            ctx.mark_non_differentiable(*output[made.results:])
+
+        def backward(ctx, *cotangents):
+            inputs, kept = ctx.saved_tensors[:len(made.arguments)], ctx.saved_tensors[len(made.arguments):]
+            if all(c is None for c in cotangents):
+                return (None,) * len(inputs)
+            found = gradient(*made.operands(inputs, kept, cotangents))
+            return made.spread([found] if isinstance(found, torch.Tensor) else found, inputs)
+
+        register = functools.partial(torch.library.register_autograd, lib=library)
+        register(forward.default._name, backward, setup_context=setup)
+        register(gradient.default._name, refuse_second)
+    return forward, made.results
