@@ -80,8 +80,7 @@ class Learned:
 
     def spread(self, gradients, inputs):
         """One gradient, or None, per input, of its type."""
-        by_name = dict(zip(self.pair.gradient.results, gradients))
-        by_name = {port.name: g for port, g in by_name.items()}
+        by_name = dict(zip((r.name for r in self.pair.gradient.results), gradients))
         return tuple(by_name[f"d_{n}"].to(x.dtype) if n in self.wrt else None for n, x in zip(self.arguments, inputs))
 
 
@@ -90,16 +89,16 @@ def learned(text, name, target, wrt):
     return Learned(text, name, target, wrt)
 
 
-_differentiable = {}
+_differentiable = set()
 
 
 def differentiable(kernel, wrt):
-    """The operator of a kernel's forward function, whose gradient autograd knows. Residuals stand behind the results."""
+    """The name of the operator of a kernel's forward function, whose gradient autograd knows. Residuals stand behind the results."""
     text, name, target, _ = _gradient.unwrap(kernel)
     made = learned(text, name, target, wrt)
     forward, gradient = define(made.pair.forward), define(made.pair.gradient)
     if forward not in _differentiable:
-        _differentiable[forward] = made
+        _differentiable.add(forward)
 
         def setup(ctx, inputs, output):
             output = output if isinstance(output, tuple) else (output,)
@@ -117,4 +116,8 @@ def differentiable(kernel, wrt):
         register = functools.partial(torch.library.register_autograd, lib=library)
         register(forward.default._name, backward, setup_context=setup)
         register(gradient.default._name, refuse_second)
-    return forward, made.results
+    return forward._qualified_op_name.split("::")[-1]
+
+
+# As torch.compiler.assume_constant_result says it, which takes seconds to import: torch.compile runs it, and keeps what it returns.
+differentiable._dynamo_marked_constant = True

@@ -33,11 +33,7 @@ def operator(kernel):
         kernel = kernel.kernel
     defined = _autograd.define(kernel)
     tail = {name: torch.as_tensor(array) for name, array in bound.items()}
-    names = [a.name for a in kernel.arguments]
-
-    @torch.compiler.assume_constant_result
-    def differentiable(wrt):
-        return _autograd.differentiable(kernel, wrt)
+    names, count = [a.name for a in kernel.arguments], len(kernel.results)
 
     def call(*tensors, **named):
         if named or tail:
@@ -47,8 +43,7 @@ def operator(kernel):
         wrt = tuple(n for n, t in zip(names, tensors) if t.requires_grad) if torch.is_grad_enabled() else ()
         if not wrt:
             return defined(*tensors)
-        forward, count = differentiable(wrt)
-        results = forward(*tensors)
+        results = getattr(torch.ops.attn, _autograd.differentiable(kernel, wrt))(*tensors)
         return results[0] if count == 1 else results[:count]
 
     call.__name__ = kernel.name
