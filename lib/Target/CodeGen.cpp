@@ -10,6 +10,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 #include <unistd.h>
 
 using namespace attn;
@@ -32,11 +33,15 @@ static void initializeTargets() {
   LLVMInitializeAArch64AsmPrinter();
 }
 
-static std::string hostFeatures() {
-  llvm::SubtargetFeatures features;
-  for (const auto &[name, enabled] : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(name, enabled);
-  return features.getString();
+std::string target::processorWith(const llvm::StringMap<bool> &features,
+                                  StringRef named) {
+  if (!features.lookup("amx-tile"))
+    return named.str();
+  llvm::SmallVector<StringRef> expected;
+  if (llvm::X86::parseArchX86(named) != llvm::X86::CK_None)
+    llvm::X86::getFeaturesForCPU(named, expected);
+  return llvm::is_contained(expected, "amx-tile") ? named.str()
+                                                  : "sapphirerapids";
 }
 
 static std::unique_ptr<llvm::TargetMachine>
@@ -53,6 +58,17 @@ createMachine(const llvm::Triple &triple, StringRef cpu, StringRef features) {
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Aggressive));
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createHostMachine(const llvm::Triple &host) {
+  llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
+  llvm::SubtargetFeatures features;
+  for (const auto &[name, enabled] : present)
+    features.AddFeature(name, enabled);
+  return createMachine(host,
+                       processorWith(present, llvm::sys::getHostCPUName()),
+                       features.getString());
 }
 
 /// Whether the processor starts one multiply-add of 512 bits per cycle, half as
@@ -87,8 +103,10 @@ static void describeVectors(Processor &processor) {
   processor.scalef = avx512;
   processor.f16 = info.checkFeatures("+f16c");
   processor.bf16 = avx512 && info.checkFeatures("+avx512bf16,+avx512vl");
-  processor.pairChains = !processor.bf16 ? 0 : oneFma ? 6 : 12; // latency 6
   processor.amx = processor.bf16 && info.checkFeatures("+amx-bf16,+amx-tile");
+  // Where there are tiles, dot products of pairs are slower than FMA.
+  bool pairs = processor.bf16 && !processor.amx;
+  processor.pairChains = !pairs ? 0 : oneFma ? 6 : 12; // latency 6
   if (processor.amx)
     processor.l1Bytes = 49152; // all processors that have them
 }
@@ -110,8 +128,7 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
   Processor processor;
   processor.isHost = true;
   if (name == "native") {
-    processor.machine =
-        createMachine(host, llvm::sys::getHostCPUName(), hostFeatures());
+    processor.machine = createHostMachine(host);
     if (!processor.machine)
       return llvm::createStringError("--target=native: no code can be made "
                                      "for this machine's " +

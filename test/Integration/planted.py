@@ -12,7 +12,7 @@ import numpy as np
 import elements
 import narrow
 from differential import Differential
-from kernels import Kernel, attn_opt
+from kernels import Kernel, attn_opt, error_scale
 from values import Case
 
 BOTTOM = [("causal", "bottom_right")]
@@ -140,6 +140,17 @@ def of_two_maps(change):
         return accepted(case, arrays, run({**arrays, **change(arrays)}))
 
 
+def scale_of_product():
+    """Whether a product of bf16 has the tolerance of attention."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "product.mlir")
+        x, w = "tensor<?x64xbf16>", "tensor<64x64xbf16>"
+        with open(source, "w") as f:
+            f.write(f"func.func @product(%x: {x}, %w: {w}) -> {x} {{\n"
+                    f"  %y = attn.project %x, %w : ({x}, {w}) -> {x}\n  return %y : {x}\n}}\n")
+        return error_scale(source, "znver5", ()) != 0
+
+
 EXCHANGED = [("q", "q2"), ("q2", "q"), ("k", "k2"), ("k2", "k")]
 
 
@@ -196,6 +207,7 @@ PLANTED = {
         eight, "x86-64-v4", r"\[0, 4, 8, 12, 1, 5, 9, 13, ", "[1, 5, 9, 13, 0, 4, 8, 12, ", "decode_online_full"),
     "features of values of pairs left unpacked": lambda: decode_block(
         eight_pairs, "znver5", r"\[0, 1, 2, 3, 16, 17, 18, 19, ", "[0, 1, 2, 3, 4, 5, 6, 7, ", "decode_save_state"),
+    "tolerance of rounded weights for a product": scale_of_product,
     "sign of lambda wrong in one head": lambda: of_two_maps(other_sign),
     "lambda of the next head": lambda: of_two_maps(lambda arrays: {"lambda": np.roll(arrays["lambda"], 1)}),
     "second map left out": lambda: of_two_maps(lambda arrays: {"lambda": 0 * arrays["lambda"]}),

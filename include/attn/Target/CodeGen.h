@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 
@@ -24,7 +25,7 @@ struct Processor {
   /// data cache.
   int64_t lanes, registers, chains, l1Bytes;
   /// Independent dot products of bf16 pairs that hide their latency; 0 where
-  /// there are none.
+  /// there are none, or none that are worth it.
   int64_t pairChains = 0;
   /// Instructions that it has: scalef on 16 f32, conversions between f16 and
   /// f32, rounding of f32 to bf16 and dot products of pairs, products of tiles
@@ -39,6 +40,12 @@ struct Processor {
   Processor &operator=(Processor &&);
   ~Processor();
 };
+
+/// The processor to choose instructions for on a machine with these features,
+/// which a table of families and models calls `named`. A hypervisor may give
+/// another model: tiles that it does not have show that.
+std::string processorWith(const llvm::StringMap<bool> &features,
+                          llvm::StringRef named);
 
 /// The processor that --target names: `native`, `aarch64`, or a processor of
 /// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`).
