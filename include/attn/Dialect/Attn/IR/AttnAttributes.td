@@ -52,8 +52,8 @@ def Attn_TargetAttr : Attn_Attr<"Target", "target"> {
     `attn.target`. `lanes` is the number of f32 values in a vector register,
     `registers` the number of these; `chains` independent multiply-adds hide
     their latency, `pair_chains` independent dot products of bf16 pairs (0 where
-    there are none, or none that are worth it); `l1_bytes` is the level-1 data cache. `products` is the
-    largest product of bf16 that a schedule may use.
+    there are none, or none that are worth it); `l1_bytes` is the level-1 data
+    cache. `products` is the largest product of bf16 that a schedule may use.
 
     The others are instructions: `scalef` multiplies 16 f32 by powers of two,
     `f16` converts between f16 and f32, `bf16` rounds f32 to bf16 and adds up
