@@ -12,9 +12,11 @@ import ctypes
 import functools
 import json
 import keyword
+import math
 import operator
 import os
 import sys
+import weakref
 
 import numpy as np
 
@@ -239,11 +241,60 @@ def _exporter(kind, port):
     return getattr(kind, "__dlpack__", None)
 
 
-def _allocator(kind, dtype):
-    """What makes a result of a shape beside arguments of this type."""
-    if torch := _torch_of(kind):
-        return functools.partial(torch.empty, dtype=getattr(torch, {v: k for k, v in _SPELLED.items()}[dtype]))
-    return functools.partial(np.empty, dtype=numpy_dtype(dtype))
+# Bytes of results that are worth keeping, and where they begin: a line of the cache.
+_LARGE, _LINE = 1 << 18, 64
+
+
+class _Results:
+    """Memory for results. The system clears new pages, which takes it longer than a kernel to fill them, so memory of large
+    results that the caller has let go serves later calls. As much is kept as one call needs."""
+
+    def __init__(self):
+        self._free, self._limit = {}, 0
+
+    @staticmethod
+    def _room(size):
+        """Up to an eighth more, so that a cache that grows finds memory of its former lengths."""
+        unit = 1 << max(size.bit_length() - 4, 0)
+        return -(-size // unit) * unit + _LINE if size >= _LARGE else 0
+
+    def expect(self, sizes):
+        """A call has results of so many bytes."""
+        self._limit = max(self._limit, sum(map(self._room, sizes)))
+
+    def _take_back(self, memory):
+        self._free[id(memory)] = memory
+        while sum(m.size for m in list(self._free.values())) > self._limit:
+            self._free.pop(next(iter(list(self._free)), None), None)
+
+    def lend(self, size):
+        """A buffer of `size` bytes; it comes back when nobody looks at it any more."""
+        room = self._room(size)
+        kept = (self._free.pop(key, None) for key, m in list(self._free.items())[::-1] if m.size == room)
+        memory = next(filter(lambda m: m is not None, kept), None)
+        if memory is None:
+            memory = np.empty(room, np.uint8)
+        lent = (ctypes.c_char * size).from_buffer(memory, -memory.ctypes.data % _LINE)
+        weakref.finalize(lent, self._take_back, memory).atexit = False
+        return lent
+
+    def allocator(self, kind, dtype):
+        """What makes a result of a shape beside arguments of this type."""
+        if torch := _torch_of(kind):
+            element = getattr(torch, {v: k for k, v in _SPELLED.items()}[dtype])
+            fresh = functools.partial(torch.empty, dtype=element)
+            wrap = lambda shape, buffer: torch.frombuffer(buffer, dtype=element).view(shape)
+        else:
+            element = numpy_dtype(dtype)
+            fresh = functools.partial(np.empty, dtype=element)
+            wrap = lambda shape, buffer: np.ndarray(shape, element, buffer)
+        bits = _DTYPES[dtype].bits
+
+        def make(shape):
+            size = math.prod(shape) * bits // 8
+            return wrap(shape, self.lend(size)) if size >= _LARGE else fresh(shape)
+
+        return make
 
 
 class Kernel:
@@ -299,6 +350,7 @@ class Kernel:
         self._plans = {}
         self._exports = {}
         self._shapes = {}
+        self._memory = _Results()
 
     @staticmethod
     def _argument(port):
@@ -372,7 +424,7 @@ class Kernel:
     def _plan(self, arrays):
         """How arrays of these types lend their memory, and what results are."""
         kind = type(arrays[0]) if arrays else np.ndarray
-        makers = [_allocator(kind, r.dtype) for r in self.results]
+        makers = [self._memory.allocator(kind, r.dtype) for r in self.results]
         made = _torch_of(kind).Tensor if _torch_of(kind) else np.ndarray
         exports = [_exporter(type(a), p) for a, p in zip(arrays, self.arguments)]
         exports += [_exporter(made, p) for p in self.results]
@@ -394,6 +446,7 @@ class Kernel:
         if len(self._shapes) > 64:
             self._shapes.clear()
         self._shapes[tuple(map(tuple, shapes))] = found
+        self._memory.expect(math.prod(shape) * _DTYPES[r.dtype].bits // 8 for r, shape in zip(self.results, found))
         return found
 
     def _call_slowly(self, arrays, makers, threads):

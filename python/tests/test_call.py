@@ -42,6 +42,27 @@ def test_no_copy_of_results(plain, q):
     np.testing.assert_allclose(room.transpose(0, 2, 1, 3), reference(q, q, q)[0], atol=1e-6)
 
 
+def test_memory_of_large_results_serves_again(plain, rng):
+    """Once nobody looks at a result, and not before; for a result that is a little longer, too."""
+    address = lambda array: array.__array_interface__["data"][0]
+    k = make(rng, 1, 2, 4, 16)
+    q, longer = make(rng, 1, 2, 4090, 16), make(rng, 1, 2, 4095, 16)
+    out = plain(q, k, k)
+    first, want = address(out), out[0, 1].copy()
+    view = out[0, 1:][:, ::2]
+    del out
+    other = plain(-q, k, k)
+    assert address(other) != first and first % 64 == 0
+    np.testing.assert_array_equal(view[0], want[::2])
+    del view
+    assert address(plain(q, k, k)) == first
+    out = plain(longer, k, k)
+    assert address(out) == first and out.flags.writeable
+    np.testing.assert_allclose(out, reference(longer, k, k)[0], atol=1e-6)
+    del out, other
+    assert sum(m.size for m in plain.kernel._memory._free.values()) < 1.2 * 4 * longer.size
+
+
 def test_no_copy_of_arguments(plain, q, monkeypatch):
     """The kernel sees the arrays' own addresses."""
     kernel, seen = plain.kernel, []

@@ -37,6 +37,17 @@ def test_constants_of_the_kernel(dtype):
     np.testing.assert_allclose(out.numpy(), expected, atol=2e-6)
 
 
+def test_memory_of_large_results_serves_again(plain):
+    q, k = make(1, 2, 4090, 16), make(1, 2, 4, 16)
+    out = plain(q, k, k)
+    first, want, view = out.data_ptr(), out.clone(), out[0, 1].numpy()
+    del out
+    assert plain(-q, k, k).data_ptr() != first and np.array_equal(view, want[0, 1])
+    del view
+    out = plain(q, k, k)
+    assert out.data_ptr() == first and torch.equal(out, want) and not out.requires_grad
+
+
 def test_strides_and_wrong_tensors(plain):
     x = make(1, 9, 2, 16).transpose(1, 2)
     assert torch.equal(plain(x, x, x), plain(*(x.contiguous(),) * 3))
