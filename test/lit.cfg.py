@@ -12,10 +12,10 @@ import lit.formats
 config.name = "attn"
 config.test_format = lit.formats.ShTest()
 config.test_source_root = os.path.dirname(__file__)
-config.suffixes = [".md", ".mlir", ".test"]
+config.suffixes = [".md", ".mlir", ".ptx", ".test"]
 config.excludes = ["Inputs", "README.md", "data", "regressions"]
 
-# attn-opt, attn-reference; FileCheck, not, split-file, mlir-opt.
+# attn-opt, attn-reference, ptxsim; FileCheck, not, split-file, mlir-opt.
 config.environment["PATH"] = os.pathsep.join(
     [*filter(None, [config.test_tools]), os.path.join(config.attn_build, "bin"), config.llvm_tools, os.environ["PATH"]])
 
