@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Target/CodeGen.h"
+#include "GenerateParts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -193,17 +193,17 @@ std::unique_ptr<llvm::Module> target::translate(mlir::ModuleOp module,
 }
 
 llvm::Error target::generate(llvm::Module &module, const Processor &processor,
-                             Code code, llvm::SmallVectorImpl<char> &result) {
-  llvm::raw_svector_ostream stream(result);
+                             Code code, Together together,
+                             llvm::SmallVectorImpl<char> &result) {
   if (code == Code::LLVM) {
+    llvm::raw_svector_ostream stream(result);
     module.print(stream, nullptr);
     return llvm::Error::success();
   }
-  llvm::legacy::PassManager passes;
-  auto type = code == Code::Object ? llvm::CodeGenFileType::ObjectFile
-                                   : llvm::CodeGenFileType::AssemblyFile;
-  if (processor.machine->addPassesToEmitFile(passes, stream, nullptr, type))
-    return llvm::createStringError("the target cannot emit this kind of file");
-  passes.run(module);
-  return llvm::Error::success();
+  if (code == Code::Object && isWorthParts(module))
+    return generateParts(module, *processor.machine, together, result);
+  return emit(module, *processor.machine,
+              code == Code::Object ? llvm::CodeGenFileType::ObjectFile
+                                   : llvm::CodeGenFileType::AssemblyFile,
+              result);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Output.h"
+#include "System.h"
 #include "attn/Target/Header.h"
 #include "attn/Target/PythonModule.h"
 #include "llvm/IR/LLVMContext.h"
@@ -115,7 +116,7 @@ llvm::Expected<std::string> Output::text(mlir::ModuleOp module) const {
           target::generate(*translated, processor,
                            options.emit == Emit::LLVM ? target::Code::LLVM
                                                       : target::Code::Assembly,
-                           code))
+                           together, code))
     return error;
   return code.str().str();
 }
@@ -197,7 +198,8 @@ Error Output::generateObject(mlir::ModuleOp module,
   auto translated = target::translate(module, processor, context);
   if (!translated)
     return llvm::createStringError("");
-  return target::generate(*translated, processor, target::Code::Object, object);
+  return target::generate(*translated, processor, target::Code::Object,
+                          together, object);
 }
 
 Error Output::writeBinary(mlir::ModuleOp module) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "System.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -85,42 +86,50 @@ void attn::tool::prepareSystem() {
   std::atexit(atExit);
 }
 
-namespace {
-struct Call {
-  llvm::function_ref<ExitStatus()> work;
-  ExitStatus status;
-};
-} // namespace
-
-static void *runCall(void *data) {
-  auto *call = static_cast<Call *>(data);
-  call->status = call->work();
-  return nullptr;
-}
-
-static bool startThread(size_t stack, Call &call, pthread_t &thread) {
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0)
-    return false;
-  bool started = pthread_attr_setstacksize(&attributes, stack) == 0 &&
-                 pthread_create(&thread, &attributes, runCall, &call) == 0;
-  pthread_attr_destroy(&attributes);
+/// With the first of the stacks that there is room for: memory is taken where
+/// it is touched only, but a limit may count it all.
+static bool startThread(llvm::ArrayRef<size_t> stacks,
+                        llvm::function_ref<void()> &work, pthread_t &thread) {
+  auto call = [](void *data) -> void * {
+    (*static_cast<llvm::function_ref<void()> *>(data))();
+    return nullptr;
+  };
+  bool started = false;
+  for (size_t stack : stacks) {
+    pthread_attr_t attributes;
+    if (started || pthread_attr_init(&attributes) != 0)
+      break;
+    started = pthread_attr_setstacksize(&attributes, stack) == 0 &&
+              pthread_create(&thread, &attributes, call, &work) == 0;
+    pthread_attr_destroy(&attributes);
+  }
   return started;
 }
 
+void attn::tool::together(llvm::function_ref<void()> here,
+                          llvm::function_ref<void()> there) {
+  pthread_t thread;
+  bool started = startThread({size_t{64} << 20}, there, thread);
+  here();
+  if (started)
+    pthread_join(thread, nullptr);
+  else
+    there();
+}
+
 ExitStatus attn::tool::onLargeStack(llvm::function_ref<ExitStatus()> work) {
-  // One thread works at a time, so one pool of memory is enough.
-  mallopt(M_ARENA_MAX, 1);
+  // A pool of memory for this thread, the compiler's, and one beside it.
+  mallopt(M_ARENA_MAX, 3);
   // What one pass gives back the next one takes: the system need not see it.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  mallopt(M_TOP_PAD, 16 << 20);
-  Call call{work, OurBug};
+  mallopt(M_TOP_PAD, 64 << 20);
+  ExitStatus status = OurBug;
+  auto run = [&] { status = work(); };
+  llvm::function_ref<void()> call = run;
   pthread_t thread;
-  // Memory is taken where it is touched only, but a limit may count it all.
-  for (size_t stack : {size_t{512} << 20, size_t{64} << 20})
-    if (startThread(stack, call, thread)) {
-      pthread_join(thread, nullptr);
-      return call.status;
-    }
-  return work();
+  if (startThread({size_t{512} << 20, size_t{64} << 20}, call, thread))
+    pthread_join(thread, nullptr);
+  else
+    call();
+  return status;
 }

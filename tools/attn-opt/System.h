@@ -24,6 +24,11 @@ ExitStatus finishOutput(ExitStatus status);
 /// Runs `work` where recursion over long inputs finds room.
 ExitStatus onLargeStack(llvm::function_ref<ExitStatus()> work);
 
+/// Calls both at the same time, or one after the other where the system has no
+/// room for a thread.
+void together(llvm::function_ref<void()> here,
+              llvm::function_ref<void()> there);
+
 } // namespace attn::tool
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef ATTN_TARGET_CODEGEN_H
 #define ATTN_TARGET_CODEGEN_H
 
+#include "attn/Target/Together.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
@@ -65,9 +66,11 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module,
 
 enum class Code { LLVM, Assembly, Object };
 /// Optimizes for the processor, but without LLVM's passes on IR: the vector
-/// code is as it should be, and unrolling it again makes it spill.
+/// code is as it should be, and unrolling it again makes it spill. The module
+/// is used up. Threads change no byte.
 llvm::Error generate(llvm::Module &module, const Processor &processor,
-                     Code code, llvm::SmallVectorImpl<char> &result);
+                     Code code, Together together,
+                     llvm::SmallVectorImpl<char> &result);
 
 } // namespace attn::target
 
