@@ -91,7 +91,8 @@ def weights():
 
 
 LAYER = """func.func @f(%x: tensor<2x5x12xf64> {attn.gradient}, %wq: tensor<12x16xf64> {attn.gradient}, %wk: tensor<8x12xf64> {attn.gradient},
-    %bq: tensor<16xf64> {attn.gradient}, %norm: tensor<8xf64> {attn.gradient}, %cos: tensor<9x4xf64>, %sin: tensor<9x4xf64>) -> tensor<2x5x16xf64> {
+    %bq: tensor<16xf64> {attn.gradient}, %norm: tensor<8xf64> {attn.gradient}, %lw: tensor<8xf64> {attn.gradient},
+    %lb: tensor<8xf64> {attn.gradient}, %cos: tensor<9x4xf64>, %sin: tensor<9x4xf64>) -> tensor<2x5x16xf64> {
   %two = attn.scale %x by 2.0 : tensor<2x5x12xf64>
   %act = math.tanh %two : tensor<2x5x12xf64>
   %gate = arith.mulf %act, %x : tensor<2x5x12xf64>
@@ -101,7 +102,8 @@ LAYER = """func.func @f(%x: tensor<2x5x12xf64> {attn.gradient}, %wq: tensor<12x1
   %hk = attn.split_heads %pk into 1 : tensor<2x5x8xf64> -> tensor<2x1x5x8xf64>
   %nq = attn.rms_norm %hq, %norm eps 1.0e-6 : tensor<2x2x5x8xf64>, tensor<8xf64>
   %rq = attn.rope %nq, %cos, %sin : tensor<2x2x5x8xf64>, tensor<9x4xf64>
-  %rk = attn.rope %hk, %cos, %sin : tensor<2x1x5x8xf64>, tensor<9x4xf64>
+  %nk = attn.layer_norm %hk, %lw, %lb eps 1.0e-5 : tensor<2x1x5x8xf64>, tensor<8xf64>, tensor<8xf64>
+  %rk = attn.rope %nk, %cos, %sin : tensor<2x1x5x8xf64>, tensor<9x4xf64>
   %v = tensor.extract_slice %hk[0, 0, 0, 0] [2, 1, 5, 8] [1, 1, 1, 1] : tensor<2x1x5x8xf64> to tensor<2x1x5x8xf64>
   %o = attn.sdpa %rq, %rk, %v scale 0.3 where causal(top_left) : (tensor<2x2x5x8xf64>, tensor<2x1x5x8xf64>, tensor<2x1x5x8xf64>) -> tensor<2x2x5x8xf64>
   %y = attn.merge_heads %o : tensor<2x2x5x8xf64> -> tensor<2x5x16xf64>

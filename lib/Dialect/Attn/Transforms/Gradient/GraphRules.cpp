@@ -6,9 +6,12 @@
 //   heads                split and merge are each other's
 //   y = c x              dx = c dy
 //   y = rope(x)          dx = the rotation back, rope with -sin
-//   y = x r w, r = (mean x^2 + eps)^-1/2
-//                        dx = r (dy w - x r^2 mean(dy w x)),
-//                        dw = sum over rows of dy x r
+//   y = n w, n = x r, r = (mean x^2 + eps)^-1/2
+//                        dx = r (dy w - n mean(dy w n)),
+//                        dw = sum over rows of dy n
+//   y = n w + b, n = (x - mean x) r, r = (variance x + eps)^-1/2
+//                        dx = r (dy w - mean(dy w) - n mean(dy w n)),
+//                        dw = sum over rows of dy n, db = sum over rows of dy
 #include "Adjoints.h"
 #include "Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -93,58 +96,121 @@ static LogicalResult follow(Adjoints &adjoints, RopeOp op, Value dy) {
   return success();
 }
 
-static LogicalResult follow(Adjoints &adjoints, RmsNormOp op, Value dy) {
+namespace {
+/// A norm's rows: x, dy and, per row, the sum of squares and where rows are
+/// centred the sum. In the body of a loop `a` holds what `loop` reads.
+struct NormRows {
+  OpBuilder &b;
+  Location loc;
+  Value x, dy, weight, sum, squares;
+  double features, eps;
+
+  Loop loop() {
+    Loop rows(b, x);
+    rows.elements(x).elements(dy).rows(squares);
+    if (sum)
+      rows.rows(sum);
+    if (weight)
+      rows.columns(weight);
+    return rows;
+  }
+  /// How many that are.
+  unsigned count() const { return 3 + (sum ? 1 : 0) + (weight ? 1 : 0); }
+
+  Value mean(Scalars s, Value total) {
+    return s.mul(total, s.number(1 / features, total));
+  }
+  Value inverse(Scalars s, ValueRange a) {
+    Value shifted = s.add(mean(s, a[2]), s.number(eps, a[2]));
+    return math::RsqrtOp::create(s.b, loc, shifted);
+  }
+  /// The element with mean 0, if rows are centred, and variance 1.
+  Value normal(Scalars s, ValueRange a) {
+    Value centred = sum ? s.sub(a[0], mean(s, a[3])) : a[0];
+    return s.mul(centred, inverse(s, a));
+  }
+  /// The cotangent of that.
+  Value cotangent(Scalars s, ValueRange a) {
+    return weight ? s.mul(a[1], a[count() - 1]) : a[1];
+  }
+};
+} // namespace
+
+static Value sumOfSquares(OpBuilder &b, Value x, Value sum, double features) {
+  Loop loop(b, x);
+  loop.elements(x);
+  if (sum)
+    loop.rows(sum);
+  return loop.sumOfRows([&](OpBuilder &inner, ValueRange a) -> Value {
+    Scalars s{inner, x.getLoc()};
+    if (!sum)
+      return s.mul(a[0], a[0]);
+    Value centred =
+        s.sub(a[0], s.mul(a[1], s.number(1 / features, a[1])));
+    return s.mul(centred, centred);
+  });
+}
+
+/// dx of the rows.
+static Value ofNormInput(NormRows &rows) {
+  OpBuilder &b = rows.b;
+  Location loc = rows.loc;
+  Value dots =
+      rows.loop().sumOfRows([&](OpBuilder &inner, ValueRange a) -> Value {
+        Scalars s{inner, loc};
+        return s.mul(rows.cotangent(s, a), rows.normal(s, a));
+      });
+  Loop loop = rows.loop();
+  loop.rows(dots);
+  if (rows.sum)
+    loop.rows(
+        rows.loop().sumOfRows([&](OpBuilder &inner, ValueRange a) -> Value {
+          return rows.cotangent(Scalars{inner, loc}, a);
+        }));
+  unsigned count = rows.count();
+  return loop.map(
+      typeOf(rows.x).getElementType(),
+      [&](OpBuilder &inner, ValueRange a) -> Value {
+        Scalars s{inner, loc};
+        Value g = rows.cotangent(s, a);
+        if (rows.sum)
+          g = s.sub(g, rows.mean(s, a[count + 1]));
+        Value along = s.mul(rows.normal(s, a), rows.mean(s, a[count]));
+        return s.mul(rows.inverse(s, a), s.sub(g, along));
+      });
+}
+
+/// `bias` may be null; `centred`: rows have mean 0.
+template <typename Op>
+static LogicalResult followNorm(Adjoints &adjoints, Op op, Value bias,
+                                bool centred, Value dy) {
   OpBuilder &b = adjoints.builder;
-  Location loc = op.getLoc();
   Value x = op.getInput(), w = op.getWeight();
   auto type = typeOf(x);
   if (type.isDynamicDim(type.getRank() - 1))
     return op.emitOpError("has no gradient for rows of unknown length");
   double features = static_cast<double>(type.getShape().back());
-  double eps = op.getEps().convertToDouble();
-  Value squares = Loop(b, x).elements(x).sumOfRows(
-      [&](OpBuilder &inner, ValueRange a) -> Value {
-        return Scalars{inner, loc}.mul(a[0], a[0]);
-      });
-  auto inverse = [&](Scalars s, Value sum) -> Value {
-    Value mean = s.mul(sum, s.number(1 / features, sum));
-    Value shifted = s.add(mean, s.number(eps, sum));
-    return math::RsqrtOp::create(s.b, loc, shifted);
-  };
-  if (w && adjoints.isActive(w)) {
-    Loop loop(b, x);
-    loop.elements(x).elements(dy).rows(squares);
-    adjoints.add(
-        w, loop.sumOfColumns([&](OpBuilder &inner, ValueRange a) -> Value {
-          Scalars s{inner, loc};
-          return s.mul(s.mul(a[0], inverse(s, a[2])), a[1]);
-        }));
-  }
-  if (!adjoints.isActive(x))
-    return success();
-  Loop products(b, x);
-  products.elements(x).elements(dy);
-  if (w)
-    products.columns(w);
-  Value dots = products.sumOfRows([&](OpBuilder &inner, ValueRange a) -> Value {
-    Scalars s{inner, loc};
-    Value product = s.mul(a[0], a[1]);
-    return w ? s.mul(product, a[2]) : product;
-  });
-  Loop loop(b, x);
-  loop.elements(x).elements(dy).rows(squares).rows(dots);
-  if (w)
-    loop.columns(w);
-  adjoints.add(x, loop.map(type.getElementType(),
-                           [&](OpBuilder &inner, ValueRange a) -> Value {
-                             Scalars s{inner, loc};
-                             Value r = inverse(s, a[2]),
-                                   g = w ? s.mul(a[1], a[4]) : a[1];
-                             Value mean =
-                                 s.mul(a[3], s.number(1 / features, a[3]));
-                             Value along = s.mul(s.mul(r, r), mean);
-                             return s.mul(r, s.sub(g, s.mul(a[0], along)));
-                           }));
+  auto itself = [](OpBuilder &, ValueRange a) -> Value { return a[0]; };
+  Value sum = centred ? Loop(b, x).elements(x).sumOfRows(itself) : Value();
+  NormRows rows{b,
+                op.getLoc(),
+                x,
+                dy,
+                w,
+                sum,
+                sumOfSquares(b, x, sum, features),
+                features,
+                op.getEps().convertToDouble()};
+  if (bias && adjoints.isActive(bias))
+    adjoints.add(bias, Loop(b, dy).elements(dy).sumOfColumns(itself));
+  if (w && adjoints.isActive(w))
+    adjoints.add(w, rows.loop().sumOfColumns(
+                        [&](OpBuilder &inner, ValueRange a) -> Value {
+                          Scalars s{inner, op.getLoc()};
+                          return s.mul(rows.normal(s, a), a[1]);
+                        }));
+  if (adjoints.isActive(x))
+    adjoints.add(x, ofNormInput(rows));
   return success();
 }
 
@@ -159,7 +225,9 @@ Ruled attn::followGraphOp(Adjoints &adjoints, Operation *op) {
   if (auto rope = dyn_cast<RopeOp>(op))
     return follow(adjoints, rope, dy);
   if (auto norm = dyn_cast<RmsNormOp>(op))
-    return follow(adjoints, norm, dy);
+    return followNorm(adjoints, norm, Value(), /*centred=*/false, dy);
+  if (auto norm = dyn_cast<LayerNormOp>(op))
+    return followNorm(adjoints, norm, norm.getBias(), /*centred=*/true, dy);
   if (auto scale = dyn_cast<ScaleOp>(op))
     adjoints.add(scale.getInput(), ScaleOp::create(b, loc, scale.getType(), dy,
                                                    scale.getFactorAttr()));
