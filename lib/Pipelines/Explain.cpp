@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ExplainFacts.h"
+#include "ExplainGradients.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
@@ -40,7 +40,9 @@ public:
 
 private:
   void ports(StringRef heading, bool input);
+  void residuals();
   void attention(SdpaOp op);
+  void gradient(SdpaGradOp op);
   void projection(ProjectOp op);
   void states(Operation *op, StringRef what, CPUScheduleAttr schedule);
 
@@ -173,6 +175,39 @@ void KernelExplainer::attention(SdpaOp op) {
     printTiles(os, each);
 }
 
+/// What the forward function keeps for this one.
+void KernelExplainer::residuals() {
+  std::vector<ResidualFacts> kept = residualsOf(function, sizes);
+  if (kept.empty())
+    return;
+  os << "  " << llvm::formatv("{0,-11}", "residuals");
+  llvm::interleaveComma(kept, os, [&](const ResidualFacts &each) {
+    os << each.name << " of " << each.bytes << " bytes";
+  });
+  os << "\n";
+}
+
+void KernelExplainer::gradient(SdpaGradOp op) {
+  GradientFacts facts = factsOf(op, sizes);
+  const AttentionFacts &attention = facts.attention;
+  os << "\n  gradient of the attention at " << attention.position << "\n"
+     << "    by        " << llvm::join(facts.by, ", ") << "\n"
+     << "    lengths   Sq = " << attention.queries.text
+     << ", Skv = " << attention.keys.text << "\n"
+     << "    mask      row q sees key k if " << attention.mask << "\n";
+  std::string parts;
+  if (attention.keysPerItem)
+    parts = llvm::formatv(", {0} or more keys per item where key heads are few",
+                          attention.keysPerItem);
+  printSchedule(os, attention.schedule, "", parts);
+  os << "    products  " << facts.products.size()
+     << " per tile, in one pass: " << llvm::join(facts.products, ", ");
+  if (!facts.dropped.empty())
+    os << "; not asked for and dropped: " << llvm::join(facts.dropped, ", ");
+  os << "\n";
+  printTiles(os, attention);
+}
+
 void KernelExplainer::projection(ProjectOp op) {
   os << "\n  projection at " << positionOf(op.getLoc()) << "\n";
   printSchedule(os, CPUScheduleAttr::of(op));
@@ -189,9 +224,11 @@ void KernelExplainer::explain() {
   os << "function " << function.getName() << "\n";
   ports("arguments", /*input=*/true);
   ports("results", /*input=*/false);
+  residuals();
   function.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](SdpaOp sdpa) { attention(sdpa); })
+        .Case([&](SdpaGradOp grad) { gradient(grad); })
         .Case([&](ProjectOp project) { projection(project); })
         .Case([&](MergeStatesOp merge) {
           states(op, "merge of two states", CPUScheduleAttr::of(merge));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --explain=json: what the text says, for programs.
-#include "ExplainFacts.h"
+#include "ExplainGradients.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
 
@@ -131,6 +130,22 @@ static json::Object toJson(SdpaOp op, const SymbolSizes &sizes) {
   return object;
 }
 
+static json::Object toJson(SdpaGradOp op, const SymbolSizes &sizes) {
+  GradientFacts facts = factsOf(op, sizes);
+  json::Object object = toJson(facts.attention);
+  object["by"] = json::Array(facts.by);
+  object["products"] = json::Array(facts.products);
+  object["dropped"] = json::Array(facts.dropped);
+  return object;
+}
+
+static json::Object toJson(const ResidualFacts &residual) {
+  json::Object object{{"name", residual.name}, {"bytes", residual.bytes}};
+  if (residual.value)
+    object["bytes"] = *residual.value;
+  return object;
+}
+
 static json::Object stepAsJson(Operation *op, StringRef what,
                                CPUScheduleAttr schedule) {
   return json::Object{{"at", json::fixUTF8(positionOf(op->getLoc()))},
@@ -152,21 +167,30 @@ static json::Object portAsJson(PortAttr port) {
 }
 
 static json::Object toJson(func::FuncOp function, const SymbolSizes &sizes) {
-  json::Array ports, attentions, steps;
+  json::Array ports, attentions, gradients, residuals, steps;
   for (PortAttr port : PortAttr::of(function))
     ports.push_back(portAsJson(port));
   function.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](SdpaOp sdpa) { attentions.push_back(toJson(sdpa, sizes)); })
+        .Case(
+            [&](SdpaGradOp grad) { gradients.push_back(toJson(grad, sizes)); })
         .Case<ProjectOp, MergeStatesOp, FinalizeStateOp>([&](auto step) {
           StringRef name = step->getName().stripDialect();
           steps.push_back(stepAsJson(op, name, CPUScheduleAttr::of(step)));
         });
   });
-  return json::Object{{"name", function.getName()},
+  for (const ResidualFacts &residual : residualsOf(function, sizes))
+    residuals.push_back(toJson(residual));
+  json::Object object{{"name", function.getName()},
                       {"ports", std::move(ports)},
                       {"attentions", std::move(attentions)},
                       {"steps", std::move(steps)}};
+  if (!gradients.empty())
+    object["gradients"] = std::move(gradients);
+  if (!residuals.empty())
+    object["residuals"] = std::move(residuals);
+  return object;
 }
 
 json::Value attn::kernelsAsJson(ModuleOp module, const SymbolSizes &sizes) {

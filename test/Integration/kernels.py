@@ -65,10 +65,21 @@ class Kernel:
             f.write(text)
         subprocess.run([attn_opt(), self.source, "--emit=lib", "-o", library, "--target=" + target, *flags,
                         *effort(text, flags)], check=True)
-        self.dll = ctypes.CDLL(library)
-        self.run = getattr(self.dll, name)
+        self._bind(ctypes.CDLL(library))
+
+    @classmethod
+    def of_library(cls, dll, name):
+        """One of the functions of a library that is there."""
+        kernel = cls.__new__(cls)
+        kernel.name = name
+        kernel._bind(dll)
+        return kernel
+
+    def _bind(self, dll):
+        self.dll = dll
+        self.run = getattr(dll, self.name)
         self.run.restype = ctypes.c_int32
-        self.strerror = getattr(self.dll, name + "_strerror")
+        self.strerror = getattr(dll, self.name + "_strerror")
         self.strerror.restype = ctypes.c_char_p
 
     def _args(self, inputs, outputs, threads):

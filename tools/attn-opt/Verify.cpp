@@ -4,193 +4,33 @@
 // numbers or beginnings of documents. Sizes that a call chooses are random,
 // too, unless --dim gives them. The reference is slow: they begin small and
 // grow while a run takes no time.
-//
-// A result is within its tolerance if no element is further from the f64
-// reference than that share of the result's largest element: sums over keys
-// have that scale.
 #include "Verify.h"
-#include "attn-rt/program.h"
-#include "attn/Dialect/Attn/IR/AttnAttributes.h"
-#include "attn/Reference/Reference.h"
+#include "VerifyExpectations.h"
+#include "attn/Pipelines/Phases.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
-#include <cmath>
-#include <random>
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::tool;
 using llvm::Error;
-using reference::Datum;
-using reference::Number;
-
-namespace {
-/// A tensor of the caller, and the same for the reference.
-struct Array {
-  PortAttr port;
-  SmallVector<int64_t> shape;
-  std::vector<char> bytes;
-
-  int64_t size() const { return llvm::product_of(shape); }
-  int64_t width() const { return reference::bytesOf(element()); }
-  Type element() const { return port.getElementType(); }
-  void store(int64_t i, Number number);
-  Number load(int64_t i) const;
-  attn_tensor tensor();
-  Datum datum() const;
-};
-
-/// One kernel of the library.
-struct Kernel {
-  std::string name;
-  std::vector<PortAttr> ports;
-  int32_t (*run)(const void *args);
-  const char *(*strerror)(int32_t status);
-  double (*flops)(const void *args);
-};
-} // namespace
-
-void Array::store(int64_t i, Number number) {
-  reference::store(element(), number, bytes.data() + i * width());
-}
-
-Number Array::load(int64_t i) const {
-  return reference::load(element(), bytes.data() + i * width());
-}
-
-attn_tensor Array::tensor() {
-  return attn_contiguous(bytes.data(), shape.size(), shape.data());
-}
-
-Datum Array::datum() const {
-  reference::Tensor tensor(shape);
-  for (int64_t i = 0; i < size(); ++i)
-    tensor.elements[i] = load(i);
-  return reference::makeDatum(std::move(tensor));
-}
-
-/// What sums may miss the reference by, as a share of the largest element.
-static double tolerance(Type element) {
-  if (element.isF64())
-    return 1e-11;
-  if (element.isF32())
-    return 1e-4;
-  return element.isF16() ? 4e-3 : 3e-2; // and bf16
-}
-
-static constexpr int64_t choices[] = {1, 2, 7, 16, 33, 70};
-
-/// Sizes of one run: given ones, or of the first `level` choices.
-static llvm::StringMap<int64_t> chooseSizes(const Kernel &kernel,
-                                            const tool::Options &options,
-                                            std::mt19937_64 &random,
-                                            size_t level, bool allEqual) {
-  llvm::StringMap<int64_t> sizes;
-  for (PortAttr port : kernel.ports)
-    for (StringAttr symbol : port.getSymbols())
-      if (!symbol.empty())
-        sizes.try_emplace(symbol,
-                          choices[allEqual ? level - 1 : random() % level]);
-  for (auto &[name, size] : options.dims)
-    sizes[name] = size;
-  return sizes;
-}
-
-static SmallVector<int64_t> shapeOf(PortAttr port,
-                                    const llvm::StringMap<int64_t> &sizes) {
-  SmallVector<int64_t> shape;
-  for (auto [size, symbol] : llvm::zip(port.getSizes(), port.getSymbols())) {
-    int64_t sum = std::max<int64_t>(size, 0);
-    if (size < 0) // a name, or the sum of names and numbers
-      for (StringRef part : llvm::split(symbol.getValue(), '+')) {
-        int64_t known;
-        sum += part.getAsInteger(10, known) ? sizes.lookup(part) : known;
-      }
-    shape.push_back(sum);
-  }
-  return shape;
-}
-
-/// An array with integers; floats follow when it is known that there is time.
-static Array makeArray(PortAttr port, SmallVector<int64_t> shape,
-                       const llvm::StringMap<int64_t> &sizes,
-                       std::mt19937_64 &random) {
-  Array array{port, std::move(shape), {}};
-  // Memory is never null, even without elements.
-  array.bytes.resize(std::max<int64_t>(1, array.size() * array.width()));
-  if (!port.getInput())
-    return array;
-  if (isa<FloatType>(array.element()))
-    return array;
-  int64_t largest = 1;
-  for (auto &entry : sizes)
-    largest = std::max(largest, entry.second);
-  std::vector<int64_t> numbers(array.size());
-  for (int64_t &number : numbers)
-    number = random() % (array.element().isInteger(1) ? 2 : largest + 1);
-  if (!array.element().isInteger(1))
-    llvm::sort(numbers);
-  for (auto [i, number] : llvm::enumerate(numbers))
-    array.store(i, Number::ofInteger(number));
-  return array;
-}
-
-static void fillFloats(Array &array, std::mt19937_64 &random) {
-  if (!array.port.getInput() || !isa<FloatType>(array.element()))
-    return;
-  std::normal_distribution<double> normal;
-  for (int64_t i = 0; i < array.size(); ++i)
-    array.store(i, Number::ofReal(normal(random)));
-}
-
-/// The argument struct: a size, the tensors, an attn_rt_call.
-static std::vector<uint64_t> makeArgs(std::vector<Array> &arrays) {
-  size_t size = sizeof(size_t) + arrays.size() * sizeof(attn_tensor) +
-                sizeof(attn_rt_call);
-  std::vector<uint64_t> args(size / sizeof(uint64_t));
-  args[0] = size;
-  for (auto [i, array] : llvm::enumerate(arrays)) {
-    attn_tensor tensor = array.tensor();
-    std::memcpy(reinterpret_cast<char *>(args.data()) + sizeof(size_t) +
-                    i * sizeof(attn_tensor),
-                &tensor, sizeof(tensor));
-  }
-  return args;
-}
-
-/// The largest difference to the reference, in units of the largest element;
-/// infinity where one is no number and the other is.
-static double largestError(const Array &found, const reference::Tensor &want) {
-  double scale = 1e-30, error = 0;
-  for (const Number &number : want.elements)
-    if (std::isfinite(number.real))
-      scale = std::max(scale, std::abs(number.real));
-  for (int64_t i = 0; i < found.size(); ++i) {
-    Number got = found.load(i), expected = want.elements[i];
-    if (!isa<FloatType>(found.element()))
-      error = got.integer == expected.integer ? error : INFINITY;
-    else if (std::isfinite(got.real) && std::isfinite(expected.real))
-      error = std::max(error, std::abs(got.real - expected.real) / scale);
-    else if (!(got.real == expected.real ||
-               (std::isnan(got.real) && std::isnan(expected.real))))
-      error = INFINITY;
-  }
-  return error;
-}
 
 namespace {
 /// Runs one kernel and keeps the largest error of each result.
 class Verifier {
 public:
-  Verifier(Kernel kernel, func::FuncOp specification,
-           const tool::Options &options)
-      : kernel(std::move(kernel)), specification(specification),
-        options(options), errors(this->kernel.ports.size(), 0) {}
+  Verifier(Kernel kernel, Expectation &expected, const Options &options,
+           std::mt19937_64 &random)
+      : kernel(std::move(kernel)), expected(expected), options(options),
+        random(random) {
+    for (PortAttr port : this->kernel.ports)
+      if (!port.getInput())
+        results.push_back({port});
+  }
 
   Error verify();
 
@@ -199,14 +39,22 @@ private:
   llvm::Expected<bool> runOnce(bool allEqual);
   /// How many runs the kernel did not refuse.
   llvm::Expected<unsigned> runAll();
+  llvm::Expected<bool> check(std::vector<Array> &arrays,
+                             std::vector<uint64_t> &args);
   Error report();
 
+  struct Result {
+    PortAttr port;
+    double error = 0;       ///< The largest.
+    bool isChecked = false; ///< Whether any run said something of it.
+  };
+
   Kernel kernel;
-  func::FuncOp specification;
-  const tool::Options &options;
-  std::mt19937_64 random{1};
+  Expectation &expected;
+  const Options &options;
+  std::mt19937_64 &random;
   size_t level = 3; ///< How many of the choices a size has.
-  std::vector<double> errors;
+  std::vector<Result> results;
   std::string refusal;
 };
 } // namespace
@@ -245,10 +93,8 @@ static constexpr int64_t mostElements = 10'000'000;
 static constexpr std::chrono::milliseconds noTime{100};
 
 llvm::Expected<bool> Verifier::runOnce(bool allEqual) {
-  llvm::StringMap<int64_t> sizes =
-      chooseSizes(kernel, options, random, level, allEqual);
+  Sizes sizes = chooseSizes(kernel, options, random, level, allEqual);
   std::vector<Array> arrays;
-  SmallVector<Datum> inputs;
   for (PortAttr port : kernel.ports) {
     if (llvm::product_of(shapeOf(port, sizes)) > mostElements)
       return llvm::createStringError(
@@ -260,54 +106,59 @@ llvm::Expected<bool> Verifier::runOnce(bool allEqual) {
     arrays.push_back(makeArray(port, shapeOf(port, sizes), sizes, random));
   }
   std::vector<uint64_t> args = makeArgs(arrays);
-  if (double flops = kernel.flops(args.data()); flops > mostFlops)
+  double flops = kernel.flops(args.data());
+  if (flops * expected.passes() > mostFlops)
     return llvm::createStringError(
         llvm::Twine(kernel.name) +
         ": --verify would take too long: a call is " +
         llvm::Twine(static_cast<int64_t>(flops / 1e6)) +
         " million operations, and the reference is slow; give smaller sizes "
         "with --dim, or verify a smaller specification");
-  for (Array &array : arrays) {
+  for (Array &array : arrays)
     fillFloats(array, random);
-    if (array.port.getInput())
-      inputs.push_back(array.datum());
-  }
+  return check(arrays, args);
+}
+
+llvm::Expected<bool> Verifier::check(std::vector<Array> &arrays,
+                                     std::vector<uint64_t> &args) {
+  auto begin = std::chrono::steady_clock::now();
+  auto cannot = [&] {
+    return llvm::createStringError(llvm::Twine(kernel.name) +
+                                   ": the reference cannot evaluate it");
+  };
+  if (failed(expected.complete(arrays)))
+    return cannot();
   if (int32_t status = kernel.run(args.data())) {
     refusal = kernel.strerror(status);
     return false;
   }
-  auto begin = std::chrono::steady_clock::now();
-  auto wanted = reference::evaluate(specification, inputs);
+  auto errors = expected.compare(arrays);
   if (std::chrono::steady_clock::now() - begin < noTime)
-    level = std::min(level + 1, std::size(choices));
-  if (failed(wanted))
-    return llvm::createStringError(llvm::Twine(kernel.name) +
-                                   ": the reference cannot evaluate it");
-  for (auto [i, datum] : llvm::enumerate(*wanted)) {
-    size_t at = inputs.size() + i;
-    errors[at] = std::max(
-        errors[at],
-        largestError(
-            arrays[at],
-            *std::get<std::shared_ptr<const reference::Tensor>>(datum)));
+    level = std::min(level + 1, levels());
+  if (failed(errors))
+    return cannot();
+  for (auto [result, error] : llvm::zip_equal(results, *errors)) {
+    result.error = std::max(result.error, error);
+    result.isChecked |= error >= 0;
   }
   return true;
 }
 
 Error Verifier::report() {
   std::string wrong;
-  for (auto [port, error] : llvm::zip(kernel.ports, errors)) {
-    if (port.getInput())
-      continue;
-    double most = isa<FloatType>(port.getElementType())
-                      ? tolerance(port.getElementType())
-                      : 0;
-    llvm::outs() << kernel.name << ": " << port.getName().getValue()
-                 << llvm::format(": largest error %.1e of the largest element "
-                                 "(tolerance %.0e)\n",
-                                 error, most);
-    if (!(error <= most) && wrong.empty())
-      wrong = port.getName().str();
+  for (const Result &result : results) {
+    StringRef name = result.port.getName();
+    if (!result.isChecked)
+      return llvm::createStringError(
+          llvm::Twine(kernel.name) + ": --verify says nothing of " + name +
+          ": the function jumps along every direction that was tried");
+    double most = expected.tolerance(result.port.getElementType());
+    llvm::outs() << kernel.name << ": " << name
+                 << llvm::format(": largest error %.1e of ", result.error)
+                 << expected.unit()
+                 << llvm::format(" (tolerance %.0e)\n", most);
+    if (!(result.error <= most) && wrong.empty())
+      wrong = name.str();
   }
   llvm::outs().flush(); // in front of an error
   if (wrong.empty())
@@ -343,6 +194,41 @@ Error Verifier::verify() {
   return report();
 }
 
+/// The specification as far as functions that learn have their two others.
+static OwningOpRef<ModuleOp> differentiated(ModuleOp specification) {
+  OwningOpRef<ModuleOp> module = specification.clone();
+  PipelineOptions head;
+  head.lowers = false;
+  for (const Phase &phase : phases())
+    if (phase.isHead && failed(runPhase(*module, phase, head)))
+      return {};
+  return module;
+}
+
+/// What `kernel` must compute: a function of the specification, or one of the
+/// two others of a function that learns.
+static std::unique_ptr<Expectation> expect(const Kernel &kernel,
+                                           ModuleOp specification,
+                                           OwningOpRef<ModuleOp> &learned,
+                                           std::mt19937_64 &random) {
+  if (auto function = specification.lookupSymbol<func::FuncOp>(kernel.name))
+    return expectResults(function);
+  if (!learned)
+    learned = differentiated(specification);
+  StringRef name = kernel.name;
+  bool isGradient = name.consume_back("_gradient");
+  if (!isGradient)
+    name.consume_back("_forward");
+  auto function = specification.lookupSymbol<func::FuncOp>(name);
+  auto forward =
+      learned ? learned->lookupSymbol<func::FuncOp>((name + "_forward").str())
+              : func::FuncOp();
+  if (!function || !forward)
+    return {};
+  return isGradient ? expectGradient(function, forward, kernel.ports, random)
+                    : expectResults(function, forward);
+}
+
 Error tool::verifyKernels(ModuleOp specification, ModuleOp compiled,
                           StringRef library, const Options &options) {
   std::string message;
@@ -350,6 +236,7 @@ Error tool::verifyKernels(ModuleOp specification, ModuleOp compiled,
       llvm::sys::DynamicLibrary::getLibrary(library.str().c_str(), &message);
   if (!loaded.isValid())
     return llvm::createStringError("cannot load the kernels: " + message);
+  OwningOpRef<ModuleOp> learned; // where there is a function that learns
   for (auto function : compiled.getOps<LLVM::LLVMFuncOp>()) {
     if (!function->hasAttr("attn.statuses"))
       continue;
@@ -361,8 +248,11 @@ Error tool::verifyKernels(ModuleOp specification, ModuleOp compiled,
                   reinterpret_cast<int32_t (*)(const void *)>(find("")),
                   reinterpret_cast<const char *(*)(int32_t)>(find("_strerror")),
                   reinterpret_cast<double (*)(const void *)>(find("_flops"))};
-    auto original = specification.lookupSymbol<func::FuncOp>(name);
-    Verifier verifier(std::move(kernel), original, options);
+    std::mt19937_64 random{1};
+    auto expected = expect(kernel, specification, learned, random);
+    if (!expected)
+      return llvm::createStringError("there is no reference of " + name);
+    Verifier verifier(std::move(kernel), *expected, options, random);
     if (Error error = verifier.verify())
       return error;
   }

@@ -122,6 +122,8 @@ def Attn_PortAttr : Attn_Attr<"Port", "port"> {
     static constexpr ::llvm::StringLiteral functionAttr = "attn.ports";
     /// That of an argument that a caller may leave out.
     static constexpr ::llvm::StringLiteral optionalAttr = "attn.optional";
+    /// Of an argument that the forward function returns for the gradient.
+    static constexpr ::llvm::StringLiteral residualAttr = "attn.residual";
     /// Those of `function`; none where it has no such attribute.
     static ::std::vector<PortAttr> of(::mlir::Operation *function);
 

@@ -173,10 +173,12 @@ template <typename Op> static LogicalResult verifyTensors(Op op) {
     return i < 0 ? success()
                  : expectSize(op, what, a.getDimSize(i), b.getDimSize(j));
   };
+  bool isWide = isa<SdpaOp>(op.getOperation()) &&
+                o.getElementType() == scoresElement(v.getElementType());
   if (failed(expectElement(op, "query and key", q.getElementType(),
                            k.getElementType())) || // C3
-      failed(expectElement(op, "value and out", v.getElementType(),
-                           o.getElementType())) || // C3
+      (!isWide && failed(expectElement(op, "value and out", v.getElementType(),
+                                       o.getElementType()))) || // C3
       failed(same("query and key of the same batch size", q, dq.batch, k,
                   dk.batch)) || // C4
       failed(same("query and value of the same batch size", q, dq.batch, v,
@@ -286,6 +288,36 @@ Value SdpaGradOp::gradientBy(StringRef name) {
     if (cast<StringAttr>(named).getValue() == name)
       return gradient;
   return {};
+}
+
+std::pair<unsigned, unsigned> SdpaGradOp::products() {
+  unsigned maps = isDifferential() ? 2 : 1;
+  // Sinks of one map need the rows alone, the value the weights alone.
+  bool weights = false, cotangents = false;
+  for (StringAttr name : getWrt().getAsRange<StringAttr>()) {
+    bool ofRows = name == "sinks" && maps == 1;
+    weights |= !ofRows;
+    cotangents |= !ofRows && name != "value";
+  }
+  unsigned byKey = weights ? maps : 0;
+  for (StringRef name : {"query", "key", "second_query", "second_key"})
+    byKey += gradientBy(name) ? 1 : 0;
+  return {byKey, (cotangents ? 1 : 0) + (gradientBy("value") ? 1 : 0)};
+}
+
+SdpaOp SdpaGradOp::attention(OpBuilder &b) {
+  auto layout = [&](Layout which) {
+    return LayoutAttr::get(getContext(), which);
+  };
+  return SdpaOp::create(
+      b, getLoc(), getDOut().getType(), /*lse=*/Type(), /*weights=*/Type(),
+      /*scores=*/Type(), /*maximum=*/Type(), /*sum=*/Type(), /*acc=*/Type(),
+      getQuery(), getKey(), getValue(), getBias(), getMaskOperands(),
+      getCaptures(), getSinks(), getSecondQuery(), getSecondKey(), getLambda(),
+      getScaleAttr(), getMaskAttr(), layout(getQueryLayout()),
+      layout(getKeyLayout()), layout(getValueLayout()), layout(getOutLayout()),
+      getNormalizationAttr(), /*scores_stage=*/ScoresStageAttr(),
+      getScheduleAttr(), /*decode_schedule=*/ScheduleInterface());
 }
 
 /// C2: what the attention computed.

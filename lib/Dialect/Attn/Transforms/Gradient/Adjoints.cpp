@@ -8,22 +8,25 @@
 using namespace mlir;
 using namespace attn;
 
-/// `value` with elements of another float type.
-static Value castElements(OpBuilder &b, Value value, Type element) {
-  Type own = getElementTypeOrSelf(value);
+Value Adjoints::castElements(Value tensor, Type element) {
+  Type own = getElementTypeOrSelf(tensor);
   if (own == element)
-    return value;
-  Type to = cast<RankedTensorType>(value.getType()).clone(element);
-  if (own.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, value.getLoc(), to, value);
-  return arith::TruncFOp::create(b, value.getLoc(), to, value);
+    return tensor;
+  Type to = cast<RankedTensorType>(tensor.getType()).clone(element);
+  bool widens = own.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth();
+  if (widens)
+    return arith::ExtFOp::create(builder, tensor.getLoc(), to, tensor);
+  // What a rounding widened.
+  if (auto wide = tensor.getDefiningOp<arith::ExtFOp>())
+    if (wide.getIn().getType() == to)
+      return wide.getIn();
+  return arith::TruncFOp::create(builder, tensor.getLoc(), to, tensor);
 }
 
 Value Adjoints::of(Value value) {
   Value cotangent = cotangents.lookup(value);
-  return cotangent
-             ? castElements(builder, cotangent, getElementTypeOrSelf(value))
-             : Value();
+  return cotangent ? castElements(cotangent, getElementTypeOrSelf(value))
+                   : Value();
 }
 
 Value Adjoints::orZeros(Value value) {
@@ -41,8 +44,8 @@ void Adjoints::add(Value value, Value cotangent) {
   }
   Type a = getElementTypeOrSelf(sum), b = getElementTypeOrSelf(cotangent);
   Type wider = a.getIntOrFloatBitWidth() < b.getIntOrFloatBitWidth() ? b : a;
-  Value first = castElements(builder, sum, wider);
-  Value second = castElements(builder, cotangent, wider);
+  Value first = castElements(sum, wider);
+  Value second = castElements(cotangent, wider);
   sum = arith::AddFOp::create(builder, value.getLoc(), first, second);
 }
 

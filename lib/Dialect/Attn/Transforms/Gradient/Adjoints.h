@@ -32,6 +32,8 @@ public:
   }
   /// Adds to the cotangent of `value`, if it is active.
   void add(mlir::Value value, mlir::Value cotangent);
+  /// A tensor with elements of another float type.
+  mlir::Value castElements(mlir::Value tensor, mlir::Type element);
   /// A tensor of zeros of the type and sizes of `value`.
   mlir::Value zerosLike(mlir::Value value);
 
@@ -47,8 +49,10 @@ Ruled followAttention(Adjoints &adjoints, mlir::Operation *op);
 Ruled followGraphOp(Adjoints &adjoints, mlir::Operation *op);
 Ruled followTensorOp(Adjoints &adjoints, mlir::Operation *op);
 
-/// Gives attentions whose gradient needs lse that result.
-void returnResiduals(mlir::Operation *function);
+/// Gives attentions whose gradient needs lse that result and, unless
+/// `isRounded`, those of 16 bits an out in the type of the statistics, which is
+/// rounded behind them.
+void returnResiduals(mlir::Operation *function, bool isRounded);
 
 } // namespace attn
 

@@ -8,6 +8,7 @@
 #include "Adjoints.h"
 #include "ScoreTangents.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -100,6 +101,12 @@ static LogicalResult differentiate(Adjoints &adjoints, SdpaOp op,
   return success();
 }
 
+/// The cotangent of an out, in the type of the value.
+static Value ofOut(Adjoints &adjoints, Value out, Value value) {
+  return adjoints.castElements(adjoints.orZeros(out),
+                               getElementTypeOrSelf(value));
+}
+
 static LogicalResult follow(Adjoints &adjoints, SdpaOp op) {
   if (op.getScores() && adjoints.asAdded(op.getScores()))
     return op.emitOpError("has no gradient through its scores; those of out, "
@@ -113,7 +120,7 @@ static LogicalResult follow(Adjoints &adjoints, SdpaOp op) {
     return op.emitOpError("has no gradient through its out where its state is "
                           "a result, too");
   Cotangents known;
-  known.dOut = adjoints.orZeros(op.getOut());
+  known.dOut = ofOut(adjoints, op.getOut(), op.getValue());
   if (needs) {
     known.out = op.getOut();
     known.lse = op.getLse();
@@ -149,12 +156,14 @@ static LogicalResult follow(Adjoints &adjoints, FinalizeStateOp op) {
   SmallVector<SdpaOp> parts;
   if (failed(collectParts(op, op.getAcc(), parts)))
     return failure();
-  Value dOut = adjoints.orZeros(op.getOut()), dLse = adjoints.of(op.getLse());
-  for (SdpaOp part : parts)
+  Value dLse = adjoints.of(op.getLse());
+  for (SdpaOp part : parts) {
+    Value dOut = ofOut(adjoints, op.getOut(), part.getValue());
     if (failed(differentiate(
             adjoints, part,
             {op.getOut(), op.getLse(), dOut, dLse, /*dWeights=*/Value()})))
       return failure();
+  }
   return success();
 }
 
@@ -198,14 +207,33 @@ template <typename Op> static void returnLse(Op op, RankedTensorType type) {
   op->erase();
 }
 
-void attn::returnResiduals(Operation *function) {
+/// Rounds the first result of `op` behind it, instead of in it.
+static void roundBehind(Operation *op) {
+  Value out = op->getResult(0);
+  auto type = cast<RankedTensorType>(out.getType());
+  if (type.getElementTypeBitWidth() != 16)
+    return;
+  OpBuilder b(op->getContext());
+  b.setInsertionPointAfter(op);
+  out.setType(type.clone(b.getF32Type()));
+  auto rounded = arith::TruncFOp::create(b, op->getLoc(), type, out);
+  out.replaceAllUsesExcept(rounded, rounded);
+}
+
+void attn::returnResiduals(Operation *function, bool isRounded) {
   SmallVector<Operation *> ops;
   function->walk([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : ops) {
     auto sdpa = dyn_cast<SdpaOp>(op);
     auto finalize = dyn_cast<FinalizeStateOp>(op);
-    if (sdpa && !sdpa.getLse() && !sdpa.getAcc() && !sdpa.isSigmoid() &&
-        !sdpa.isDifferential())
+    bool needs =
+        sdpa ? !sdpa.getAcc() && !sdpa.isSigmoid() && !sdpa.isDifferential()
+             : static_cast<bool>(finalize);
+    if (!needs)
+      continue;
+    if (!isRounded)
+      roundBehind(op);
+    if (sdpa && !sdpa.getLse())
       returnLse(sdpa, lseType(sdpa));
     else if (finalize && !finalize.getLse())
       returnLse(finalize, finalize.getMaximum().getType());

@@ -27,7 +27,9 @@
 // compute: results of attn.sdpa (out and the logarithm of each row's sum),
 // attn.project and attn.finalize_state. All else is computed again from them
 // and from the arguments. One that is a result of the function has the name of
-// that result and is not returned twice.
+// that result and is not returned twice. The out of an attention of 16 bits is
+// a residual of f32, which the function rounds for its result; with the
+// function's attribute `attn.rounded_residuals` it is the rounded one.
 //
 // The rules are reverse mode on the ops of the fused level, from the last op to
 // the first (AttentionRules, GraphRules, TensorRules). What is used several
@@ -44,6 +46,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -59,6 +62,7 @@ using namespace attn;
 
 static constexpr StringLiteral gradientAttr = "attn.gradient";
 static constexpr StringLiteral nameAttr = "attn.name";
+static constexpr StringLiteral roundedAttr = "attn.rounded_residuals";
 
 static bool isFloatTensor(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -235,11 +239,12 @@ void Pair::addResidual(Value value) {
   // Behind the arguments of the function, in front of the cotangents.
   unsigned position = function.getNumArguments();
   while (position < gradient.getNumArguments() &&
-         gradient.getArgAttr(position, "attn.residual"))
+         gradient.getArgAttr(position, PortAttr::residualAttr))
     ++position;
   NamedAttribute attributes[] = {
       {StringAttr::get(context, nameAttr), unique(name)},
-      {StringAttr::get(context, "attn.residual"), UnitAttr::get(context)}};
+      {StringAttr::get(context, PortAttr::residualAttr),
+       UnitAttr::get(context)}};
   (void)gradient.insertArgument(position, value.getType(),
                                 DictionaryAttr::get(context, attributes),
                                 value.getLoc());
@@ -268,11 +273,18 @@ void Pair::keepResiduals() {
       for (Value result : op->getResults())
         if (needed.contains(result))
           addResidual(result);
-  for (unsigned i = 0; i < gradient.getNumArguments(); ++i)
-    gradient.removeArgAttr(i, "attn.residual");
-  for (Operation *op : llvm::reverse(forwardOps))
+  llvm::MapVector<StringRef, Location> again;
+  for (Operation *op : llvm::reverse(forwardOps)) {
     if (isOpTriviallyDead(op))
       op->erase();
+    else if (!op->hasTrait<OpTrait::ConstantLike>() &&
+             !isa<tensor::DimOp, tensor::EmptyOp>(op))
+      again.insert({op->getName().getStringRef(), op->getLoc()});
+  }
+  for (auto [name, loc] : llvm::reverse(again))
+    remark::passed(loc, remark::RemarkOpts::name("ComputedAgain")
+                            .category("attn-differentiate"))
+        << (name + " is computed again in @" + gradient.getName()).str();
 }
 
 LogicalResult Pair::make() {
@@ -282,7 +294,7 @@ LogicalResult Pair::make() {
     function.removeArgAttr(i, gradientAttr);
   IRMapping toClone;
   forward = cloneAs(function, "_forward", toClone);
-  returnResiduals(forward);
+  returnResiduals(forward, function->hasAttr(roundedAttr));
   gradient = cloneAs(forward, "_gradient", toGradient);
   for (auto [from, to] : toGradient.getValueMap())
     toForward[to] = from;

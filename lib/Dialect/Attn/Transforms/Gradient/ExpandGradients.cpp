@@ -26,6 +26,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
 #include <limits>
@@ -224,6 +225,8 @@ static Gradients expandTwoMaps(OpBuilder &b, SdpaGradOp op) {
   }
   Map maps[] = {{op.getQuery(), op.getKey(), op.getDOut()},
                 {op.getSecondQuery(), op.getSecondKey(), Value()}};
+  remarkOnCost(op, "the gradient of two maps is a pass for each, and out and "
+                   "lse of each are computed again");
   SdpaOp attention = attend(b, op, maps[0]), other = attend(b, op, maps[1]);
   auto residuals = [&](SdpaOp of) -> std::pair<Value, Value> {
     return op.isSigmoid() ? std::pair<Value, Value>()
@@ -257,8 +260,18 @@ static Gradients expandSinks(OpBuilder &b, SdpaGradOp op) {
   if (!others.empty())
     all = gradientOf(b, op, {op.getQuery(), op.getKey(), op.getDOut()},
                      op.getOut(), op.getLse(), others);
+  remarkOnCost(op, "the gradient by sinks is a sum over rows, with no pass "
+                   "over the pairs");
   all["sinks"] = gradientOfSinks(b, op);
   return all;
+}
+
+/// What a gradient costs beside the pass over its pairs.
+static void remarkOnCost(SdpaGradOp op, StringRef text) {
+  remark::passed(
+      op.getLoc(),
+      remark::RemarkOpts::name("Expanded").category("attn-expand-gradients"))
+      << text.str();
 }
 
 static void replace(OpBuilder &b, SdpaGradOp op, const Gradients &gradients) {

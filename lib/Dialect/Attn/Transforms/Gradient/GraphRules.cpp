@@ -145,8 +145,7 @@ static Value sumOfSquares(OpBuilder &b, Value x, Value sum, double features) {
     Scalars s{inner, x.getLoc()};
     if (!sum)
       return s.mul(a[0], a[0]);
-    Value centred =
-        s.sub(a[0], s.mul(a[1], s.number(1 / features, a[1])));
+    Value centred = s.sub(a[0], s.mul(a[1], s.number(1 / features, a[1])));
     return s.mul(centred, centred);
   });
 }
@@ -168,16 +167,16 @@ static Value ofNormInput(NormRows &rows) {
           return rows.cotangent(Scalars{inner, loc}, a);
         }));
   unsigned count = rows.count();
-  return loop.map(
-      typeOf(rows.x).getElementType(),
-      [&](OpBuilder &inner, ValueRange a) -> Value {
-        Scalars s{inner, loc};
-        Value g = rows.cotangent(s, a);
-        if (rows.sum)
-          g = s.sub(g, rows.mean(s, a[count + 1]));
-        Value along = s.mul(rows.normal(s, a), rows.mean(s, a[count]));
-        return s.mul(rows.inverse(s, a), s.sub(g, along));
-      });
+  return loop.map(typeOf(rows.x).getElementType(),
+                  [&](OpBuilder &inner, ValueRange a) -> Value {
+                    Scalars s{inner, loc};
+                    Value g = rows.cotangent(s, a);
+                    if (rows.sum)
+                      g = s.sub(g, rows.mean(s, a[count + 1]));
+                    Value along =
+                        s.mul(rows.normal(s, a), rows.mean(s, a[count]));
+                    return s.mul(rows.inverse(s, a), s.sub(g, along));
+                  });
 }
 
 /// `bias` may be null; `centred`: rows have mean 0.

@@ -11,7 +11,9 @@
 // other terms see. Rows are counted once for all heads or batch entries that
 // the mask does not tell apart. A mask that reads what the function itself
 // computes counts as one that sees every pair: its values are only there while
-// the kernel runs. A projection counts 2 * rows * inputs * outputs.
+// the kernel runs. A projection counts 2 * rows * inputs * outputs. A gradient
+// counts the products that those by which it is asked for need: of query, key
+// and value 2 * (3 * key dim + 2 * value dim) per visible pair.
 //
 // Before: the fused level. After: every public function has its @NAME.flops.
 #include "EntryFunctions.h"
@@ -24,6 +26,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <map>
 
 namespace attn {
@@ -279,31 +282,53 @@ static Value toFloat(OpBuilder &b, Location loc, Value count) {
   return arith::SIToFPOp::create(b, loc, b.getF64Type(), wide);
 }
 
-/// Operations of `op`, as f64.
-static Value flopsOf(OpBuilder &b, Operation *op) {
-  Location loc = op->getLoc();
-  auto size = [&](Value tensor, int dim) {
-    return toFloat(b, loc, tensor::DimOp::create(b, loc, tensor, dim));
-  };
-  Value two = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(2.0));
-  auto times = [&](Value x, Value y) -> Value {
-    return arith::MulFOp::create(b, loc, x, y);
-  };
-  if (auto sdpa = dyn_cast<SdpaOp>(op)) {
-    Value dims = arith::AddFOp::create(
-        b, loc, size(sdpa.getQuery(), sdpa.queryDims().feature),
-        size(sdpa.getValue(), sdpa.valueDims().feature));
-    if (sdpa.isDifferential()) // both products twice
-      dims = times(two, dims);
-    Value pairs = toFloat(b, loc, PairCounter{b, loc, sdpa}.count());
-    return times(pairs, times(two, dims));
+namespace {
+/// Operations of one op, as f64.
+struct FlopCounter {
+  OpBuilder &b;
+  Location loc;
+
+  Value of(SdpaOp op) {
+    double maps = op.isDifferential() ? 2 : 1;
+    Value perPair = perPairOf(op, maps, maps);
+    return times(pairsOf(op), perPair);
   }
-  auto project = cast<ProjectOp>(op);
-  Value product = times(two, size(project.getWeight(), project.depthDim()));
-  for (int dim = 0; dim < project.getType().getRank(); ++dim)
-    product = times(product, size(project.getResult(), dim));
-  return product;
-}
+  Value of(SdpaGradOp op) {
+    auto [byKey, byValue] = op.products();
+    if (byKey + byValue == 0) // sums over rows alone
+      return number(0);
+    SdpaOp attention = op.attention(b);
+    Value pairs = pairsOf(attention);
+    attention.erase();
+    return times(pairs, perPairOf(op, byKey, byValue));
+  }
+  Value of(ProjectOp op) {
+    Value product = times(number(2), size(op.getWeight(), op.depthDim()));
+    for (int dim = 0; dim < op.getType().getRank(); ++dim)
+      product = times(product, size(op.getResult(), dim));
+    return product;
+  }
+
+private:
+  Value number(double value) {
+    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
+  }
+  Value times(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  Value size(Value tensor, int dim) {
+    return toFloat(b, loc, tensor::DimOp::create(b, loc, tensor, dim));
+  }
+  Value pairsOf(SdpaOp op) {
+    return toFloat(b, loc, PairCounter{b, loc, op}.count());
+  }
+  /// An FMA for each feature of so many products.
+  template <typename Op> Value perPairOf(Op op, double byKey, double byValue) {
+    Value key = size(op.getQuery(), op.queryDims().feature);
+    Value value = size(op.getValue(), op.valueDims().feature);
+    return arith::AddFOp::create(b, loc, times(number(2 * byKey), key),
+                                 times(number(2 * byValue), value));
+  }
+};
+} // namespace
 
 static void addFlops(func::FuncOp function) {
   func::FuncOp copy = cloneBehind(function);
@@ -312,21 +337,29 @@ static void addFlops(func::FuncOp function) {
       arith::ConstantOp::create(b, copy.getLoc(), b.getF64FloatAttr(0.0));
   SmallVector<Operation *> counted;
   for (Operation &op : copy.front())
-    if (isa<SdpaOp, ProjectOp>(op))
+    if (isa<SdpaOp, SdpaGradOp, ProjectOp>(op))
       counted.push_back(&op);
-  for (Operation *op : counted)
-    total = arith::AddFOp::create(b, op->getLoc(), total, flopsOf(b, op));
+  for (Operation *op : counted) {
+    FlopCounter counter{b, op->getLoc()};
+    Value flops =
+        llvm::TypeSwitch<Operation *, Value>(op)
+            .Case<SdpaOp, SdpaGradOp, ProjectOp>(
+                [&](auto known) -> Value { return counter.of(known); });
+    total = arith::AddFOp::create(b, op->getLoc(), total, flops);
+  }
   answerInstead(copy, Part::Flops, total);
 }
 
 namespace {
 struct CountFlops : attn::impl::CountFlopsBase<CountFlops> {
   void runOnOperation() override {
-    WalkResult numbered = getOperation().walk([](SdpaOp op) {
-      if (!op.getMaskAttr() || !hasNumberedDocuments(op.getMaskAttr()))
+    WalkResult numbered = getOperation().walk([](Operation *op) {
+      auto mask =
+          isa<SdpaOp, SdpaGradOp>(op) ? op->getAttr("mask") : Attribute();
+      if (!mask || !hasNumberedDocuments(mask))
         return WalkResult::advance();
-      op.emitOpError("has the tables of numbered documents, which only "
-                     "attn-tile-queries may make; write document(cumulative)");
+      op->emitOpError("has the tables of numbered documents, which only "
+                      "attn-tile-queries may make; write document(cumulative)");
       return WalkResult::interrupt();
     });
     if (numbered.wasInterrupted())

@@ -59,23 +59,6 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// The attention whose gradient `op` is, for its clauses. Nothing uses it.
-static SdpaOp attentionOf(SdpaGradOp op, OpBuilder &b) {
-  auto layout = [&](Layout which) {
-    return LayoutAttr::get(op.getContext(), which);
-  };
-  return SdpaOp::create(
-      b, op.getLoc(), op.getDOut().getType(), /*lse=*/Type(),
-      /*weights=*/Type(), /*scores=*/Type(), /*maximum=*/Type(), /*sum=*/Type(),
-      /*acc=*/Type(), op.getQuery(), op.getKey(), op.getValue(), op.getBias(),
-      op.getMaskOperands(), op.getCaptures(), op.getSinks(),
-      op.getSecondQuery(), op.getSecondKey(), op.getLambda(), op.getScaleAttr(),
-      op.getMaskAttr(), layout(op.getQueryLayout()), layout(op.getKeyLayout()),
-      layout(op.getValueLayout()), layout(op.getOutLayout()),
-      op.getNormalizationAttr(), /*scores_stage=*/ScoresStageAttr(),
-      op.getScheduleAttr(), /*decode_schedule=*/ScheduleInterface());
-}
-
 /// The most items per batch entry for which keys are cut into parts.
 static constexpr int64_t fewItems = 8;
 
@@ -424,7 +407,7 @@ static LogicalResult tileGradient(SdpaGradOp op, IRRewriter &rewriter) {
     for (Value destination : destinations)
       all.push_back(zerosIn(rewriter, destination));
   } else {
-    SdpaOp attention = attentionOf(op, rewriter);
+    SdpaOp attention = op.attention(rewriter);
     all = Tiler(op, attention, rewriter).tile(destinations);
     rewriter.eraseOp(attention);
   }

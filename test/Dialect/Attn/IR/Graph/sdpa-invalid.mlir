@@ -48,9 +48,9 @@ func.func @sdpa_c3_key_of_other_element(%q: tensor<5x8xf32>, %k: tensor<6x8xf16>
 // -----
 
 func.func @sdpa_c3_out_of_other_element(%q: tensor<5x8xf16>, %k: tensor<6x8xf16>, %v: tensor<6x3xf16>) {
-  // expected-error@+1 {{expects value and out to have the same element type, but got 'f16' and 'f32'}}
+  // expected-error@+1 {{expects value and out to have the same element type, but got 'f16' and 'bf16'}}
   %r0 = attn.sdpa %q, %k, %v scale 0.5
-      : (tensor<5x8xf16>, tensor<6x8xf16>, tensor<6x3xf16>) -> tensor<5x3xf32>
+      : (tensor<5x8xf16>, tensor<6x8xf16>, tensor<6x3xf16>) -> tensor<5x3xbf16>
   return
 }
 

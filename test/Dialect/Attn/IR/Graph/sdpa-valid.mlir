@@ -20,6 +20,12 @@ func.func @sdpa_c2_same_rank(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: t
   return
 }
 
+func.func @sdpa_c3_out_of_statistics(%q: tensor<5x8xf16>, %k: tensor<6x8xf16>, %v: tensor<6x3xf16>) {
+  %r0 = attn.sdpa %q, %k, %v scale 0.5
+      : (tensor<5x8xf16>, tensor<6x8xf16>, tensor<6x3xf16>) -> tensor<5x3xf32>
+  return
+}
+
 func.func @sdpa_c3_query_f32_value_f16(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf16>) {
   %r0 = attn.sdpa %q, %k, %v scale 0.5
       : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf16>) -> tensor<5x3xf16>

@@ -430,6 +430,13 @@ def Attn_SdpaGradOp : Attn_GraphOp<"sdpa_grad", [AttrSizedOperandSegments,
     ::mlir::Value operandNamed(::llvm::StringRef name);
     /// The gradient by the operand of this name; null where `wrt` has it not.
     ::mlir::Value gradientBy(::llvm::StringRef name);
+    /// How often pairs are multiplied by key features and by value features for
+    /// what is asked for: the scores of each map, the cotangents of their
+    /// weights, and one product for each matrix in `wrt`.
+    std::pair<unsigned, unsigned> products();
+    /// The attention whose gradient this is, for its clauses but the score
+    /// function, of which it has none. Nothing uses it.
+    ::attn::SdpaOp attention(::mlir::OpBuilder &b);
   }];
 }
 

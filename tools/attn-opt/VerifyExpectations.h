@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a kernel that --verify runs must compute.
+#ifndef ATTN_OPT_VERIFYEXPECTATIONS_H
+#define ATTN_OPT_VERIFYEXPECTATIONS_H
+
+#include "VerifyInputs.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace attn::tool {
+
+class Expectation {
+public:
+  virtual ~Expectation() = default;
+
+  /// Forward passes of the reference per call.
+  virtual double passes() const { return 1; }
+  /// Gives inputs that follow from others their numbers. A failure here and
+  /// below has been reported.
+  virtual llvm::LogicalResult complete(std::vector<Array> &) {
+    return mlir::success();
+  }
+  /// The error of each result; negative where this call says nothing of it.
+  virtual mlir::FailureOr<std::vector<double>>
+  compare(const std::vector<Array> &arrays) = 0;
+  /// What the error may be.
+  virtual double tolerance(mlir::Type element) const = 0;
+  /// What it is a share of.
+  virtual llvm::StringRef unit() const = 0;
+};
+
+/// The results of `function`, and if there are more those of `whole`, which has
+/// the same arguments, in full.
+std::unique_ptr<Expectation> expectResults(mlir::func::FuncOp function,
+                                           mlir::func::FuncOp whole = {});
+
+/// The gradient of `function`, whose @NAME_forward `forward` returns what the
+/// gradient takes. `ports` are those of the gradient.
+std::unique_ptr<Expectation> expectGradient(mlir::func::FuncOp function,
+                                            mlir::func::FuncOp forward,
+                                            llvm::ArrayRef<PortAttr> ports,
+                                            std::mt19937_64 &random);
+
+} // namespace attn::tool
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A gradient is checked without any formula for it: along a random direction v
+// of one learned argument, <gradient, v> is what the f64 reference of the
+// function itself says,
+//   (8 (L(x + hv) - L(x - hv)) - (L(x + 2hv) - L(x - 2hv))) / 12h,
+// where the loss L is the sum of the results times their random cotangents. The
+// error is a share of the gradient's norm, which is what <gradient, v> is of
+// the size of, or of a hundredth of the cotangents' where the gradient is
+// smaller. A direction along which differences over h and 2h do not agree says
+// nothing: somewhere between them the function jumps.
+#include "VerifyExpectations.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::tool;
+using reference::Datum;
+using reference::Number;
+using reference::Tensor;
+
+static constexpr double step = 1e-4;
+
+namespace {
+class Gradient : public Expectation {
+public:
+  Gradient(func::FuncOp function, func::FuncOp forward,
+           ArrayRef<PortAttr> ports, std::mt19937_64 &random);
+
+  double passes() const override {
+    return 1 + 4 * static_cast<double>(learned.size());
+  }
+  LogicalResult complete(std::vector<Array> &arrays) override;
+  FailureOr<std::vector<double>>
+  compare(const std::vector<Array> &arrays) override;
+  double tolerance(Type element) const override {
+    if (element.isF64())
+      return 1e-7;
+    if (element.isF32())
+      return 1e-4;
+    return element.isF16() ? 4e-3 : 3e-2; // and bf16
+  }
+  StringRef unit() const override { return "its norm along a direction"; }
+
+private:
+  SmallVector<Datum> argumentsOf(const std::vector<Array> &arrays) const;
+  FailureOr<double> loss(const std::vector<Array> &arrays,
+                         ArrayRef<Datum> arguments);
+  FailureOr<double> errorOf(const std::vector<Array> &arrays,
+                            const Array &gradient, unsigned argument);
+
+  func::FuncOp function, forward;
+  std::mt19937_64 &random;
+  std::vector<unsigned> learned; ///< arguments
+  /// Of inputs of the gradient: results of `forward`, and of those of the
+  /// function the one whose cotangent it is.
+  std::vector<std::pair<unsigned, unsigned>> residuals, cotangents;
+  double size = 0; ///< of the cotangents
+  /// Elements of results that are finite where the gradient is taken.
+  std::vector<std::vector<bool>> finite;
+};
+} // namespace
+
+Gradient::Gradient(func::FuncOp function, func::FuncOp forward,
+                   ArrayRef<PortAttr> ports, std::mt19937_64 &random)
+    : function(function), forward(forward), random(random) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (function.getArgAttr(i, "attn.gradient"))
+      learned.push_back(i);
+  std::vector<PortAttr> given = PortAttr::of(forward);
+  unsigned arguments = function.getNumArguments(), next = 0;
+  auto resultNamed = [&](StringRef name, unsigned from) {
+    unsigned i = from;
+    while (given[arguments + i].getName() != name)
+      ++i;
+    return i;
+  };
+  for (unsigned i = arguments; i < ports.size() && ports[i].getInput(); ++i) {
+    StringRef name = ports[i].getName();
+    if (!ports[i].getOptional()) {
+      residuals.push_back({i, resultNamed(name, 0)});
+      continue;
+    }
+    // In the order of the results, of which integers have none.
+    while (!name.starts_with(
+        ("d_" + given[arguments + next].getName().getValue()).str()))
+      ++next;
+    cotangents.push_back({i, next++});
+  }
+}
+
+SmallVector<Datum>
+Gradient::argumentsOf(const std::vector<Array> &arrays) const {
+  SmallVector<Datum> arguments;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    arguments.push_back(reference::makeDatum(arrays[i].numbers()));
+  return arguments;
+}
+
+static const Tensor &tensorOf(const Datum &datum) {
+  return *std::get<std::shared_ptr<const Tensor>>(datum);
+}
+
+LogicalResult Gradient::complete(std::vector<Array> &arrays) {
+  auto results = reference::evaluate(forward, argumentsOf(arrays));
+  if (failed(results))
+    return failure();
+  for (auto [port, result] : residuals)
+    for (auto [i, number] :
+         llvm::enumerate(tensorOf((*results)[result]).elements))
+      arrays[port].store(i, number);
+  finite.clear();
+  for (const Datum &result : *results) {
+    std::vector<bool> &flags = finite.emplace_back();
+    for (const Number &number : tensorOf(result).elements)
+      flags.push_back(std::isfinite(number.real));
+  }
+  double squares = 0;
+  for (auto [port, result] : cotangents)
+    for (const Number &number : arrays[port].numbers().elements)
+      squares += number.real * number.real;
+  size = std::sqrt(squares);
+  return success();
+}
+
+FailureOr<double> Gradient::loss(const std::vector<Array> &arrays,
+                                 ArrayRef<Datum> arguments) {
+  auto results = reference::evaluate(function, arguments);
+  if (failed(results))
+    return failure();
+  double sum = 0;
+  for (auto [port, result] : cotangents) {
+    Tensor cotangent = arrays[port].numbers();
+    ArrayRef<Number> numbers = tensorOf((*results)[result]).elements;
+    for (auto [i, number] : llvm::enumerate(numbers))
+      if (finite[result][i])
+        sum += cotangent.elements[i].real * number.real;
+  }
+  return sum;
+}
+
+FailureOr<double> Gradient::errorOf(const std::vector<Array> &arrays,
+                                    const Array &gradient, unsigned argument) {
+  std::normal_distribution<double> normal;
+  std::vector<double> direction(gradient.size());
+  double slope = 0, squares = 0;
+  for (auto [i, v] : llvm::enumerate(direction)) {
+    v = normal(random);
+    double g = gradient.load(i).real;
+    slope += g * v;
+    squares += g * g;
+  }
+  double differences[2]; // L(x + nhv) - L(x - nhv), over 2nh
+  SmallVector<Datum> arguments = argumentsOf(arrays);
+  for (unsigned n : {1, 2}) {
+    double losses[2];
+    for (int sign : {1, -1}) {
+      Tensor moved = arrays[argument].numbers();
+      for (auto [i, v] : llvm::enumerate(direction))
+        moved.elements[i].real += sign * double(n) * step * v;
+      arguments[argument] = reference::makeDatum(std::move(moved));
+      FailureOr<double> found = loss(arrays, arguments);
+      if (failed(found))
+        return failure();
+      losses[sign < 0] = *found;
+    }
+    differences[n - 1] = (losses[0] - losses[1]) / (2 * n * step);
+  }
+  double scale = std::max({std::sqrt(squares), size / 100, 1e-30});
+  double most = 10 * tolerance(gradient.element());
+  if (std::abs(differences[0] - differences[1]) > most * scale)
+    return -1;
+  double wanted = (4 * differences[0] - differences[1]) / 3;
+  double error = std::abs(slope - wanted) / scale;
+  return std::isnan(error) ? INFINITY : error;
+}
+
+FailureOr<std::vector<double>>
+Gradient::compare(const std::vector<Array> &arrays) {
+  std::vector<double> errors;
+  const Array *result = arrays.data() + arrays.size() - learned.size();
+  for (unsigned argument : learned) {
+    FailureOr<double> error = errorOf(arrays, *result++, argument);
+    if (failed(error))
+      return failure();
+    errors.push_back(*error);
+  }
+  return errors;
+}
+
+std::unique_ptr<Expectation> tool::expectGradient(func::FuncOp function,
+                                                  func::FuncOp forward,
+                                                  ArrayRef<PortAttr> ports,
+                                                  std::mt19937_64 &random) {
+  return std::make_unique<Gradient>(function, forward, ports, random);
+}

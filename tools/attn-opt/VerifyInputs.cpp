@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "VerifyInputs.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::tool;
+using reference::Number;
+
+void Array::store(int64_t i, Number number) {
+  reference::store(element(), number, bytes.data() + i * width());
+}
+
+Number Array::load(int64_t i) const {
+  return reference::load(element(), bytes.data() + i * width());
+}
+
+attn_tensor Array::tensor() {
+  return attn_contiguous(bytes.data(), shape.size(), shape.data());
+}
+
+reference::Tensor Array::numbers() const {
+  reference::Tensor tensor(shape);
+  for (int64_t i = 0; i < size(); ++i)
+    tensor.elements[i] = load(i);
+  return tensor;
+}
+
+static constexpr int64_t choices[] = {1, 2, 7, 16, 33, 70};
+
+size_t tool::levels() { return std::size(choices); }
+
+Sizes tool::chooseSizes(const Kernel &kernel, const Options &options,
+                        std::mt19937_64 &random, size_t level, bool allEqual) {
+  Sizes sizes;
+  for (PortAttr port : kernel.ports)
+    for (StringAttr symbol : port.getSymbols())
+      if (!symbol.empty())
+        sizes.try_emplace(symbol,
+                          choices[allEqual ? level - 1 : random() % level]);
+  for (auto &[name, size] : options.dims)
+    sizes[name] = size;
+  return sizes;
+}
+
+SmallVector<int64_t> tool::shapeOf(PortAttr port, const Sizes &sizes) {
+  SmallVector<int64_t> shape;
+  for (auto [size, symbol] : llvm::zip(port.getSizes(), port.getSymbols())) {
+    int64_t sum = std::max<int64_t>(size, 0);
+    if (size < 0) // a name, or the sum of names and numbers
+      for (StringRef part : llvm::split(symbol.getValue(), '+')) {
+        int64_t known;
+        sum += part.getAsInteger(10, known) ? sizes.lookup(part) : known;
+      }
+    shape.push_back(sum);
+  }
+  return shape;
+}
+
+Array tool::makeArray(PortAttr port, SmallVector<int64_t> shape,
+                      const Sizes &sizes, std::mt19937_64 &random) {
+  Array array{port, std::move(shape), {}};
+  // Memory is never null, even without elements.
+  array.bytes.resize(std::max<int64_t>(1, array.size() * array.width()));
+  if (!port.getInput())
+    return array;
+  if (isa<FloatType>(array.element()))
+    return array;
+  int64_t largest = 1;
+  for (auto &entry : sizes)
+    largest = std::max(largest, entry.second);
+  std::vector<int64_t> numbers(array.size());
+  for (int64_t &number : numbers)
+    number = random() % (array.element().isInteger(1) ? 2 : largest + 1);
+  if (!array.element().isInteger(1))
+    llvm::sort(numbers);
+  for (auto [i, number] : llvm::enumerate(numbers))
+    array.store(i, Number::ofInteger(number));
+  return array;
+}
+
+void tool::fillFloats(Array &array, std::mt19937_64 &random) {
+  if (!array.port.getInput() || !isa<FloatType>(array.element()))
+    return;
+  std::normal_distribution<double> normal;
+  for (int64_t i = 0; i < array.size(); ++i)
+    array.store(i, Number::ofReal(normal(random)));
+}
+
+std::vector<uint64_t> tool::makeArgs(std::vector<Array> &arrays) {
+  size_t size = sizeof(size_t) + arrays.size() * sizeof(attn_tensor) +
+                sizeof(attn_rt_call);
+  std::vector<uint64_t> args(size / sizeof(uint64_t));
+  args[0] = size;
+  for (auto [i, array] : llvm::enumerate(arrays)) {
+    attn_tensor tensor = array.tensor();
+    std::memcpy(reinterpret_cast<char *>(args.data()) + sizeof(size_t) +
+                    i * sizeof(attn_tensor),
+                &tensor, sizeof(tensor));
+  }
+  return args;
+}

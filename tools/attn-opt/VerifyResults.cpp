@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A result is within its tolerance if no element is further from the f64
+// reference than that share of the result's largest element: sums over keys
+// have that scale.
+#include "VerifyExpectations.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::tool;
+using reference::Datum;
+using reference::Number;
+
+/// The largest difference to the reference, in units of the largest element;
+/// infinity where one is no number and the other is.
+static double largestError(const Array &found, const reference::Tensor &want) {
+  double scale = 1e-30, error = 0;
+  for (const Number &number : want.elements)
+    if (std::isfinite(number.real))
+      scale = std::max(scale, std::abs(number.real));
+  for (int64_t i = 0; i < found.size(); ++i) {
+    Number got = found.load(i), expected = want.elements[i];
+    if (!isa<FloatType>(found.element()))
+      error = got.integer == expected.integer ? error : INFINITY;
+    else if (std::isfinite(got.real) && std::isfinite(expected.real))
+      error = std::max(error, std::abs(got.real - expected.real) / scale);
+    else if (!(got.real == expected.real ||
+               (std::isnan(got.real) && std::isnan(expected.real))))
+      error = INFINITY;
+  }
+  return error;
+}
+
+namespace {
+class Results : public Expectation {
+public:
+  Results(func::FuncOp function, func::FuncOp whole)
+      : functions{function, whole} {}
+
+  FailureOr<std::vector<double>>
+  compare(const std::vector<Array> &arrays) override {
+    SmallVector<Datum> inputs;
+    for (const Array &array : arrays)
+      if (array.port.getInput())
+        inputs.push_back(reference::makeDatum(array.numbers()));
+    std::vector<double> errors(arrays.size() - inputs.size(), 0);
+    for (func::FuncOp function : functions) {
+      if (!function)
+        continue;
+      auto wanted = reference::evaluate(function, inputs);
+      if (failed(wanted))
+        return failure();
+      for (auto [i, datum] : llvm::enumerate(*wanted))
+        errors[i] = std::max(
+            errors[i],
+            largestError(
+                arrays[inputs.size() + i],
+                *std::get<std::shared_ptr<const reference::Tensor>>(datum)));
+    }
+    return errors;
+  }
+  double tolerance(Type element) const override {
+    if (element.isF64())
+      return 1e-11;
+    if (element.isF32())
+      return 1e-4;
+    if (!isa<FloatType>(element))
+      return 0;
+    return element.isF16() ? 4e-3 : 3e-2; // and bf16
+  }
+  StringRef unit() const override { return "the largest element"; }
+
+private:
+  func::FuncOp functions[2];
+};
+} // namespace
+
+std::unique_ptr<Expectation> tool::expectResults(func::FuncOp function,
+                                                 func::FuncOp whole) {
+  return std::make_unique<Results>(function, whole);
+}
