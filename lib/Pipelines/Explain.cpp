@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ExplainGradients.h"
+#include "ExplainFacts.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
@@ -284,8 +284,13 @@ static std::string formulaText(Value value, ArrayRef<PortAttr> ports) {
       .Case<arith::DivUIOp, arith::DivSIOp>([&](auto) {
         return "floor((" + operand(0) + ")/" + operand(1) + ")";
       })
-      // Threads, or items where these are fewer.
-      .Case([&](arith::MinUIOp) { return "workers"; })
+      .Case([&](arith::MinUIOp) -> std::string {
+        // Threads, or items where these are fewer.
+        std::string arms[] = {operand(0), operand(1)};
+        return llvm::is_contained(arms, "threads")
+                   ? "workers"
+                   : "min(" + arms[0] + ", " + arms[1] + ")";
+      })
       .Case<arith::MaxUIOp, arith::MaxSIOp>(
           [&](auto) { return "max(" + operand(0) + ", " + operand(1) + ")"; })
       .Case([&](arith::SelectOp) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What --explain knows of one attention, before it becomes text or JSON.
+// What --explain knows of one attention or its gradient, before it becomes text
+// or JSON.
 #ifndef ATTN_LIB_PIPELINES_EXPLAINFACTS_H
 #define ATTN_LIB_PIPELINES_EXPLAINFACTS_H
 
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Pipelines/Explain.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <vector>
 
 namespace attn {
@@ -55,6 +57,28 @@ std::string positionOf(mlir::Location location);
 /// The facts for each schedule that the lengths leave; those for many queries
 /// come first. `op` is in a function that has attn.ports. Leaves ops behind.
 std::vector<AttentionFacts> factsOf(SdpaOp op, const SymbolSizes &sizes);
+
+struct GradientFacts {
+  /// Of the attention whose gradient it is; `features` are those of all
+  /// products that are asked for.
+  AttentionFacts attention;
+  llvm::SmallVector<llvm::StringRef> by;
+  /// The five products of a tile, in their order, and those of them that nobody
+  /// asked for, which are computed and dropped.
+  llvm::SmallVector<llvm::StringRef> products, dropped;
+};
+
+/// `op` is in a function that has attn.ports. Leaves ops behind.
+GradientFacts factsOf(SdpaGradOp op, const SymbolSizes &sizes);
+
+/// An argument that @NAME_forward returns for the gradient.
+struct ResidualFacts {
+  std::string name;
+  std::string bytes; ///< `32*q0`
+  std::optional<int64_t> value;
+};
+std::vector<ResidualFacts> residualsOf(mlir::func::FuncOp function,
+                                       const SymbolSizes &sizes);
 
 } // namespace attn
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ExplainGradients.h"
+#include "ExplainFacts.h"
 
 using namespace mlir;
 using namespace attn;
@@ -32,13 +32,14 @@ std::vector<ResidualFacts> attn::residualsOf(func::FuncOp function,
       continue;
     int64_t known = port.getElementType().getIntOrFloatBitWidth() / 8;
     std::string unknown;
-    for (auto [size, symbol] : llvm::zip(port.getSizes(), port.getSymbols())) {
-      const auto *given = llvm::find_if(
-          sizes, [&](const auto &named) { return named.first == symbol; });
+    for (int64_t dim = 0; dim < port.getRank(); ++dim) {
+      StringRef symbol = port.getSymbols()[dim];
+      int64_t size = port.getSizes()[dim];
+      for (const auto &[name, value] : sizes)
+        if (size < 0 && name == symbol)
+          size = value;
       if (size >= 0)
         known *= size;
-      else if (given != sizes.end())
-        known *= given->second;
       else
         unknown += "*" + symbol.str();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --explain=json: what the text says, for programs.
-#include "ExplainGradients.h"
+#include "ExplainFacts.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"

@@ -42,7 +42,7 @@ public:
   StringRef unit() const override { return "its norm along a direction"; }
 
 private:
-  SmallVector<Datum> argumentsOf(const std::vector<Array> &arrays) const;
+  SmallVector<Datum> argumentsOf(const std::vector<Array> &arrays);
   FailureOr<double> loss(const std::vector<Array> &arrays,
                          ArrayRef<Datum> arguments);
   FailureOr<double> errorOf(const std::vector<Array> &arrays,
@@ -88,8 +88,7 @@ Gradient::Gradient(func::FuncOp function, func::FuncOp forward,
   }
 }
 
-SmallVector<Datum>
-Gradient::argumentsOf(const std::vector<Array> &arrays) const {
+SmallVector<Datum> Gradient::argumentsOf(const std::vector<Array> &arrays) {
   SmallVector<Datum> arguments;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     arguments.push_back(reference::makeDatum(arrays[i].numbers()));

@@ -210,6 +210,14 @@ static StringRef secondName(StringRef name) {
   return name == "query" ? "second_query" : name == "key" ? "second_key" : name;
 }
 
+/// What a gradient costs beside the pass over its pairs.
+static void remarkOnCost(SdpaGradOp op, StringRef text) {
+  remark::passed(
+      op.getLoc(),
+      remark::RemarkOpts::name("Expanded").category("attn-expand-gradients"))
+      << text.str();
+}
+
 static Gradients expandTwoMaps(OpBuilder &b, SdpaGradOp op) {
   SmallVector<StringRef> first, second;
   for (StringAttr name : op.getWrt().getAsRange<StringAttr>()) {
@@ -264,14 +272,6 @@ static Gradients expandSinks(OpBuilder &b, SdpaGradOp op) {
                    "over the pairs");
   all["sinks"] = gradientOfSinks(b, op);
   return all;
-}
-
-/// What a gradient costs beside the pass over its pairs.
-static void remarkOnCost(SdpaGradOp op, StringRef text) {
-  remark::passed(
-      op.getLoc(),
-      remark::RemarkOpts::name("Expanded").category("attn-expand-gradients"))
-      << text.str();
 }
 
 static void replace(OpBuilder &b, SdpaGradOp op, const Gradients &gradients) {

@@ -152,7 +152,6 @@ static Value sumOfSquares(OpBuilder &b, Value x, Value sum, double features) {
 
 /// dx of the rows.
 static Value ofNormInput(NormRows &rows) {
-  OpBuilder &b = rows.b;
   Location loc = rows.loc;
   Value dots =
       rows.loop().sumOfRows([&](OpBuilder &inner, ValueRange a) -> Value {

@@ -11,7 +11,7 @@
 // CHECK-SAME:    -> (tensor<?x8xf32> {attn.name = "o"}, tensor<?xf32> {attn.name = "residual_0"})
 // CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.sdpa {{.*}} where causal(top_left) returning(out, lse)
 // CHECK-NEXT:    return %[[O]], %[[L]]
-// CHECK:       func.func @attention_gradient(%[[Q:.*]]: tensor<?x8xf32> {attn.name = "q", attn.sizes = ["q0", ""]}, %[[K:.*]]: tensor<?x8xf32> {attn.name = "k", attn.sizes = ["k0", ""]}, %[[V:.*]]: tensor<?x8xf32> {attn.name = "v", attn.sizes = ["k0", ""]}, %[[O:.*]]: tensor<?x8xf32> {attn.name = "o", attn.sizes = ["q0", ""]}, %[[L:.*]]: tensor<?xf32> {attn.name = "residual_0", attn.sizes = ["q0"]}, %[[D:.*]]: tensor<?x8xf32> {attn.name = "d_o", attn.optional, attn.sizes = ["q0", ""]})
+// CHECK:       func.func @attention_gradient(%[[Q:.*]]: tensor<?x8xf32> {attn.name = "q", attn.sizes = ["q0", ""]}, %[[K:.*]]: tensor<?x8xf32> {attn.name = "k", attn.sizes = ["k0", ""]}, %[[V:.*]]: tensor<?x8xf32> {attn.name = "v", attn.sizes = ["k0", ""]}, %[[O:.*]]: tensor<?x8xf32> {attn.name = "o", attn.residual, attn.sizes = ["q0", ""]}, %[[L:.*]]: tensor<?xf32> {attn.name = "residual_0", attn.residual, attn.sizes = ["q0"]}, %[[D:.*]]: tensor<?x8xf32> {attn.name = "d_o", attn.optional, attn.sizes = ["q0", ""]})
 // CHECK-SAME:    -> (tensor<?x8xf32> {attn.name = "d_q"}, tensor<?x8xf32> {attn.name = "d_v"})
 // CHECK-NEXT:    %[[G:.*]]:2 = attn.sdpa_grad %[[Q]], %[[K]], %[[V]] scale 5.000000e-01 where causal(top_left) out %[[O]] : tensor<?x8xf32> lse %[[L]] : tensor<?xf32> cotangents %[[D]] wrt ["query", "value"]
 // CHECK-NEXT:    return %[[G]]#0, %[[G]]#1
@@ -73,6 +73,49 @@ func.func @parts(%q: tensor<5x8xf32> {attn.gradient}, %k1: tensor<6x8xf32>, %k2:
   %m, %l, %a = attn.merge_states %m1, %l1, %a1 with %m2, %l2, %a2 : tensor<5xf32>, tensor<5x8xf32>
   %o = attn.finalize_state %m, %l, %a : (tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
   return %o : tensor<5x8xf32>
+}
+
+// -----
+
+// An out of 16 bits is kept in f32, and rounded behind the attention; its
+// cotangent is what the caller gave.
+// CHECK-LABEL: func.func @narrow_forward(
+// CHECK-SAME:    -> (tensor<5x8xbf16> {attn.name = "o"}, tensor<5x8xf32> {attn.name = "residual_0"}, tensor<5xf32> {attn.name = "residual_1"})
+// CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.sdpa {{.*}} returning(out, lse) : (tensor<5x8xbf16>, tensor<5x8xbf16>, tensor<5x8xbf16>) -> (tensor<5x8xf32>, tensor<5xf32>)
+// CHECK-NEXT:    %[[R:.*]] = arith.truncf %[[O]] : tensor<5x8xf32> to tensor<5x8xbf16>
+// CHECK-NEXT:    return %[[R]], %[[O]], %[[L]]
+// CHECK-LABEL: func.func @narrow_gradient(
+// CHECK-SAME:    %[[D:[a-z0-9]+]]: tensor<5x8xbf16> {attn.name = "d_o", attn.optional}
+// CHECK:         attn.sdpa_grad {{.*}} out %{{.*}} : tensor<5x8xf32> lse %{{.*}} : tensor<5xf32> cotangents %[[D]] wrt ["query"]
+func.func @narrow(%q: tensor<5x8xbf16> {attn.gradient}, %k: tensor<5x8xbf16>) -> (tensor<5x8xbf16> {attn.name = "o"}) {
+  %o = attn.sdpa %q, %k, %k scale 0.5 : (tensor<5x8xbf16>, tensor<5x8xbf16>, tensor<5x8xbf16>) -> tensor<5x8xbf16>
+  return %o : tensor<5x8xbf16>
+}
+
+// -----
+
+// Unless the function says that the rounded one will do.
+// CHECK-LABEL: func.func @rounded_forward(
+// CHECK-SAME:    -> (tensor<5x8xf16> {attn.name = "o"}, tensor<5xf32> {attn.name = "residual_0"})
+// CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.sdpa
+// CHECK-NEXT:    return %[[O]], %[[L]] :
+// CHECK-LABEL: func.func @rounded_gradient(
+// CHECK:         attn.sdpa_grad {{.*}} out %{{.*}} : tensor<5x8xf16> lse
+func.func @rounded(%q: tensor<5x8xf16> {attn.gradient}, %k: tensor<5x8xf16>) -> (tensor<5x8xf16> {attn.name = "o"}) attributes {attn.rounded_residuals} {
+  %o = attn.sdpa %q, %k, %k scale 0.5 : (tensor<5x8xf16>, tensor<5x8xf16>, tensor<5x8xf16>) -> tensor<5x8xf16>
+  return %o : tensor<5x8xf16>
+}
+
+// -----
+
+// Of a state in parts, too: the whole is rounded behind attn.finalize_state.
+// CHECK-LABEL: func.func @narrow_parts_forward(
+// CHECK:         %[[O:.*]], %{{.*}} = attn.finalize_state {{.*}} -> (tensor<5x8xf32>, tensor<5xf32>)
+// CHECK-NEXT:    arith.truncf %[[O]]
+func.func @narrow_parts(%q: tensor<5x8xbf16> {attn.gradient}, %k: tensor<6x8xbf16>) -> tensor<5x8xbf16> {
+  %o1, %m, %l, %a = attn.sdpa %q, %k, %k scale 0.5 returning(out, state) : (tensor<5x8xbf16>, tensor<6x8xbf16>, tensor<6x8xbf16>) -> (tensor<5x8xbf16>, tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>)
+  %o = attn.finalize_state %m, %l, %a : (tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>) -> tensor<5x8xbf16>
+  return %o : tensor<5x8xbf16>
 }
 
 // -----

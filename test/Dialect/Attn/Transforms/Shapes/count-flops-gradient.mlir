@@ -18,12 +18,12 @@ func.func @all(%q: tensor<8x?x4xf32>, %k: tensor<2x?x4xf32>, %v: tensor<2x?x6xf3
 
 // -----
 
-// Only visible pairs, here the 15 of a triangle and 3 heads: 45 * 2 * (4 + 6)
-// for the weights and the value.
+// Only visible pairs: 2 * (4 + 6) for the weights and the value.
 // CHECK: func.func private @value.flops(
-// CHECK: scf.for
-// CHECK: arith.muli %{{.*}}, %c3
 // CHECK: %[[PER:.*]] = arith.constant 2.000000e+01 : f64
+// CHECK: %[[HEAD:.*]] = scf.for
+// CHECK: %[[PAIRS:.*]] = arith.muli %[[HEAD]], %c3
+// CHECK: arith.mulf %{{.*}}, %[[PER]] : f64
 func.func @value(%q: tensor<3x5x4xf32>, %v: tensor<3x5x6xf32>, %l: tensor<3x5xf32>) -> tensor<3x5x6xf32> {
   %dv = attn.sdpa_grad %q, %q, %v scale 0.5 where causal(top_left) out %v : tensor<3x5x6xf32> lse %l : tensor<3x5xf32> cotangents %v wrt ["value"]
       : (tensor<3x5x4xf32>, tensor<3x5x4xf32>, tensor<3x5x6xf32>, tensor<3x5x6xf32>) -> (tensor<3x5x6xf32>)
