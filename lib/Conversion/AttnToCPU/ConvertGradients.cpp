@@ -2,6 +2,8 @@
 // Tile ops of gradients become calls of kernels.
 #include "Gradient/GradKernels.h"
 #include "KernelLibrary.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -54,31 +56,78 @@ struct ConvertInitGrad : ConvertTileOp<InitGradOp> {
 struct ConvertGradStep : ConvertTileOp<GradStepOp> {
   using ConvertTileOp::ConvertTileOp;
 
+  /// What the sums of `op` are of, and the derivatives behind the result.
+  static ScoreChain chainOf(GradStepOp op, ValueRange sums) {
+    ScoreChain chain;
+    if (op.getScale())
+      chain.scale = op.getScale()->convertToDouble();
+    llvm::StringMap<Value> byName;
+    if (op.getBy())
+      for (auto [name, sum] :
+           llvm::zip(op.getBy()->getAsRange<StringAttr>(), sums))
+        byName[name] = sum;
+    if (Value sum = byName.lookup("bias"))
+      chain.sums.push_back({sum, nullptr, Value()});
+    Region *function = scoreFunctionOf(op);
+    if (!function)
+      return chain;
+    ValueRange yielded = function->front().getTerminator()->getOperands();
+    if (!matchPattern(yielded[1], m_OneFloat()))
+      chain.derivative = yielded[1];
+    yielded = yielded.drop_front(2);
+    auto isLearned = [&](unsigned capture) { return op.isLearned(capture); };
+    for (Operation &inner : function->getOps()) {
+      if (!readsLearned(&inner, isLearned))
+        continue;
+      unsigned number =
+          cast<BlockArgument>(inner.getOperand(0)).getArgNumber() -
+          FirstCapture;
+      Value sum = byName.lookup("capture_" + std::to_string(number));
+      chain.sums.push_back({sum, &inner, yielded.front()});
+      yielded = yielded.drop_front();
+    }
+    return chain;
+  }
+
+  /// The op's operands as values `a`, and room for what is kept behind them.
   static GradStep stepOf(GradStepOp op, ValueRange a) {
-    auto at = [&](unsigned odsIndex) {
-      return a[op.getODSOperandIndexAndLength(odsIndex).first];
+    auto groupOf = [&](MutableOperandRange range) {
+      OperandRange operands = range;
+      return operands.empty()
+                 ? ValueRange()
+                 : a.slice(operands.getBeginOperandIndex(), operands.size());
     };
+    auto at = [&](OpOperand &operand) { return a[operand.getOperandNumber()]; };
     bool edge = op.getMode() == TileMode::Edge;
     GradStep step;
-    step.tile.state = at(0);
-    step.tile.key = at(1);
-    step.value = at(2);
-    step.tile.queryBegin = at(3);
-    step.tile.queryEnd = at(4);
-    step.tile.keyBegin = at(5);
-    step.tile.queryLength = at(6);
-    step.tile.keyLength = at(7);
+    step.tile.state = at(op.getStateMutable());
+    step.tile.key = at(op.getKeyMutable());
+    step.value = at(op.getValueMutable());
+    step.tile.queryBegin = at(op.getQueryBeginMutable());
+    step.tile.queryEnd = at(op.getQueryEndMutable());
+    step.tile.keyBegin = at(op.getKeyBeginMutable());
+    step.tile.queryLength = at(op.getQueryLengthMutable());
+    step.tile.keyLength = at(op.getKeyLengthMutable());
     if (op.getBias())
-      step.tile.bias = at(8);
-    auto [first, count] = op.getODSOperandIndexAndLength(9);
-    for (unsigned i = 0; i < count; ++i)
-      step.tile.maskOperands.push_back(a[first + i]);
-    step.query = at(10);
-    step.dOut = at(11);
-    step.dKey = at(12);
-    step.dValue = at(13);
+      step.tile.bias = groupOf(op.getBiasMutable())[0];
+    llvm::append_range(step.tile.maskOperands,
+                       groupOf(op.getMaskOperandsMutable()));
     step.tile.mask = edge ? op.getMaskAttr() : Attribute();
-    step.strict = edge || op.getBias();
+    step.tile.function = scoreFunctionOf(op);
+    step.tile.captures = groupOf(op.getCapturesMutable());
+    step.query = at(op.getQueryMutable());
+    step.dOut = at(op.getDOutMutable());
+    step.dKey = at(op.getDKeyMutable());
+    step.dValue = at(op.getDValueMutable());
+    step.chain = chainOf(op, groupOf(op.getSumsMutable()));
+    step.strict = edge || op.getBias() || step.tile.function;
+    step.sigmoid = op.isSigmoid();
+    if (!step.tile.function)
+      return step;
+    step.tile.kept.values = keptOf(step.chain, *step.tile.function);
+    step.tile.kept.keys = CPUScheduleAttr::of(op).getKeyTile();
+    if (!step.tile.kept.values.empty())
+      step.tile.kept.rows = a.back();
     return step;
   }
 
@@ -88,8 +137,15 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
     GradStateType type = op.getState().getType();
     GradLayout layout = layoutOf(library, op);
     SmallVector<Value> operands(adaptor.getOperands());
+    GradStep known = stepOf(op, operands);
+    int64_t kept = known.tile.kept.values.size() * known.tile.kept.keys;
     operands[0] =
         viewBuffer(rewriter, op.getLoc(), operands[0], layout.memrefType());
+    if (kept)
+      operands.push_back(memref::AllocOp::create(
+          rewriter, op.getLoc(),
+          MemRefType::get({kept, layout.queries.queryBlock}, type.getElement()),
+          rewriter.getI64IntegerAttr(64)));
     bool edge = op.getMode() == TileMode::Edge;
     return replaceByCall(
         op, rewriter, edge ? "grad_edge" : "grad_full", operands,

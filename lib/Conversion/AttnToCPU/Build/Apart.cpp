@@ -6,8 +6,9 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-Value cpu::callApart(KernelBuilder &k, StringRef suffix, ValueRange arguments,
-                     Type result, function_ref<Value(ValueRange)> body) {
+Values cpu::callApart(KernelBuilder &k, StringRef suffix, ValueRange arguments,
+                      TypeRange results,
+                      function_ref<Values(ValueRange)> body) {
   OpBuilder &b = k.builder;
   auto kernel = cast<func::FuncOp>(k.kernel);
   auto module = kernel->getParentOfType<ModuleOp>();
@@ -16,13 +17,13 @@ Value cpu::callApart(KernelBuilder &k, StringRef suffix, ValueRange arguments,
   if (!function) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(kernel);
-    auto type = b.getFunctionType(arguments.getTypes(), result);
+    auto type = b.getFunctionType(arguments.getTypes(), results);
     function = func::FuncOp::create(b, k.loc, name, type);
     function.setPrivate();
     Block *entry = function.addEntryBlock();
     b.setInsertionPointToStart(entry);
-    Value answer = body(entry->getArguments());
-    func::ReturnOp::create(b, k.loc, answer);
+    func::ReturnOp::create(b, k.loc, body(entry->getArguments()));
   }
-  return func::CallOp::create(b, k.loc, function, arguments).getResult(0);
+  return Values(
+      func::CallOp::create(b, k.loc, function, arguments).getResults());
 }

@@ -15,9 +15,9 @@ constexpr int64_t mostInline = 128;
 
 /// A call of `KERNEL_suffix`, a function beside the kernel where the builder
 /// stands, which `body` fills the first time. It sees its arguments only.
-Value callApart(KernelBuilder &k, llvm::StringRef suffix,
-                mlir::ValueRange arguments, mlir::Type result,
-                llvm::function_ref<Value(mlir::ValueRange)> body);
+Values callApart(KernelBuilder &k, llvm::StringRef suffix,
+                 mlir::ValueRange arguments, mlir::TypeRange results,
+                 llvm::function_ref<Values(mlir::ValueRange)> body);
 
 } // namespace attn::cpu
 

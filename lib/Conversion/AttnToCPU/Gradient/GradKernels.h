@@ -19,13 +19,42 @@ struct GradRows {
 void emitInitGrad(KernelBuilder &k, const GradLayout &layout, Value state,
                   const GradRows &rows, double scale);
 
+/// What is added up by an element of the bias or of a capture: `read` is how
+/// the score function reads it, null for the bias.
+struct ScoreSum {
+  Value into;
+  mlir::Operation *read;
+  Value derivative; ///< of the function's result by it; null for the bias
+};
+
+/// What ds means for that which the scores were computed from.
+struct ScoreChain {
+  llvm::SmallVector<ScoreSum> sums;
+  Value derivative; ///< of the score function by the score; null: 1
+  double scale = 1; ///< of ds
+};
+
+/// The values that a chain needs and that depend on the score.
+llvm::SmallVector<Value, 0> keptOf(const ScoreChain &chain,
+                                mlir::Region &function);
+
+/// Rows of ds for the keys [begin, end), at `slopes` + key of `state`, are
+/// added to the sums, and multiplied with the derivative. Weights, at `weights`
+/// + key of their state, are 0 for pairs that are left out.
+struct ChainRows {
+  Value state, slopes, weightState, weights, firstQuery, begin, end;
+};
+void emitChainScores(KernelBuilder &k, const TileOperands &tile,
+                     const ScoreChain &chain, const ChainRows &rows);
+
 /// What a step reads and writes beside the operands of `tile`, whose state is
 /// the whole buffer. `strict` is on where a pair may be excluded: what it holds
 /// must not reach a gradient.
 struct GradStep {
   TileOperands tile;
   Value value, query, dOut, dKey, dValue;
-  bool strict;
+  ScoreChain chain;
+  bool strict, sigmoid; ///< weights are those of sigmoid
 };
 void emitGradStep(KernelBuilder &k, const GradLayout &layout,
                   const GradStep &step);

@@ -9,7 +9,8 @@
 //   dK       features  dS^T[key][q]         query[q][d], the caller's rows
 //
 // The first two are scores (ScoreTile). Between them and the others,
-// p = exp2(s - lse) and ds = p * (u - delta), which are 0 for excluded pairs.
+// p = exp2(s - lse) and ds = p * (u - delta), which are 0 for excluded pairs,
+// and what ds means for the score function and the bias (ChainScores).
 // Nothing of keys and values is packed or transposed; dK and dV are summed in
 // their own memory, in the order of the queries.
 #include "GradKernels.h"
@@ -91,7 +92,8 @@ static void weighPairs(const Step &step, Value p, Value begin, Value end) {
   KernelBuilder &k = step.k;
   const StateLayout &layout = step.layout.queries;
   Value weights = step.weights(p), slopes = step.slopes(p);
-  Value zero = k.splat(0.0), excluded = k.infinity();
+  Value zero = k.splat(0.0), excluded = k.infinity(),
+        nobody = k.infinity(/*negative=*/false);
   auto isEqual = [&](Value a, Value b) -> Value {
     return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, a,
                                  b);
@@ -108,16 +110,26 @@ static void weighPairs(const Step &step, Value p, Value begin, Value end) {
       for (int64_t i = 0; i < count; ++i) {
         Value row = k.add(weights, k.add(key, i));
         scores.push_back(k.load(step.queries, row, column));
-        powers.push_back(k.subf(scores.back(), lse));
+        if (!step.operands.sigmoid)
+          powers.push_back(k.subf(scores.back(), lse));
       }
-      powers = k.exp2(powers);
+      if (!step.operands.sigmoid)
+        powers = k.exp2(powers);
       for (int64_t i = 0; i < count; ++i) {
-        Value power = powers[i];
+        Value at = k.add(key, i), row = k.add(slopes, at);
+        Value u = k.load(step.cotangents, row, column), power, change;
+        if (step.operands.sigmoid) {
+          Value rest;
+          std::tie(power, rest) = sigmoidAndRest(k, scores[i]);
+          power = k.select(isEqual(lse, nobody), zero, power);
+          change = k.mulf(rest, u);
+        } else {
+          power = powers[i];
+          change = k.subf(u, delta);
+        }
         if (step.operands.strict) // lse may be NaN
           power = k.select(isEqual(scores[i], excluded), zero, power);
-        Value at = k.add(key, i), row = k.add(slopes, at);
-        Value u = k.load(step.cotangents, row, column);
-        Value slope = k.mulf(power, k.subf(u, delta));
+        Value slope = k.mulf(power, change);
         slope = k.select(isEqual(power, zero), zero, slope);
         k.store(power, step.queries, k.add(weights, at), column);
         k.store(slope, step.cotangents, row, column);
@@ -375,6 +387,7 @@ void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
   ofValues.bias = Value();
   ofValues.mask = Attribute();
   ofValues.maskOperands.clear();
+  ofValues.function = nullptr;
   ScoreTile scores(k, layout.queries, ofKeys);
   ScoreTile products(k, layout.cotangents, ofValues);
   Value finite;
@@ -399,6 +412,10 @@ void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
           p, {keys.begin, keys.begin, k.add(keys.begin, whole), keys.end},
           ofProducts);
       weighPairs(step, p, keys.begin, keys.end);
+      emitChainScores(k, ofKeys, operands.chain,
+                      {step.cotangents, step.slopes(p), step.queries,
+                       step.weights(p), scores.firstQuery(p), keys.begin,
+                       keys.end});
       chooseBy(k, finite, [&](bool strictly) {
         (strictly ? addToQueriesStrictly : addToQueries)(step, p, keys.begin,
                                                          keys.end);

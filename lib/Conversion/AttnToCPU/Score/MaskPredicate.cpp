@@ -74,12 +74,13 @@ Value MaskPredicate::callMask(const Formula &f, StringRef name, Value query,
                    inputs.keyLength};
   llvm::append_range(arguments, inputs.operands);
   return callApart(
-      k, name, arguments, k.boolVectorType, [&](ValueRange inside) {
+      k, name, arguments, k.boolVectorType,
+      [&](ValueRange inside) {
         MaskPredicate alone(
             k, context,
             {inside[2], inside[3], inside[4], inside.drop_front(5)});
-        return alone.evaluateHere(f, inside[0], inside[1], nullptr);
-      });
+        return Values{alone.evaluateHere(f, inside[0], inside[1], nullptr)};
+      })[0];
 }
 
 Value MaskPredicate::evaluate(const Formula &f, Value query, Value key,
@@ -136,8 +137,8 @@ Value MaskPredicate::termVector(const FormulaNode &literal, Value query,
   auto term =
       cast<MaskTermInterface>(Attribute::getFromOpaquePointer(literal.term));
   mlir::Block block; // is never part of the kernel
-  SmallVector<cpu::ScoreFunction::Lanes> lanes;
-  auto add = [&](Type type, const cpu::ScoreFunction::Lanes &value) {
+  SmallVector<Lanes> lanes;
+  auto add = [&](Type type, const Lanes &value) {
     block.addArgument(type, k.loc);
     lanes.push_back(value);
   };

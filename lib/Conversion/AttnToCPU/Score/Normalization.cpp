@@ -11,12 +11,24 @@ Value cpu::safeMaximum(KernelBuilder &k, Value maximum) {
   return k.select(none, k.splat(0.0), maximum);
 }
 
-Value cpu::sigmoid(KernelBuilder &k, Value score) {
-  // Of 2^64 and more, 1 + x is x; the limit keeps x finite. A NaN stays.
+/// 2^x for a sigmoid: of 2^64 and more, 1 + 2^x is 2^x; the limit keeps it
+/// finite. A NaN stays.
+static Value powerOf(KernelBuilder &k, Value score) {
   Value limit = k.splat(64.0);
   Value above = arith::CmpFOp::create(k.builder, k.loc,
                                       arith::CmpFPredicate::OGT, score, limit);
-  Value power = k.exp2({k.select(above, limit, score)})[0];
+  return k.exp2({k.select(above, limit, score)})[0];
+}
+
+std::pair<Value, Value> cpu::sigmoidAndRest(KernelBuilder &k, Value score) {
+  Value power = powerOf(k, score), one = k.splat(1.0);
+  Value rest =
+      arith::DivFOp::create(k.builder, k.loc, one, k.addf(power, one));
+  return {k.mulf(power, rest), rest};
+}
+
+Value cpu::sigmoid(KernelBuilder &k, Value score) {
+  Value power = powerOf(k, score);
   return arith::DivFOp::create(k.builder, k.loc, power,
                                k.addf(power, k.splat(1.0)));
 }

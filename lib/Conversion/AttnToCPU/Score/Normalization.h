@@ -13,6 +13,9 @@ Value safeMaximum(KernelBuilder &k, Value maximum);
 /// 1 / (1 + e^-x) of scores in units of log2; exactly 0 where one is excluded.
 Value sigmoid(KernelBuilder &k, Value score);
 
+/// That, and what is left to 1, both to the last bits.
+std::pair<Value, Value> sigmoidAndRest(KernelBuilder &k, Value score);
+
 /// Whether no lane is NaN.
 Value allNumbers(KernelBuilder &k, Value vector);
 

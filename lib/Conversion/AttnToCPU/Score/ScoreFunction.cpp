@@ -10,12 +10,13 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-Value cpu::ScoreFunction::apply(Value scores, Value query, Value key) {
-  return apply(scores, Lanes{query, 1}, Lanes{key});
+Values cpu::ScoreFunction::apply(Value scores, Value query, Value key,
+                                 ArrayRef<Value> others) {
+  return apply(scores, Lanes{query, 1}, Lanes{key}, others);
 }
 
 Value cpu::ScoreFunction::applyToKeys(Value scores, Value query, Value key) {
-  return apply(scores, Lanes{query}, Lanes{key, 1});
+  return apply(scores, Lanes{query}, Lanes{key, 1}, {})[0];
 }
 
 /// Instructions, roughly.
@@ -27,28 +28,30 @@ static int64_t lengthOf(mlir::Block &block) {
   return length;
 }
 
-Value cpu::ScoreFunction::apply(Value scores, Lanes query, Lanes key) {
-  return lengthOf(block) > mostInline ? applyApart(scores, query, key)
-                                      : applyHere(scores, query, key);
+Values cpu::ScoreFunction::apply(Value scores, Lanes query, Lanes key,
+                                 ArrayRef<Value> others) {
+  return lengthOf(block) > mostInline ? applyApart(scores, query, key, others)
+                                      : applyHere(scores, query, key, others);
 }
 
-Value cpu::ScoreFunction::applyApart(Value scores, Lanes query, Lanes key) {
+Values cpu::ScoreFunction::applyApart(Value scores, Lanes query, Lanes key,
+                                      ArrayRef<Value> others) {
   Values arguments{scores, query.scalar, key.scalar};
   llvm::append_range(arguments, captures);
   ValueRange outside = captures;
-  Value result = callApart(
-      k, "score_function", arguments, scores.getType(), [&](ValueRange inside) {
+  SmallVector<Type> types(1 + others.size(), scores.getType());
+  Values results = callApart(
+      k, "score_function", arguments, types, [&](ValueRange inside) {
         captures = inside.drop_front(3);
         return applyHere(inside[0], {inside[1], query.stride},
-                         {inside[2], key.stride});
+                         {inside[2], key.stride}, others);
       });
   captures = outside;
-  return result;
+  return results;
 }
 
-Value cpu::ScoreFunction::applyHere(Value scores, Lanes query, Lanes key) {
+void cpu::ScoreFunction::bindIndices(Lanes query, Lanes key) {
   values.clear();
-  values[block.getArgument(Score)] = {Value(), 0, scores};
   values[block.getArgument(Batch)] = {captures[0]};
   values[block.getArgument(Head)] = {captures[1]};
   values[block.getArgument(Query)] = query;
@@ -57,9 +60,41 @@ Value cpu::ScoreFunction::applyHere(Value scores, Lanes query, Lanes key) {
        llvm::zip_equal(block.getArguments().drop_front(FirstCapture),
                        captures.drop_front(2)))
     values[argument] = {value};
+}
+
+Values cpu::ScoreFunction::applyHere(Value scores, Lanes query, Lanes key,
+                                     ArrayRef<Value> others) {
+  bindIndices(query, key);
+  values[block.getArgument(Score)] = {Value(), 0, scores};
   for (Operation &op : block.without_terminator())
     values[op.getResult(0)] = clone(op);
-  return vectorOf(values.lookup(block.getTerminator()->getOperand(0)));
+  Values results{
+      memory.vectorOf(values.lookup(block.getTerminator()->getOperand(0)))};
+  for (Value other : others)
+    results.push_back(memory.vectorOf(values.lookup(other)));
+  return results;
+}
+
+SmallVector<Lanes>
+cpu::ScoreFunction::evaluate(ArrayRef<Value> answers,
+                             const llvm::DenseMap<Value, Value> &known,
+                             Value query, Value key) {
+  bindIndices({query, 1}, {key});
+  llvm::DenseSet<Value> needed(answers.begin(), answers.end());
+  SmallVector<Operation *> ops;
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    if (needed.contains(op.getResult(0)) && !known.contains(op.getResult(0))) {
+      needed.insert_range(op.getOperands());
+      ops.push_back(&op);
+    }
+  for (auto [value, vector] : known)
+    values[value] = {Value(), 0, vector};
+  for (Operation *op : llvm::reverse(ops))
+    values[op->getResult(0)] = clone(*op);
+  SmallVector<Lanes> results;
+  for (Value answer : answers)
+    results.push_back(values.lookup(answer));
+  return results;
 }
 
 Value cpu::ScoreFunction::evaluate(ArrayRef<Lanes> arguments, Value answer) {
@@ -69,7 +104,7 @@ Value cpu::ScoreFunction::evaluate(ArrayRef<Lanes> arguments, Value answer) {
     values[argument] = lanes;
   for (Operation &op : block)
     values[op.getResult(0)] = clone(op);
-  return vectorOf(values.lookup(answer));
+  return memory.vectorOf(values.lookup(answer));
 }
 
 /// The kernel's own exp2 is for exponents of normal numbers, and takes three
@@ -82,7 +117,7 @@ static Value exp2Anywhere(KernelBuilder &k, Value x) {
   return a.mul(root, root);
 }
 
-cpu::ScoreFunction::Lanes cpu::ScoreFunction::clone(Operation &op) {
+cpu::Lanes cpu::ScoreFunction::clone(Operation &op) {
   if (readsCapture(&op))
     return loadCapture(op);
   bool uniform = llvm::all_of(op.getOperands(), [&](Value operand) {
@@ -96,12 +131,12 @@ cpu::ScoreFunction::Lanes cpu::ScoreFunction::clone(Operation &op) {
   }
   if (isa<math::Exp2Op>(op))
     return {Value(), 0,
-            exp2Anywhere(k, vectorOf(values.lookup(op.getOperand(0))))};
+            exp2Anywhere(k, memory.vectorOf(values.lookup(op.getOperand(0))))};
   if (std::optional<Lanes> linear = cloneLinear(op))
     return *linear;
   Values operands;
   for (Value operand : op.getOperands())
-    operands.push_back(vectorOf(values.lookup(operand)));
+    operands.push_back(memory.vectorOf(values.lookup(operand)));
   Type type = VectorType::get(k.lanes, op.getResult(0).getType());
   OperationState state(op.getLoc(), op.getName(), operands, type,
                        op.getAttrs());
@@ -111,7 +146,7 @@ cpu::ScoreFunction::Lanes cpu::ScoreFunction::clone(Operation &op) {
 /// Ops of which the result rises by a constant from lane to lane if the
 /// operands do. (Overflow flags are dropped: lane 0 may lie far from the
 /// others.)
-std::optional<cpu::ScoreFunction::Lanes>
+std::optional<cpu::Lanes>
 cpu::ScoreFunction::cloneLinear(Operation &op) {
   SmallVector<Lanes> x;
   for (Value operand : op.getOperands())
@@ -142,178 +177,17 @@ cpu::ScoreFunction::cloneLinear(Operation &op) {
   if (isa<arith::SIToFPOp>(op)) {
     Value first =
         arith::SIToFPOp::create(b, loc, op.getResult(0).getType(), x[0].scalar);
-    return Lanes{
-        Value(), 0,
-        k.addf(k.broadcast(first), constant(first.getType(), 0, x[0].stride))};
+    Value steps = memory.constant(first.getType(), 0, x[0].stride);
+    return Lanes{Value(), 0, k.addf(k.broadcast(first), steps)};
   }
   return std::nullopt;
 }
 
-/// start, start + stride, ...
-Value cpu::ScoreFunction::constant(Type element, int64_t start,
-                                   int64_t stride) {
-  SmallVector<Attribute> numbers;
-  for (int64_t lane = 0; lane < k.lanes; ++lane) {
-    // Integers wrap around.
-    auto number = static_cast<int64_t>(static_cast<uint64_t>(start) +
-                                       static_cast<uint64_t>(stride) * lane);
-    numbers.push_back(
-        isa<FloatType>(element)
-            ? Attribute(k.builder.getFloatAttr(element, number))
-            : Attribute(k.builder.getIntegerAttr(element, number)));
-  }
-  auto type = VectorType::get(k.lanes, element);
-  return arith::ConstantOp::create(k.builder, k.loc,
-                                   DenseElementsAttr::get(type, numbers));
-}
-
-Value cpu::ScoreFunction::vectorOf(const Lanes &lanes) {
-  if (lanes.vector)
-    return lanes.vector;
-  Value vector = k.broadcast(lanes.scalar);
-  if (lanes.stride == 0)
-    return vector;
-  return arith::AddIOp::create(
-      k.builder, k.loc, vector,
-      constant(lanes.scalar.getType(), 0, lanes.stride));
-}
-
 // --- captured tensors ---
 
-Value cpu::ScoreFunction::size(Value memref, int64_t dim) {
-  int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
-  return ShapedType::isDynamic(size)
-             ? memref::DimOp::create(k.builder, k.loc, memref, dim).getResult()
-             : k.index(size);
-}
-
-Value cpu::ScoreFunction::clampIndex(Value index, Value size) {
-  Value last = k.sub(size, k.index(1)), zero = k.index(0);
-  if (isa<VectorType>(index.getType())) {
-    last = k.broadcast(last);
-    zero = k.broadcast(zero);
-  }
-  return k.max(k.min(index, last), zero);
-}
-
-cpu::ScoreFunction::Lanes cpu::ScoreFunction::loadCapture(Operation &op) {
-  Value memref = values.lookup(op.getOperand(0)).scalar;
-  auto type = cast<MemRefType>(memref.getType());
+cpu::Lanes cpu::ScoreFunction::loadCapture(Operation &op) {
   SmallVector<Lanes> at;
   for (Value index : llvm::drop_begin(op.getOperands()))
     at.push_back(values.lookup(index));
-  if (llvm::all_of(at, [](const Lanes &i) { return i.isUniform(); })) {
-    Values indices;
-    for (auto [dim, index] : llvm::enumerate(at))
-      indices.push_back(clampIndex(index.scalar, size(memref, dim)));
-    return {memref::LoadOp::create(k.builder, k.loc, memref, indices)};
-  }
-  Type element = type.getElementType();
-  if (!element.isF32() && !element.isF64() && !element.isInteger(32) &&
-      !element.isInteger(64))
-    return {Value(), 0, loadEach(memref, at)};
-  bool onlyLast = llvm::all_of(ArrayRef(at).drop_back(),
-                               [](const Lanes &i) { return i.isUniform(); });
-  if (onlyLast && !at.back().vector && at.back().stride == 1)
-    return {Value(), 0, loadNeighbours(memref, at)};
-  return {Value(), 0, gather(memref, at)};
-}
-
-/// One load where all lanes read inside of the dimension, or outside on the
-/// same side.
-Value cpu::ScoreFunction::loadNeighbours(Value memref, ArrayRef<Lanes> at) {
-  OpBuilder &b = k.builder;
-  auto element = cast<MemRefType>(memref.getType()).getElementType();
-  auto type = VectorType::get(k.lanes, element);
-  Value first = at.back().scalar, width = size(memref, at.size() - 1);
-  Value last = k.add(first, k.lanes - 1);
-  Values indices;
-  for (auto [dim, index] : llvm::enumerate(at.drop_back()))
-    indices.push_back(clampIndex(index.scalar, size(memref, dim)));
-  auto choose = [&](Value condition, function_ref<Value()> then,
-                    function_ref<Value()> otherwise) -> Value {
-    return scf::IfOp::create(
-               b, k.loc, condition,
-               [&](OpBuilder &, Location loc) {
-                 scf::YieldOp::create(b, loc, then());
-               },
-               [&](OpBuilder &, Location loc) {
-                 scf::YieldOp::create(b, loc, otherwise());
-               })
-        .getResult(0);
-  };
-  auto withLast = [&](Value index) {
-    Values all = indices;
-    all.push_back(index);
-    return all;
-  };
-  Value begins = k.less(k.index(-1), first), ends = k.less(last, width);
-  Value inside = arith::AndIOp::create(b, k.loc, begins, ends);
-  return choose(
-      inside,
-      [&]() -> Value {
-        return vector::LoadOp::create(b, k.loc, type, memref, withLast(first));
-      },
-      [&] {
-        Value beside =
-            arith::OrIOp::create(b, k.loc, k.less(last, k.index(1)),
-                                 k.less(k.sub(width, k.index(2)), first));
-        return choose(
-            beside,
-            [&] {
-              Value nearest = clampIndex(first, width);
-              return k.broadcast(
-                  memref::LoadOp::create(b, k.loc, memref, withLast(nearest)));
-            },
-            [&] { return gather(memref, at); });
-      });
-}
-
-Value cpu::ScoreFunction::gather(Value memref, ArrayRef<Lanes> at) {
-  OpBuilder &b = k.builder;
-  auto element = cast<MemRefType>(memref.getType()).getElementType();
-  auto whole = memref::ExtractStridedMetadataOp::create(b, k.loc, memref);
-  Value offsets = k.broadcast(k.index(0)), elements = k.index(1);
-  for (auto [dim, index] : llvm::enumerate(at)) {
-    Value stride = whole.getStrides()[dim], length = size(memref, dim);
-    Value inside = clampIndex(vectorOf(index), length);
-    Value scaled = arith::MulIOp::create(b, k.loc, inside, k.broadcast(stride));
-    offsets = k.add(offsets, scaled);
-    Value last = k.sub(length, k.index(1));
-    elements = k.add(elements, arith::MulIOp::create(b, k.loc, last, stride));
-  }
-  auto flatType = MemRefType::get(
-      {ShapedType::kDynamic}, element,
-      StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}));
-  Value flat = memref::ReinterpretCastOp::create(
-      b, k.loc, flatType, whole.getBaseBuffer(),
-      OpFoldResult(whole.getOffset()), {OpFoldResult(elements)},
-      {b.getIndexAttr(1)});
-  auto type = VectorType::get(k.lanes, element);
-  Value all = arith::ConstantOp::create(
-      b, k.loc, DenseElementsAttr::get(k.boolVectorType, true));
-  Value nothing =
-      arith::ConstantOp::create(b, k.loc, type, b.getZeroAttr(type));
-  return vector::GatherOp::create(b, k.loc, type, flat, k.index(0), offsets,
-                                  all, nothing);
-}
-
-/// For elements that no vector instruction loads (booleans, halves).
-Value cpu::ScoreFunction::loadEach(Value memref, ArrayRef<Lanes> at) {
-  OpBuilder &b = k.builder;
-  auto element = cast<MemRefType>(memref.getType()).getElementType();
-  auto type = VectorType::get(k.lanes, element);
-  Value result = arith::ConstantOp::create(b, k.loc, type, b.getZeroAttr(type));
-  Values vectors;
-  for (auto [dim, index] : llvm::enumerate(at))
-    vectors.push_back(clampIndex(vectorOf(index), size(memref, dim)));
-  for (int64_t lane = 0; lane < k.lanes; ++lane) {
-    Values indices;
-    for (Value vector : vectors)
-      indices.push_back(vector::ExtractOp::create(b, k.loc, vector, lane));
-    Value one = memref::LoadOp::create(b, k.loc, memref, indices);
-    result = vector::InsertOp::create(b, k.loc, one, result,
-                                      ArrayRef<int64_t>{lane});
-  }
-  return result;
+  return memory.load(values.lookup(op.getOperand(0)).scalar, at);
 }

@@ -3,7 +3,7 @@
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_SCOREFUNCTION_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_SCOREFUNCTION_H
 
-#include "Build/KernelBuilder.h"
+#include "LaneMemory.h"
 
 namespace attn::cpu {
 
@@ -13,47 +13,42 @@ namespace attn::cpu {
 /// neighbours.
 class ScoreFunction {
 public:
-  /// `vector`, or else `scalar + stride * lane`.
-  struct Lanes {
-    Value scalar;
-    int64_t stride = 0;
-    Value vector = {};
-    bool isUniform() const { return !vector && stride == 0; }
-  };
-
   /// `captures` begin with the batch entry and the head.
   ScoreFunction(KernelBuilder &builder, mlir::Region &region,
                 mlir::ValueRange captures)
-      : k(builder), block(region.front()), captures(captures) {}
+      : k(builder), memory(builder), block(region.front()), captures(captures) {}
   /// Any block that reads its arguments only, for `evaluate`.
   ScoreFunction(KernelBuilder &builder, mlir::Block &block)
-      : k(builder), block(block) {}
+      : k(builder), memory(builder), block(block) {}
 
-  /// The function of `scores`, one per query from `query` on, and of one key.
-  /// A long one is a function apart.
-  Value apply(Value scores, Value query, Value key);
+  /// The function of `scores`, one per query from `query` on, and of one key;
+  /// behind it, these other values. A long one is a function apart.
+  Values apply(Value scores, Value query, Value key,
+               llvm::ArrayRef<Value> others = {});
   /// The same for one query, and one key per lane from `key` on.
   Value applyToKeys(Value scores, Value query, Value key);
   /// The block's value `answer`, given those of all arguments.
   Value evaluate(llvm::ArrayRef<Lanes> arguments, Value answer);
+  /// These values, and no others than they need, for queries from `query` on
+  /// and one key. Some vectors are known.
+  llvm::SmallVector<Lanes>
+  evaluate(llvm::ArrayRef<Value> answers,
+           const llvm::DenseMap<Value, Value> &known, Value query, Value key);
 
 private:
-  Value apply(Value scores, Lanes query, Lanes key);
-  Value applyApart(Value scores, Lanes query, Lanes key);
-  Value applyHere(Value scores, Lanes query, Lanes key);
+  Values apply(Value scores, Lanes query, Lanes key,
+               llvm::ArrayRef<Value> others);
+  Values applyApart(Value scores, Lanes query, Lanes key,
+                    llvm::ArrayRef<Value> others);
+  Values applyHere(Value scores, Lanes query, Lanes key,
+                   llvm::ArrayRef<Value> others);
+  void bindIndices(Lanes query, Lanes key);
   Lanes clone(mlir::Operation &op);
   std::optional<Lanes> cloneLinear(mlir::Operation &op);
   Lanes loadCapture(mlir::Operation &op);
-  Value loadNeighbours(Value memref, llvm::ArrayRef<Lanes> at);
-  Value gather(Value memref, llvm::ArrayRef<Lanes> at);
-  Value loadEach(Value memref, llvm::ArrayRef<Lanes> at);
-  Value size(Value memref, int64_t dim);
-  /// The index that is nearest to `index` and inside of the dimension.
-  Value clampIndex(Value index, Value size);
-  Value vectorOf(const Lanes &lanes);
-  Value constant(mlir::Type element, int64_t start, int64_t stride);
 
   KernelBuilder &k;
+  LaneMemory memory;
   mlir::Block &block;
   mlir::ValueRange captures;
   llvm::DenseMap<Value, Lanes> values;

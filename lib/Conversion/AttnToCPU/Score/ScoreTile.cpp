@@ -123,8 +123,12 @@ Value ScoreTile::applyFunction(Value score, Value p, Value key, int64_t v) {
   cpu::ScoreFunction function(k, *tile.function, tile.captures);
   Value natural = k.mulf(score, k.splat(0.6931471805599453));
   Value query = k.add(firstQuery(p), v * k.lanes);
-  return biasInLog2(k,
-                    function.apply(natural, query, k.add(tile.keyBegin, key)));
+  Values results = function.apply(natural, query, k.add(tile.keyBegin, key),
+                                  tile.kept.values);
+  for (auto [i, kept] : llvm::enumerate(llvm::drop_begin(results)))
+    k.store(kept, tile.kept.rows, tile.kept.row(k, i, key),
+            k.index(v * k.lanes));
+  return biasInLog2(k, results[0]);
 }
 
 Value ScoreTile::visible(Value p, Value key, int64_t v) {

@@ -3,6 +3,7 @@
 // docs/SpecTiles.md.
 #include "Checks.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 
 using namespace mlir;
@@ -59,6 +60,59 @@ void InitGradOp::getEffects(Effects &effects) {
                        SideEffects::DefaultResource::get());
 }
 
+bool GradStepOp::isLearned(unsigned capture) {
+  std::string name = "capture_" + std::to_string(capture);
+  return getBy() && llvm::any_of(getBy()->getAsRange<StringAttr>(),
+                                 [&](StringAttr by) { return by == name; });
+}
+
+/// C7: the function, with a derivative by the score and by each read.
+static LogicalResult verifyDerivatives(GradStepOp op, Type element) {
+  OperandRange captures = op.getCaptures();
+  unsigned derivatives = 0;
+  if (Region *function = scoreFunctionOf(op)) {
+    if (captures.size() < 2 || !captures[0].getType().isIndex() ||
+        !captures[1].getType().isIndex())
+      return op.emitOpError("expects a score function of a batch entry and a "
+                            "head, both of type index");
+    captures = captures.drop_front(2);
+    derivatives = 1;
+    for (Operation &inner : function->getOps())
+      derivatives += readsLearned(
+          &inner, [&](unsigned capture) { return op.isLearned(capture); });
+  }
+  return verifyScoreFunction(op, captures.getTypes(), element, derivatives);
+}
+
+/// C8: what else is added up.
+static LogicalResult verifySums(GradStepOp op, Type element) {
+  auto by = op.getBy() ? *op.getBy()
+                       : ArrayAttr::get(op.getContext(), ArrayRef<Attribute>());
+  if (by.size() != op.getSums().size() ||
+      by.empty() != !op.getScale().has_value())
+    return op.emitOpError()
+           << "expects a name per sum, and a scale where there are any";
+  for (auto [name, sum] : llvm::zip(by.getAsRange<StringAttr>(), op.getSums())) {
+    StringRef number = name;
+    unsigned capture;
+    auto type = cast<ShapedType>(sum.getType());
+    int64_t rank = -1;
+    if (name == "bias" && op.getBias())
+      rank = 2;
+    else if (number.consume_front("capture_") &&
+             !number.getAsInteger(10, capture) &&
+             capture + 2 < op.getCaptures().size())
+      if (auto of = dyn_cast<ShapedType>(op.getCaptures()[capture + 2].getType()))
+        rank = of.getRank();
+    if (type.getRank() != rank || type.getElementType() != element)
+      return op.emitOpError()
+             << "expects sums by the bias, of rank 2, and by captured tensors, "
+                "of their rank, with elements of "
+             << element << ", but got '" << name.getValue() << "' of " << type;
+  }
+  return success();
+}
+
 LogicalResult GradStepOp::verify() {
   GradStateType state = getState().getType();
   std::tuple<StringRef, Value, int64_t> matrices[] = {
@@ -89,10 +143,14 @@ LogicalResult GradStepOp::verify() {
                               "state's type "
                            << state.getElement() << ", but got "
                            << sum.getType();
+  if (failed(verifyDerivatives(*this, state.getElement())) || // C7
+      failed(verifySums(*this, state.getElement())))          // C8
+    return failure();
   return expectPrefill(*this, getSchedule()); // C5
 }
 MutableOperandRange GradStepOp::getDpsInitsMutable() {
-  return MutableOperandRange(*this, getNumOperands() - 2, 2);
+  unsigned count = 2 + getSums().size();
+  return MutableOperandRange(*this, getNumOperands() - count, count);
 }
 /// It reads and writes the state, and adds to its destinations.
 void GradStepOp::getEffects(Effects &effects) {

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -21,8 +22,10 @@ static void moveScoreFunction(RewriterBase &rewriter, Operation *from,
     return;
   Region &region = to->getRegion(0);
   rewriter.inlineRegionBefore(*function, region, region.begin());
-  auto captures = isa<OnlineOp>(to) ? cast<OnlineOp>(to).getCaptures()
-                                    : cast<WeighOp>(to).getCaptures();
+  OperandRange captures =
+      llvm::TypeSwitch<Operation *, OperandRange>(to)
+          .Case<OnlineOp, WeighOp, GradStepOp>(
+              [](auto step) { return step.getCaptures(); });
   for (auto [argument, capture] :
        llvm::zip_equal(region.getArguments().drop_front(FirstCapture),
                        captures.drop_front(2))) {

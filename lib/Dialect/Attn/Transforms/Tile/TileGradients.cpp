@@ -216,9 +216,11 @@ Tiler::Sums Tiler::tileOfQueries(AttentionItem &item, const Place &place,
   SmallVector<Type> types{sums[1].getType(), sums[2].getType()};
   auto step = GradStepOp::create(
       b, loc, types, state, key, value, item.begin, end, place.firstKey,
-      item.queryLength, item.keyLength, bias, mask.operands, query, dOut,
-      sums[1], sums[2], mask.mask, TileModeAttr::get(op.getContext(), mode),
-      schedule);
+      item.queryLength, item.keyLength, bias, mask.operands,
+      /*captures=*/ValueRange(), query, dOut, sums[1], sums[2],
+      /*sums=*/ValueRange(), /*by=*/ArrayAttr(), /*scale=*/FloatAttr(),
+      mask.mask, TileModeAttr::get(op.getContext(), mode),
+      op.getNormalizationAttr(), schedule);
   HeadSlice part = headSliceOf(b, sums[0], dQueryDims, b.getIndexAttr(0),
                                headOfItem, b.getIndexAttr(1));
   part.offsets[dQueryDims.sequence] = item.begin;

@@ -223,7 +223,7 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
 }
 
 /// Key tiles of a gradient: rows of the sums by keys and values, like those of
-/// keys and values.
+/// keys and values; other sums are whole.
 static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
@@ -252,8 +252,9 @@ static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
     mapping.map(op.getKey(), extractRows(b, l, op.getKey(), row, count));
     mapping.map(op.getValue(), extractRows(b, l, op.getValue(), row, count));
     SmallVector<Value> parts;
-    for (Value sum : sums)
+    for (Value sum : sums.take_front(2))
       parts.push_back(extractRows(b, l, sum, row, count));
+    llvm::append_range(parts, sums.drop_front(2)); // are whole
     auto cut = cast<GradStepOp>(b.clone(*op, mapping));
     cut.getKeyBeginMutable().assign(first);
     // By place: key and value may be the same tensor.
@@ -261,6 +262,10 @@ static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
     cut.setMode(edge ? TileMode::Edge : TileMode::Full);
     SmallVector<Value> next;
     for (auto [i, sum] : llvm::enumerate(sums)) {
+      if (i >= 2) {
+        next.push_back(cut->getResult(i));
+        continue;
+      }
       cut->getResult(i).setType(cast<RankedTensorType>(parts[i].getType()));
       SmallVector<OpFoldResult> offsets{row, b.getIndexAttr(0)},
           sizes{count, tensor::getMixedSize(b, l, sum, 1)},
@@ -271,6 +276,7 @@ static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
     return next;
   };
   SmallVector<Value> sums{op.getDKey(), op.getDValue()};
+  llvm::append_range(sums, op.getSums());
   rewriter.replaceOp(
       op, emitKeyLoops(rewriter, loc, ranges, symbols, sums, body, part));
 }

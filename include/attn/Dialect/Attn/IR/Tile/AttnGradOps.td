@@ -30,10 +30,17 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
   let summary = "gradients of one tile of keys";
   let description = [{
     With the scores s of the tile as `attn.online` has them, `p = exp(s - lse)`,
-    `u = d_out * value^T` and `ds = scale * p * (u - delta)`: adds `ds * key` to
-    the state's gradient by the queries, `ds^T * query` to d_key and
-    `p^T * d_out` to d_value. Pairs that are excluded, or whose weight is 0, are
-    left out of all three.
+    `u = d_out * value^T` and `ds = scale * p * (u - delta)`, or
+    `scale * p * (1 - p) * u` where p is that of sigmoid: adds `ds * key` to the
+    state's gradient by the queries, `ds^T * query` to d_key and `p^T * d_out` to
+    d_value. Pairs that are excluded, or whose weight is 0, are left out of all
+    three.
+
+    A score function also yields its derivatives: by the score, with which ds is
+    multiplied for the products, and by each read, in their order, of the captured
+    tensors that `by` names. `ds / scale` times the latter is added to the element
+    of the capture's sum that was read, the nearest one where an index is outside;
+    `ds / scale` itself to the element of the sum by `bias`.
 
     The state is changed in place. `query` and `d_out` are the rows that
     `attn.init_grad` packed. The other operands are those of `attn.online`.
@@ -42,20 +49,32 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
     Attn_Shaped:$value, Index:$query_begin, Index:$query_end, Index:$key_begin,
     Index:$query_length, Index:$key_length,
     Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
+    Variadic<AnyType>:$captures,
     Attn_Shaped:$query, Attn_Shaped:$d_out, Attn_Shaped:$d_key,
-    Attn_Shaped:$d_value, OptionalAttr<AnyAttr>:$mask, Attn_TileModeAttr:$mode,
+    Attn_Shaped:$d_value, Variadic<Attn_Shaped>:$sums,
+    OptionalAttr<StrArrayAttr>:$by, OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<AnyAttr>:$mask, Attn_TileModeAttr:$mode,
+    DefaultValuedAttr<Attn_NormalizationAttr, "::attn::Normalization::Softmax">:$normalization,
     Attn_ScheduleInterface:$schedule);
   let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region AnyRegion:$score_function);
   let assemblyFormat = [{
     $state `,` $key `,` $value `rows` $query_begin `to` $query_end `keys` `from` $key_begin
-    `lengths` $query_length `,` $key_length (`bias` $bias^ `:` type($bias))?
+    `lengths` $query_length `,` $key_length
+    (`score_mod` custom<TileScoreFunction>($score_function, $captures, type($captures))^)?
+    (`bias` $bias^ `:` type($bias))?
     (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
     `mode` $mode `of` $query `,` $d_out `outs` `(` $d_key `,` $d_value `:` type($d_key) `,` type($d_value) `)`
+    (`sums` `(` $sums^ `:` type($sums) `)` `by` $by `of` $scale)?
     attr-dict `:` type($state) `,` type($key) `,` type($value) `,` type($query) `,` type($d_out)
     (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();
+    bool isSigmoid() { return getNormalization() == ::attn::Normalization::Sigmoid; }
+    /// Whether there is a sum of what is read of this capture, of which the
+    /// first is number 0.
+    bool isLearned(unsigned capture);
   }];
   let hasVerifier = 1;
 }
