@@ -159,9 +159,6 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
 }
 
 void target::setCodeGenLevel(Processor &processor, unsigned level) {
-  // Without optimization LLVM keeps no AMX tile over a branch.
-  if (processor.amx)
-    level = std::max(level, 1u);
   processor.machine->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
 }
 
@@ -192,6 +189,12 @@ std::unique_ptr<llvm::Module> target::translate(mlir::ModuleOp module,
   return translated;
 }
 
+static bool usesTiles(const llvm::Module &module) {
+  return llvm::any_of(module, [](const llvm::Function &function) {
+    return function.getName().starts_with("llvm.x86.tile");
+  });
+}
+
 llvm::Error target::generate(llvm::Module &module, const Processor &processor,
                              Code code, Together together,
                              llvm::SmallVectorImpl<char> &result) {
@@ -200,9 +203,13 @@ llvm::Error target::generate(llvm::Module &module, const Processor &processor,
     module.print(stream, nullptr);
     return llvm::Error::success();
   }
+  // Without optimization LLVM keeps no AMX tile over a branch.
+  llvm::TargetMachine &machine = *processor.machine;
+  if (machine.getOptLevel() == llvm::CodeGenOptLevel::None && usesTiles(module))
+    machine.setOptLevel(llvm::CodeGenOptLevel::Less);
   if (code == Code::Object && isWorthParts(module))
-    return generateParts(module, *processor.machine, together, result);
-  return emit(module, *processor.machine,
+    return generateParts(module, machine, together, result);
+  return emit(module, machine,
               code == Code::Object ? llvm::CodeGenFileType::ObjectFile
                                    : llvm::CodeGenFileType::AssemblyFile,
               result);

@@ -52,7 +52,8 @@ std::string processorWith(const llvm::StringMap<bool> &features,
 /// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`).
 llvm::Expected<Processor> findProcessor(llvm::StringRef name);
 
-/// How much LLVM optimizes, 0 to 3; 3 unless told, and at least 1 with AMX.
+/// How much LLVM optimizes, 0 to 3; 3 unless told, and at least 1 for tiles of
+/// AMX.
 void setCodeGenLevel(Processor &processor, unsigned level);
 
 /// States the processor's triple and data layout on the module; passes that
