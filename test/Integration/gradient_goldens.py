@@ -23,27 +23,7 @@ DATA = pathlib.Path(__file__).parent / "data" / "gradients" / "cases.zip"
 
 # By the compiler only; attn-reference evaluates them.
 REFUSED = {
-    "documents": "a mask of documents",
-    "bias-full": "a gradient by 'bias'",
-    "bias-head": "a gradient by 'bias'",
-    "bias-matrix": "a gradient by 'bias'",
-    "bias-key": "a gradient by 'bias'",
-    "bias-query": "a gradient by 'bias'",
-    "bias-one": "a gradient by 'bias'",
-    "bias-neg-inf": "a gradient by 'bias'",
-    "softcap": "a score function",
-    "alibi": "a score function",
-    "mod-table": "a score function",
-    "mod-temperature": "a score function",
-    "mod-leaky": "a score function",
-    "mod-neg-inf": "a score function",
-    "mod-where-sqrt": "a score function",
-    "mod-ties": "a score function",
-    "mod-all": "a score function",
     "weights-cotangent": "a cotangent of weights",
-    "sigmoid": "weights by sigmoid",
-    "ragged": "a mask of documents",
-    "kitchen-sink": "a score function",
 }
 # The function has no gradient at all.
 UNKNOWN = {

@@ -194,18 +194,59 @@ def directional(function, rng):
     return abs(slope - differences) / max(abs(slope), 1)
 
 
-def attention(b, heads, keys, sq, skv, d, dv, clauses, bias=None, sequence_major=False):
-    """A function of one attention, in f32: sizes of batch, query and key heads, lengths, features."""
+def attention(b, heads, keys, sq, skv, d, dv, clauses, bias=None, sequence_major=False, more="", learned="", attributes=""):
+    """A function of one attention, in f32: sizes of batch, query and key heads, lengths, features. `learned`: of the bias."""
     def of(h, s, f):
         return f"tensor<{b}x{s}x{h}x{f}xf32>" if sequence_major else f"tensor<{b}x{h}x{s}x{f}xf32>"
 
     q, k, v, o = of(heads, sq, d), of(keys, skv, d), of(keys, skv, dv), of(heads, sq, dv)
     layouts = ", ".join(f"{n}_layout = #attn<layout bshd>" for n in ("query", "key", "value", "out")) if sequence_major else ""
-    extra = f", %bias: tensor<{bias}xf32>" if bias else ""
+    extra = (f", %bias: tensor<{bias}xf32>{learned}" if bias else "") + more
     of_bias = f"bias %bias : tensor<{bias}xf32> " if bias else ""
     return (f"func.func @f(%q: {q} {{attn.gradient}}, %k: {k} {{attn.gradient}}, %v: {v} {{attn.gradient}}{extra}) -> {o} {{\n"
-            f"  %out = attn.sdpa %q, %k, %v {of_bias}scale 0.3 {clauses} {{{layouts}}} : ({q}, {k}, {v}) -> {o}\n  return %out : {o}\n}}")
+            f"  %out = attn.sdpa %q, %k, %v {of_bias}scale 0.3 {clauses} {{{layouts}{attributes}}} : ({q}, {k}, {v}) -> {o}\n  return %out : {o}\n}}")
 
+
+LEARNED = " {attn.gradient}"
+# Each read falls differently to the lanes, which are queries: neighbours upwards and, in a table with room for half of the distances,
+# downwards; one per key; one per query; anywhere; the same for all; and where the score says.
+READS = """score_mod (%s: f32, %b, %h, %i, %j) with (%near = %table : tensor<4x150xf32>, %of_key = %keys : tensor<150xf32>, %of_query = %queries : tensor<1x133xf32>,
+      %any = %buckets : tensor<7xf32>, %one = %number : tensor<f32>, %of_score = %steps : tensor<3xf32>) {
+    %half = arith.constant 75 : index
+    %seven = arith.constant 7 : index
+    %zero = arith.constant 0 : index
+    %up = arith.subi %i, %j : index
+    %a = arith.addi %up, %half : index
+    %down = arith.subi %half, %up : index
+    %x0 = tensor.extract %near[%h, %a] : tensor<4x150xf32>
+    %x1 = tensor.extract %near[%h, %down] : tensor<4x150xf32>
+    %x2 = tensor.extract %of_key[%j] : tensor<150xf32>
+    %x3 = tensor.extract %of_query[%zero, %i] : tensor<1x133xf32>
+    %product = arith.muli %i, %j : index
+    %bucket = arith.remui %product, %seven : index
+    %x4 = tensor.extract %any[%bucket] : tensor<7xf32>
+    %x5 = tensor.extract %one[] : tensor<f32>
+    %rare = arith.constant 3.0 : f32
+    %high = arith.cmpf ogt, %s, %rare : f32
+    %at = arith.select %high, %seven, %zero : index
+    %x6 = tensor.extract %of_score[%at] : tensor<3xf32>
+    %y0 = math.tanh %s : f32
+    %y1 = math.fma %y0, %x5, %x0 : f32
+    %y2 = math.fma %x1, %x2, %y1 : f32
+    %y3 = math.fma %x3, %x4, %y2 : f32
+    %y4 = math.fma %x6, %s, %y3 : f32
+    attn.yield %y4 : f32
+  } """
+READ = "".join(f", %{name}: tensor<{shape}f32>{LEARNED}" for name, shape in (("table", "4x150x"), ("keys", "150x"), ("queries", "1x133x"), ("buckets", "7x"), ("number", ""), ("steps", "3x")))
+DISTANCE = """score_mod (%s: f32, %b, %h, %i, %j) with (%t = %table : tensor<9xf32>) {
+    %four = arith.constant 4 : index
+    %d = arith.subi %i, %j : index
+    %a = arith.addi %d, %four : index
+    %x = tensor.extract %t[%a] : tensor<9xf32>
+    %y = arith.addf %s, %x : f32
+    attn.yield %y : f32
+  } """
+SIGMOID = "normalization = #attn<normalization sigmoid>"
 
 # Odd sizes: less than a tile, a tile and one more, several tiles; remainders of vectors; rows that see no key.
 KERNELS = {
@@ -219,6 +260,14 @@ KERNELS = {
     "one_value_feature": attention(2, 1, 1, 35, 21, 17, 1, ""),
     "parts": attention(2, 2, 1, 40, 3100, 8, 4, "where causal(bottom_right)"),  # of one key head: 3 items
     "f64": attention(1, 2, 1, 40, 50, 12, 8, "where causal(bottom_right)").replace("f32", "f64"),
+    "reads": attention(2, 4, 2, 133, 150, 20, 12, READS + "where causal(bottom_right)", more=READ),
+    "reads_f64": attention(2, 4, 2, 133, 150, 20, 12, READS, more=READ).replace("f32", "f64"),
+    "matrix": attention(2, 4, 2, 133, 150, 8, 8, "where causal(bottom_right)", bias="4x133x150", learned=LEARNED),
+    "bias_of_parts": attention(2, 2, 1, 40, 3100, 8, 4, "where causal(bottom_right)", bias="2x1x1x3100", learned=LEARNED),
+    "column": attention(1, 2, 1, 70, 40, 8, 8, "where causal(bottom_right) and window(left = 20, bottom_right)", bias="70x1", learned=LEARNED),
+    "sigmoid": attention(1, 2, 1, 70, 40, 12, 8, "where causal(bottom_right)", bias="2x70x40", learned=LEARNED, attributes=SIGMOID),
+    "documents": attention(1, 4, 2, 300, 300, 8, 8, DISTANCE + "where document(cumulative %starts : tensor<5xi32>, %starts : tensor<5xi32>) and causal(top_left)",
+                           more=f", %table: tensor<9xf32>{LEARNED}, %starts: tensor<5xi32>"),
 }
 
 
@@ -238,10 +287,12 @@ def compiled(function, rng, target, poison):
     """The largest error of a compiled gradient, over the largest element. With `poison`, excluded keys, values and cotangents of
     rows without a key hold NaN, which reaches nothing."""
     arguments, _ = signature(function.text, "f_gradient")
-    types = {name: np.dtype("f4" if element == "f32" else "f8") for name, _, element in arguments}
+    types = {name: np.dtype({"f32": "f4", "f64": "f8", "i32": "i4"}[element]) for name, _, element in arguments}
     arrays = {name: rng.standard_normal(shape).astype(types[name]) for name, shape, _ in signature(function.text, "f")[0]}
+    if "starts" in arrays:  # of 4 documents, one of them empty
+        arrays["starts"] = np.array([0, 3, 140, 140, 300], "i4")
     forward = function.call("f_forward", arrays)
-    given = {**arrays, **{n: a.astype(types[n]) for n, a in forward.items()}}
+    given = {**arrays, **{n: a.astype(types[n]) for n, a in forward.items() if n in types}}
     (of_out,) = [name for name, _, _ in arguments if name.startswith("d_")]
     given[of_out] = rng.standard_normal(forward[of_out[2:]].shape).astype(types[of_out])
     if poison:  # the first queries see no key, the last keys no query
@@ -278,8 +329,8 @@ def main():
     for number, name in enumerate(filter(None, options.kernels.split(","))):
         with tempfile.TemporaryDirectory() as folder:
             error = compiled(Function(name, KERNELS[name], pathlib.Path(folder)), np.random.default_rng(number), options.target,
-                             poison=name == "empty_rows")
-            judge(f"kernel {name}", error, 1e-12 if name == "f64" else 1e-5)
+                             poison=name in ("empty_rows", "column"))
+            judge(f"kernel {name}", error, 1e-12 if "f64" in name else 1e-5)
     sys.exit(wrong > 0)
 
 

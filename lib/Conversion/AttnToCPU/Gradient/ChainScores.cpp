@@ -39,8 +39,7 @@ static bool dependsOn(Value value, ArrayRef<unsigned> arguments) {
   return false;
 }
 
-SmallVector<Value, 0> cpu::keptOf(const ScoreChain &chain,
-                                  Region &function) {
+SmallVector<Value, 0> cpu::keptOf(const ScoreChain &chain, Region &function) {
   llvm::SetVector<Value, SmallVector<Value, 0>> kept;
   auto consider = [&](Value value, Value instead) {
     if (value && dependsOn(value, Score))
@@ -111,8 +110,8 @@ void Chain::evaluate(Value key, int64_t v) {
     return;
   llvm::DenseMap<Value, Value> kept;
   for (auto [i, value] : llvm::enumerate(tile.kept.values))
-    kept[value] = k.load(tile.kept.rows, tile.kept.row(k, i, key),
-                         k.index(v * k.lanes));
+    kept[value] =
+        k.load(tile.kept.rows, tile.kept.row(k, i, key), k.index(v * k.lanes));
   llvm::SetVector<Value> wanted;
   auto want = [&](Value value) {
     if (value)
@@ -132,10 +131,9 @@ void Chain::evaluate(Value key, int64_t v) {
     known[value] = of;
 }
 
-SmallVector<Lanes> Chain::placeOf(const ScoreSum &sum, Value key,
-                                  Value query) {
+SmallVector<Lanes> Chain::placeOf(const ScoreSum &sum, Value key, Value query) {
   if (!sum.read)
-    return {Lanes{query, 1}, Lanes{key}};
+    return {Lanes{k.sub(query, tile.queryBegin), 1}, Lanes{key}};
   SmallVector<Lanes> place;
   for (Value index : llvm::drop_begin(sum.read->getOperands()))
     place.push_back(known.lookup(index));
@@ -157,7 +155,6 @@ Value Chain::times(Value slope, Value factor, Value weight) {
 /// Returns the vectors of sums with those of a key.
 Values Chain::addKey(Value key, ValueRange items) {
   Values next(items.begin(), items.end()), ofKey(chain.sums.size());
-  Value absolute = k.add(tile.keyBegin, key);
   auto add = [&](Value sum, Value x) { return sum ? k.addf(sum, x) : x; };
   for (int64_t v = 0; v < k.vectors; ++v) {
     evaluate(key, v);
@@ -176,9 +173,9 @@ Values Chain::addKey(Value key, ValueRange items) {
       } else if (perKey[i]) {
         ofKey[i] = add(ofKey[i], x);
         if (v + 1 == k.vectors)
-          memory.add(ofKey[i], sum.into, placeOf(sum, absolute, query));
+          memory.add(ofKey[i], sum.into, placeOf(sum, key, query));
       } else {
-        memory.add(x, sum.into, placeOf(sum, absolute, query));
+        memory.add(x, sum.into, placeOf(sum, key, query));
       }
     }
     if (chain.derivative)
@@ -189,8 +186,9 @@ Values Chain::addKey(Value key, ValueRange items) {
 
 void Chain::emit() {
   Values zeros(llvm::count(perItem, true), k.splat(0.0));
-  Values items = k.loop(rows.begin, rows.end, 1, zeros,
-                 [&](Value key, ValueRange sums) { return addKey(key, sums); });
+  Values items =
+      k.loop(rows.begin, rows.end, 1, zeros,
+             [&](Value key, ValueRange sums) { return addKey(key, sums); });
   if (items.empty())
     return;
   unsigned item = 0;
@@ -200,8 +198,8 @@ void Chain::emit() {
     // Any query and key will do: no index depends on them.
     SmallVector<Value> wanted(llvm::drop_begin(sum.read->getOperands()));
     llvm::DenseMap<Value, Value> nothingKept;
-    SmallVector<Lanes> place = function->evaluate(
-        wanted, nothingKept, rows.firstQuery, tile.keyBegin);
+    SmallVector<Lanes> place =
+        function->evaluate(wanted, nothingKept, rows.firstQuery, tile.keyBegin);
     memory.add(items[item++], sum.into, place);
   }
 }

@@ -36,7 +36,7 @@ struct ScoreChain {
 
 /// The values that a chain needs and that depend on the score.
 llvm::SmallVector<Value, 0> keptOf(const ScoreChain &chain,
-                                mlir::Region &function);
+                                   mlir::Region &function);
 
 /// Rows of ds for the keys [begin, end), at `slopes` + key of `state`, are
 /// added to the sums, and multiplied with the derivative. Weights, at `weights`

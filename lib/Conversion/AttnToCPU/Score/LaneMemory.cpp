@@ -68,8 +68,8 @@ static bool areNeighbours(ArrayRef<Lanes> at, int64_t stride) {
 Lanes LaneMemory::load(Value memref, ArrayRef<Lanes> at) {
   auto type = cast<MemRefType>(memref.getType());
   if (areUniform(at))
-    return {memref::LoadOp::create(k.builder, k.loc, memref,
-                                   clampAll(memref, at))};
+    return {
+        memref::LoadOp::create(k.builder, k.loc, memref, clampAll(memref, at))};
   Type element = type.getElementType();
   if (!element.isF32() && !element.isF64() && !element.isInteger(32) &&
       !element.isInteger(64))
@@ -79,14 +79,12 @@ Lanes LaneMemory::load(Value memref, ArrayRef<Lanes> at) {
   return {Value(), 0, gather(memref, at)};
 }
 
-Value LaneMemory::allInside(Value first, Value width) {
-  Value last = k.add(first, k.lanes - 1);
+Value LaneMemory::allInside(Value first, Value last, Value width) {
   Value begins = k.less(k.index(-1), first), ends = k.less(last, width);
   return arith::AndIOp::create(k.builder, k.loc, begins, ends);
 }
 
-Value LaneMemory::allBeside(Value first, Value width) {
-  Value last = k.add(first, k.lanes - 1);
+Value LaneMemory::allBeside(Value first, Value last, Value width) {
   return arith::OrIOp::create(k.builder, k.loc, k.less(last, k.index(1)),
                               k.less(k.sub(width, k.index(2)), first));
 }
@@ -98,6 +96,7 @@ Value LaneMemory::loadNeighbours(Value memref, ArrayRef<Lanes> at) {
   auto element = cast<MemRefType>(memref.getType()).getElementType();
   auto type = VectorType::get(k.lanes, element);
   Value first = at.back().scalar, width = size(memref, at.size() - 1);
+  Value last = k.add(first, k.lanes - 1);
   Values indices = clampAll(memref, at.drop_back());
   auto choose = [&](Value condition, function_ref<Value()> then,
                     function_ref<Value()> otherwise) -> Value {
@@ -117,13 +116,13 @@ Value LaneMemory::loadNeighbours(Value memref, ArrayRef<Lanes> at) {
     return all;
   };
   return choose(
-      allInside(first, width),
+      allInside(first, last, width),
       [&]() -> Value {
         return vector::LoadOp::create(b, k.loc, type, memref, withLast(first));
       },
       [&] {
         return choose(
-            allBeside(first, width),
+            allBeside(first, last, width),
             [&] {
               Value nearest = clampIndex(first, width);
               return k.broadcast(
@@ -219,23 +218,23 @@ void LaneMemory::add(Value vector, Value memref, ArrayRef<Lanes> at) {
   for (int64_t lane = k.lanes - 1; lane >= 0; --lane)
     backwards.push_back(lane);
   places.back() = {k.sub(places.back().scalar, k.index(k.lanes - 1)), 1};
-  Value turned = vector::ShuffleOp::create(k.builder, k.loc, vector, vector,
-                                           backwards);
+  Value turned =
+      vector::ShuffleOp::create(k.builder, k.loc, vector, vector, backwards);
   addNeighbours(turned, memref, places);
 }
 
 /// One load and store where all lanes are inside of the dimension, and one
 /// number where all are outside on the same side.
-void LaneMemory::addNeighbours(Value vector, Value memref,
-                               ArrayRef<Lanes> at) {
+void LaneMemory::addNeighbours(Value vector, Value memref, ArrayRef<Lanes> at) {
   Value first = at.back().scalar, width = size(memref, at.size() - 1);
+  Value last = k.add(first, k.lanes - 1);
   auto withLast = [&](Value index) {
     Values all = clampAll(memref, at.drop_back());
     all.push_back(index);
     return all;
   };
   k.choose(
-      allInside(first, width),
+      allInside(first, last, width),
       [&] {
         Values indices = withLast(first);
         Value old = vector::LoadOp::create(k.builder, k.loc, vector.getType(),
@@ -245,7 +244,7 @@ void LaneMemory::addNeighbours(Value vector, Value memref,
       },
       [&] {
         k.choose(
-            allBeside(first, width),
+            allBeside(first, last, width),
             [&] {
               addNumber(sumOfLanes(k, vector), memref,
                         withLast(clampIndex(first, width)));

@@ -41,10 +41,10 @@ private:
   Value clampIndex(Value index, Value size);
   /// Of indices that are the same for all lanes.
   Values clampAll(Value memref, llvm::ArrayRef<Lanes> at);
-  /// Whether lanes from `first` on are all in [0, width), and whether all are
-  /// on one side of it.
-  Value allInside(Value first, Value width);
-  Value allBeside(Value first, Value width);
+  /// Whether lanes from `first` to `last` are all in [0, width), and whether
+  /// all are on one side of it.
+  Value allInside(Value first, Value last, Value width);
+  Value allBeside(Value first, Value last, Value width);
 
   KernelBuilder &k;
 };

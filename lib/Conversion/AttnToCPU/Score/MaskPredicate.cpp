@@ -74,8 +74,7 @@ Value MaskPredicate::callMask(const Formula &f, StringRef name, Value query,
                    inputs.keyLength};
   llvm::append_range(arguments, inputs.operands);
   return callApart(
-      k, name, arguments, k.boolVectorType,
-      [&](ValueRange inside) {
+      k, name, arguments, k.boolVectorType, [&](ValueRange inside) {
         MaskPredicate alone(
             k, context,
             {inside[2], inside[3], inside[4], inside.drop_front(5)});

@@ -22,8 +22,7 @@ static Value powerOf(KernelBuilder &k, Value score) {
 
 std::pair<Value, Value> cpu::sigmoidAndRest(KernelBuilder &k, Value score) {
   Value power = powerOf(k, score), one = k.splat(1.0);
-  Value rest =
-      arith::DivFOp::create(k.builder, k.loc, one, k.addf(power, one));
+  Value rest = arith::DivFOp::create(k.builder, k.loc, one, k.addf(power, one));
   return {k.mulf(power, rest), rest};
 }
 

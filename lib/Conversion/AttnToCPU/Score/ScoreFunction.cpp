@@ -40,8 +40,8 @@ Values cpu::ScoreFunction::applyApart(Value scores, Lanes query, Lanes key,
   llvm::append_range(arguments, captures);
   ValueRange outside = captures;
   SmallVector<Type> types(1 + others.size(), scores.getType());
-  Values results = callApart(
-      k, "score_function", arguments, types, [&](ValueRange inside) {
+  Values results =
+      callApart(k, "score_function", arguments, types, [&](ValueRange inside) {
         captures = inside.drop_front(3);
         return applyHere(inside[0], {inside[1], query.stride},
                          {inside[2], key.stride}, others);
@@ -146,8 +146,7 @@ cpu::Lanes cpu::ScoreFunction::clone(Operation &op) {
 /// Ops of which the result rises by a constant from lane to lane if the
 /// operands do. (Overflow flags are dropped: lane 0 may lie far from the
 /// others.)
-std::optional<cpu::Lanes>
-cpu::ScoreFunction::cloneLinear(Operation &op) {
+std::optional<cpu::Lanes> cpu::ScoreFunction::cloneLinear(Operation &op) {
   SmallVector<Lanes> x;
   for (Value operand : op.getOperands())
     x.push_back(values.lookup(operand));

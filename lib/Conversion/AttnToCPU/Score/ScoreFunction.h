@@ -16,7 +16,8 @@ public:
   /// `captures` begin with the batch entry and the head.
   ScoreFunction(KernelBuilder &builder, mlir::Region &region,
                 mlir::ValueRange captures)
-      : k(builder), memory(builder), block(region.front()), captures(captures) {}
+      : k(builder), memory(builder), block(region.front()), captures(captures) {
+  }
   /// Any block that reads its arguments only, for `evaluate`.
   ScoreFunction(KernelBuilder &builder, mlir::Block &block)
       : k(builder), memory(builder), block(block) {}
@@ -31,9 +32,9 @@ public:
   Value evaluate(llvm::ArrayRef<Lanes> arguments, Value answer);
   /// These values, and no others than they need, for queries from `query` on
   /// and one key. Some vectors are known.
-  llvm::SmallVector<Lanes>
-  evaluate(llvm::ArrayRef<Value> answers,
-           const llvm::DenseMap<Value, Value> &known, Value query, Value key);
+  llvm::SmallVector<Lanes> evaluate(llvm::ArrayRef<Value> answers,
+                                    const llvm::DenseMap<Value, Value> &known,
+                                    Value query, Value key);
 
 private:
   Values apply(Value scores, Lanes query, Lanes key,

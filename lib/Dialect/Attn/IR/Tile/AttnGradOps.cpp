@@ -92,7 +92,8 @@ static LogicalResult verifySums(GradStepOp op, Type element) {
       by.empty() != !op.getScale().has_value())
     return op.emitOpError()
            << "expects a name per sum, and a scale where there are any";
-  for (auto [name, sum] : llvm::zip(by.getAsRange<StringAttr>(), op.getSums())) {
+  for (auto [name, sum] :
+       llvm::zip(by.getAsRange<StringAttr>(), op.getSums())) {
     StringRef number = name;
     unsigned capture;
     auto type = cast<ShapedType>(sum.getType());
@@ -102,7 +103,8 @@ static LogicalResult verifySums(GradStepOp op, Type element) {
     else if (number.consume_front("capture_") &&
              !number.getAsInteger(10, capture) &&
              capture + 2 < op.getCaptures().size())
-      if (auto of = dyn_cast<ShapedType>(op.getCaptures()[capture + 2].getType()))
+      if (auto of =
+              dyn_cast<ShapedType>(op.getCaptures()[capture + 2].getType()))
         rank = of.getRank();
     if (type.getRank() != rank || type.getElementType() != element)
       return op.emitOpError()

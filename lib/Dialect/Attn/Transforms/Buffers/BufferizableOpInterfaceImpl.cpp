@@ -22,10 +22,9 @@ static void moveScoreFunction(RewriterBase &rewriter, Operation *from,
     return;
   Region &region = to->getRegion(0);
   rewriter.inlineRegionBefore(*function, region, region.begin());
-  OperandRange captures =
-      llvm::TypeSwitch<Operation *, OperandRange>(to)
-          .Case<OnlineOp, WeighOp, GradStepOp>(
-              [](auto step) { return step.getCaptures(); });
+  OperandRange captures = llvm::TypeSwitch<Operation *, OperandRange>(to)
+                              .Case<OnlineOp, WeighOp, GradStepOp>(
+                                  [](auto step) { return step.getCaptures(); });
   for (auto [argument, capture] :
        llvm::zip_equal(region.getArguments().drop_front(FirstCapture),
                        captures.drop_front(2))) {

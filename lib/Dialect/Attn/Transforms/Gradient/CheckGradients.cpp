@@ -12,8 +12,6 @@
 // Before: attn-differentiate has run. After: attn-tile-gradients can tile every
 // attn.sdpa_grad.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
-#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 namespace attn {
@@ -36,17 +34,8 @@ static std::string whatHasNoKernel(SdpaGradOp op) {
         !element.isF64())
       return "elements that are neither f16, bf16, f32 nor f64";
   }
-  if (scoreFunctionOf(op))
-    return "a score function";
-  if (op.isSigmoid())
-    return "weights by sigmoid";
   if (op.getDWeights())
     return "a cotangent of weights";
-  for (StringAttr name : op.getWrt().getAsRange<StringAttr>())
-    if (name == "bias" || name.getValue().starts_with("capture_"))
-      return ("a gradient by '" + name.getValue() + "'").str();
-  if (llvm::any_of(leafTerms(op.getMaskAttr()), llvm::IsaPred<DocumentAttr>))
-    return "a mask of documents";
   HeadDims q = op.queryDims(), k = op.keyDims(), v = op.valueDims();
   if (!hasKnownSize(op.getQuery(), q.head) ||
       !hasKnownSize(op.getKey(), k.head) ||

@@ -110,37 +110,49 @@ struct RowSlices {
 };
 } // namespace
 
+SmallVector<Value> attn::emitRuns(OpBuilder &b, Location loc, Value numbers,
+                                  RowRange rows, ArrayRef<Value> values,
+                                  ComputeRows compute) {
+  SmallVector<Value> carried{rows.begin};
+  llvm::append_range(carried, values);
+  auto loop = scf::WhileOp::create(
+      b, loc, ValueRange(carried).getTypes(), carried,
+      [&](OpBuilder &, Location, ValueRange at) {
+        Value more =
+            arith::CmpIOp::create(b, loc, Predicate::slt, at[0], rows.end);
+        scf::ConditionOp::create(b, loc, more, at);
+      },
+      [&](OpBuilder &, Location, ValueRange at) {
+        Value next = emitNextBorder(b, loc, numbers, at[0], rows.end);
+        SmallVector<Value> yielded{next};
+        llvm::append_range(
+            yielded, compute(at[0], next, SmallVector<Value>(at.drop_front())));
+        scf::YieldOp::create(b, loc, yielded);
+      });
+  return SmallVector<Value>(llvm::drop_begin(loop.getResults()));
+}
+
 SmallVector<Value> attn::emitPerDocument(OpBuilder &b, Location loc,
                                          Value numbers, RowRange item,
                                          ArrayRef<Value> destinations,
                                          ComputeRows compute, int64_t packed) {
-  SmallVector<Value> carried{item.begin};
-  llvm::append_range(carried, destinations);
-  auto loop = scf::WhileOp::create(
-      b, loc, ValueRange(carried).getTypes(), carried,
-      [&](OpBuilder &, Location, ValueRange values) {
-        Value more =
-            arith::CmpIOp::create(b, loc, Predicate::slt, values[0], item.end);
-        scf::ConditionOp::create(b, loc, more, values);
-      },
-      [&](OpBuilder &, Location, ValueRange values) {
-        Value next = emitNextBorder(b, loc, numbers, values[0], item.end);
-        auto rowsBetween = [&](Value from, Value to) -> Value {
-          Value queries = arith::SubIOp::create(b, loc, to, from);
-          if (packed == 1)
-            return queries;
-          return arith::MulIOp::create(
-              b, loc, queries, arith::ConstantIndexOp::create(b, loc, packed));
-        };
-        RowSlices rows{b, loc, rowsBetween(item.begin, values[0]),
-                       rowsBetween(values[0], next)};
-        SmallVector<Value> parts, yielded{next};
-        for (Value tensor : values.drop_front())
-          parts.push_back(rows.extract(tensor));
-        SmallVector<Value> done = compute(values[0], next, parts);
-        for (auto [part, tensor] : llvm::zip(done, values.drop_front()))
-          yielded.push_back(rows.insert(part, tensor));
-        scf::YieldOp::create(b, loc, yielded);
-      });
-  return SmallVector<Value>(llvm::drop_begin(loop.getResults()));
+  auto rowsBetween = [&](Value from, Value to) -> Value {
+    Value queries = arith::SubIOp::create(b, loc, to, from);
+    if (packed == 1)
+      return queries;
+    return arith::MulIOp::create(
+        b, loc, queries, arith::ConstantIndexOp::create(b, loc, packed));
+  };
+  return emitRuns(b, loc, numbers, item, destinations,
+                  [&](Value from, Value to, ArrayRef<Value> tensors) {
+                    RowSlices rows{b, loc, rowsBetween(item.begin, from),
+                                   rowsBetween(from, to)};
+                    SmallVector<Value> parts, all;
+                    for (Value tensor : tensors)
+                      parts.push_back(rows.extract(tensor));
+                    for (auto [part, tensor] :
+                         llvm::zip(compute(from, to, parts), tensors))
+                      all.push_back(rows.insert(part, tensor));
+                    return all;
+                  });
 }

@@ -21,8 +21,15 @@ struct RowRange {
   mlir::Value begin, end;
 };
 
-/// Emits a loop over the runs of rows with one number. Rows of `destinations`
-/// are those of the item, `packed` for each query row.
+/// Emits a loop over the runs of rows with one number, which carries `values`.
+llvm::SmallVector<mlir::Value> emitRuns(mlir::OpBuilder &builder,
+                                        mlir::Location loc, mlir::Value numbers,
+                                        RowRange rows,
+                                        llvm::ArrayRef<mlir::Value> values,
+                                        ComputeRows compute);
+
+/// The same, of which each run gets its rows of `destinations`. Their rows are
+/// those of the item, `packed` for each query row.
 llvm::SmallVector<mlir::Value>
 emitPerDocument(mlir::OpBuilder &builder, mlir::Location loc,
                 mlir::Value numbers, RowRange item,

@@ -36,12 +36,17 @@
 // rounded once: by keys and values when an item has walked all heads of its
 // group, by queries behind a tile, or behind the sum of the parts.
 //
+// A step also adds to the gradients by the bias and by captured tensors, of
+// which an item has a part or a copy (GradientSums). It gets the score function
+// with its derivatives (ScoreTangents).
+//
 // What nobody asked for of the three gradients is computed and dropped.
 //
 // Before: every sdpa_grad has a schedule, and attn-check-gradients has accepted
 // it. After: none is left.
-#include "AttentionItem.h"
-#include "HeadSlices.h"
+#include "DocumentRows.h"
+#include "GradientTile.h"
+#include "NumberDocuments.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -49,7 +54,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace attn {
 #define GEN_PASS_DEF_TILEGRADIENTS
@@ -68,21 +75,17 @@ struct KeyParts {
   Value count, keys; ///< parts, and keys of all but the last
 };
 
-/// What an item works on.
-struct Place {
-  Value batch, keyHead, firstKey, keys;
-};
-
 /// Tiles one op.
 class Tiler {
 public:
   Tiler(SdpaGradOp op, SdpaOp attention, OpBuilder &b);
 
-  /// Gradients by query, key and value, written into `destinations`.
-  SmallVector<Value> tile(ArrayRef<Value> destinations);
+  /// The gradients that the op asks for.
+  SmallVector<Value> tile();
 
 private:
-  using Sums = SmallVector<Value>; ///< of query, key and value
+  /// By query, key and value, and those that are `learned`.
+  using Sums = SmallVector<Value>;
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
@@ -90,23 +93,23 @@ private:
   /// for (i = 0; i < count; ++i), with the sums carried.
   Sums loop(Value count, ValueRange sums,
             function_ref<Sums(Value i, ValueRange sums)> body);
-  Sums tileOfQueries(AttentionItem &item, const Place &place, Value headOfItem,
-                     ValueRange sums);
-  /// A tensor with a number per row: those of the item.
-  Value rowsOf(AttentionItem &item, Value numbers);
   std::optional<KeyParts> partsOfKeys();
   Value emptyParts();
-  Place placeOf(ValueRange indices);
+  GradientItem placeOf(ValueRange indices);
   /// All sums of an item; those by keys and values begin as zeros.
-  Sums sumsOf(const Place &place, Value dQuery, Value dKey, Value dValue);
+  Sums sumsOf(const GradientItem &place, ValueRange sums);
+  /// `add` of the queries of one document after the other, where there are
+  /// documents.
+  Sums perDocument(AttentionItem &queries, ValueRange sums,
+                   function_ref<Sums(ArrayRef<Value> sums)> add);
   Value addParts(Value ofParts, Value destination);
   /// Whether sums are rounded before they are stored as `rows`.
   bool rounds(Value rows);
   /// Zeros to which an item adds: in `rows`, or in memory of its own.
   Value zerosLike(Value rows);
   /// The loop over items: the gradient by queries, of all parts if there are
-  /// some, and those by keys and values.
-  Value tileParts(ArrayRef<Value> outs, SmallVector<Value> &ofKeys);
+  /// some, those by keys and values, and what items wrote of the others.
+  Sums tileItems(ArrayRef<Value> outs);
 
   SdpaGradOp op;
   SdpaOp attention;
@@ -114,23 +117,42 @@ private:
   Location loc;
   QueryTiles tiles;
   Value batches, queryHeads, keyHeads, group;
-  Type element; ///< of the sums
   std::optional<KeyParts> parts;
-  SliceDims dQueryDims;
+  GradientTiles shared;
 };
 } // namespace
+
+/// The place of a gradient that an item computes in any case.
+static std::optional<unsigned> numberOf(StringAttr name) {
+  if (name == "query")
+    return 0;
+  if (name == "key")
+    return 1;
+  if (name == "value")
+    return 2;
+  return std::nullopt;
+}
+
+/// The type of sums.
+static Type statisticsOf(SdpaGradOp op) {
+  Type query = op.getQuery().getType().getElementType();
+  return query.isF64() ? query : Float32Type::get(op.getContext());
+}
 
 Tiler::Tiler(SdpaGradOp op, SdpaOp attention, OpBuilder &b)
     : op(op), attention(attention), b(b), loc(op.getLoc()), tiles(attention, b),
       batches(sizeOf(b, loc, op.getQuery(), op.queryDims().batch)),
       queryHeads(sizeOf(b, loc, op.getQuery(), op.queryDims().head)),
       keyHeads(sizeOf(b, loc, op.getKey(), op.keyDims().head)),
-      group(tiles.group ? tiles.group : index(1)), dQueryDims(op.queryDims()) {
-  Type query = op.getQuery().getType().getElementType();
-  element = query.isF64() ? query : b.getF32Type();
-  parts = partsOfKeys();
-  if (parts)
-    dQueryDims = SliceDims::ofParts();
+      group(tiles.group ? tiles.group : index(1)), parts(partsOfKeys()),
+      shared{op,
+             statisticsOf(op),
+             parts ? SliceDims::ofParts() : SliceDims(op.queryDims()),
+             {}} {
+  GradientItems items{batches, keyHeads, parts ? parts->count : Value(), group};
+  for (StringAttr name : op.getWrt().getAsRange<StringAttr>())
+    if (!numberOf(name))
+      shared.learned.emplace_back(b, op, name, items, shared.element);
 }
 
 /// Parts of `split_keys` keys, or larger ones where there were too many of
@@ -166,94 +188,45 @@ Tiler::Sums Tiler::loop(Value count, ValueRange sums,
   return Sums(loop.getResults());
 }
 
-Value Tiler::rowsOf(AttentionItem &item, Value numbers) {
-  if (!numbers)
-    return {};
-  int64_t rank = cast<RankedTensorType>(numbers.getType()).getRank();
-  HeadDims dims = HeadDims::of(rank + 1, Layout::HeadMajor);
-  SmallVector<OpFoldResult> offsets(rank, item.index(0)),
-      sizes(rank, item.index(1));
-  if (dims.batch >= 0)
-    offsets[dims.batch] = item.batch;
-  if (dims.head >= 0)
-    offsets[dims.head] = item.head;
-  offsets[dims.sequence] = item.begin;
-  sizes[dims.sequence] = item.rows;
-  return item.slice(numbers, offsets, sizes, {dims.sequence});
-}
-
-/// The gradients behind one tile of queries. That by the queries is a tensor of
-/// the heads of the item, of which this is number `headOfItem`.
-Tiler::Sums Tiler::tileOfQueries(AttentionItem &item, const Place &place,
-                                 Value headOfItem, ValueRange sums) {
-  auto heads = [&](Value tensor, HeadDims dims, Value head, Value from,
-                   Value count) -> Value {
-    return item.headMatrix(tensor, dims, head, getAsOpFoldResult(from),
-                           getAsOpFoldResult(count));
-  };
-  Value query =
-      heads(op.getQuery(), op.queryDims(), item.head, item.begin, item.rows);
-  Value out =
-      heads(op.getOut(), op.outDims(), item.head, item.begin, item.rows);
-  Value dOut =
-      heads(op.getDOut(), op.outDims(), item.head, item.begin, item.rows);
-  Value lse = rowsOf(item, op.getLse()), dLse = rowsOf(item, op.getDLse());
-  ScheduleInterface schedule = op.getScheduleAttr();
-  auto type = GradStateType::get(
-      op.getContext(), op.getScheduleAttr().getQueryTile(),
-      op.getQuery().getType().getDimSize(op.queryDims().feature),
-      op.getValue().getType().getDimSize(op.valueDims().feature), element);
-  Value state = InitGradOp::create(b, loc, type, query, out, dOut, lse, dLse,
-                                   op.getScaleAttr(), schedule);
-  ItemMask mask = item.mask();
-  Value key = heads(op.getKey(), op.keyDims(), place.keyHead, place.firstKey,
-                    place.keys);
-  Value value = heads(op.getValue(), op.valueDims(), place.keyHead,
-                      place.firstKey, place.keys);
-  Value bias = op.getBias() ? item.broadcastMatrix(op.getBias()) : Value();
-  Value end = arith::AddIOp::create(b, loc, item.begin, item.rows);
-  TileMode mode = mask.mask ? TileMode::Edge : TileMode::Full;
-  SmallVector<Type> types{sums[1].getType(), sums[2].getType()};
-  auto step = GradStepOp::create(
-      b, loc, types, state, key, value, item.begin, end, place.firstKey,
-      item.queryLength, item.keyLength, bias, mask.operands,
-      /*captures=*/ValueRange(), query, dOut, sums[1], sums[2],
-      /*sums=*/ValueRange(), /*by=*/ArrayAttr(), /*scale=*/FloatAttr(),
-      mask.mask, TileModeAttr::get(op.getContext(), mode),
-      op.getNormalizationAttr(), schedule);
-  HeadSlice part = headSliceOf(b, sums[0], dQueryDims, b.getIndexAttr(0),
-                               headOfItem, b.getIndexAttr(1));
-  part.offsets[dQueryDims.sequence] = item.begin;
-  part.sizes[dQueryDims.sequence] = item.rows;
-  Value rows = item.slice(sums[0], part.offsets, part.sizes, part.kept);
-  auto finish = FinishGradOp::create(b, loc, TypeRange{rows.getType()}, state,
-                                     rows, schedule);
-  Value dQuery = insertSlice(b, finish.getResults()[0], sums[0], part);
-  return {dQuery, step.getResults()[0], step.getResults()[1]};
-}
-
-Tiler::Sums Tiler::sumsOf(const Place &place, Value dQuery, Value dKey,
-                          Value dValue) {
+Tiler::Sums Tiler::sumsOf(const GradientItem &place, ValueRange sums) {
   Value firstHead = arith::MulIOp::create(b, loc, place.keyHead, group);
-  return loop(group, {dQuery, dKey, dValue}, [&](Value i, ValueRange s) {
+  return loop(group, sums, [&](Value i, ValueRange s) {
     Value head = arith::AddIOp::create(b, loc, firstHead, i);
     return loop(tiles.count, s, [&](Value t, ValueRange inner) {
       Value begin = arith::MulIOp::create(b, loc, t, tiles.size);
       Value left = arith::SubIOp::create(b, loc, tiles.queryLength, begin);
       Value rows = arith::MinUIOp::create(b, loc, left, tiles.size);
-      AttentionItem item{attention,
-                         b,
-                         loc,
-                         place.batch,
-                         head,
-                         begin,
-                         rows,
-                         tiles.queryLength,
-                         tiles.keyLength,
-                         tiles.group};
-      return tileOfQueries(item, place, i, inner);
+      AttentionItem queries{attention,
+                            b,
+                            loc,
+                            place.batch,
+                            head,
+                            begin,
+                            rows,
+                            tiles.queryLength,
+                            tiles.keyLength,
+                            tiles.group};
+      return perDocument(queries, inner, [&](ArrayRef<Value> values) {
+        return addTile(shared, queries, place, i, values);
+      });
     });
   });
+}
+
+Tiler::Sums Tiler::perDocument(AttentionItem &queries, ValueRange sums,
+                               function_ref<Sums(ArrayRef<Value> sums)> add) {
+  Value numbers = documentNumbers(
+      b, loc, {attention, queries.batch, queries.head, {}, {}, {}});
+  if (!numbers)
+    return add(SmallVector<Value>(sums));
+  Value end = arith::AddIOp::create(b, loc, queries.begin, queries.rows);
+  return emitRuns(b, loc, numbers, {queries.begin, end},
+                  SmallVector<Value>(sums),
+                  [&](Value from, Value to, ArrayRef<Value> values) {
+                    queries.begin = from;
+                    queries.rows = arith::SubIOp::create(b, loc, to, from);
+                    return add(values);
+                  });
 }
 
 /// (batches x heads x parts x queries x features).
@@ -263,16 +236,17 @@ Value Tiler::emptyParts() {
       getAsOpFoldResult(batches), getAsOpFoldResult(queryHeads),
       getAsOpFoldResult(parts->count), getAsOpFoldResult(tiles.queryLength),
       b.getIndexAttr(op.getQuery().getType().getDimSize(q.feature))};
-  return tensor::EmptyOp::create(b, loc, shape, element);
+  return tensor::EmptyOp::create(b, loc, shape, shared.element);
 }
 
-Place Tiler::placeOf(ValueRange indices) {
+GradientItem Tiler::placeOf(ValueRange indices) {
   if (!parts)
-    return {indices[0], indices[1], index(0), tiles.keyLength};
+    return {indices[0], indices[1], /*part=*/Value(), index(0),
+            tiles.keyLength};
   Value first = arith::MulIOp::create(b, loc, indices[2], parts->keys);
   Value end = arith::MaxUIOp::create(b, loc, tiles.keyLength, first);
   Value left = arith::SubIOp::create(b, loc, end, first);
-  return {indices[0], indices[1], first,
+  return {indices[0], indices[1], indices[2], first,
           arith::MinUIOp::create(b, loc, left, parts->keys)};
 }
 
@@ -297,8 +271,8 @@ Value Tiler::addParts(Value ofParts, Value destination) {
   Value sum = loop(parts->count, zeros, [&](Value i, ValueRange s) -> Sums {
     HeadSlice part =
         headSliceOf(b, ofParts, SliceDims::ofParts(), batch, head, one);
-    part.offsets[dQueryDims.part] = i;
-    part.sizes[dQueryDims.part] = one;
+    part.offsets[shared.dQueryDims.part] = i;
+    part.sizes[shared.dQueryDims.part] = one;
     Value next = item.slice(ofParts, part.offsets, part.sizes, part.kept);
     return {
         linalg::AddOp::create(b, loc, ValueRange{s[0], next}, ValueRange{s[0]})
@@ -312,7 +286,8 @@ Value Tiler::addParts(Value ofParts, Value destination) {
 }
 
 bool Tiler::rounds(Value rows) {
-  return cast<RankedTensorType>(rows.getType()).getElementType() != element;
+  return cast<RankedTensorType>(rows.getType()).getElementType() !=
+         shared.element;
 }
 
 Value Tiler::zerosLike(Value rows) {
@@ -325,10 +300,10 @@ Value Tiler::zerosLike(Value rows) {
       sizes.push_back(tensor::DimOp::create(b, loc, rows, i));
   // Not tensor.empty: those of keys and values would become one.
   return zerosIn(b, bufferization::AllocTensorOp::create(
-                        b, loc, type.clone(element), sizes));
+                        b, loc, type.clone(shared.element), sizes));
 }
 
-Value Tiler::tileParts(ArrayRef<Value> outs, SmallVector<Value> &ofKeys) {
+Tiler::Sums Tiler::tileItems(ArrayRef<Value> outs) {
   SmallVector<OpFoldResult> bounds{getAsOpFoldResult(batches),
                                    getAsOpFoldResult(keyHeads)};
   if (parts)
@@ -337,24 +312,24 @@ Value Tiler::tileParts(ArrayRef<Value> outs, SmallVector<Value> &ofKeys) {
                                       /*mapping=*/std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(forall.getBody());
-  Place place = placeOf(forall.getInductionVars());
+  GradientItem place = placeOf(forall.getInductionVars());
   AttentionItem whole{attention,      b,        loc,      place.batch,
                       place.keyHead,  index(0), index(1), tiles.queryLength,
                       tiles.keyLength};
   ArrayRef<BlockArgument> args = forall.getRegionIterArgs();
   HeadDims dims[] = {op.keyDims(), op.valueDims()};
   Value firstHead = arith::MulIOp::create(b, loc, place.keyHead, group);
-  SmallVector<HeadSlice> slices{headSliceOf(b, args[0], dQueryDims, place.batch,
-                                            firstHead,
+  SmallVector<HeadSlice> slices{headSliceOf(b, args[0], shared.dQueryDims,
+                                            place.batch, firstHead,
                                             getAsOpFoldResult(group))};
   if (parts) {
-    slices[0].offsets[dQueryDims.part] = forall.getInductionVar(2);
-    slices[0].sizes[dQueryDims.part] = b.getIndexAttr(1);
+    slices[0].offsets[shared.dQueryDims.part] = forall.getInductionVar(2);
+    slices[0].sizes[shared.dQueryDims.part] = b.getIndexAttr(1);
   }
   SmallVector<Value> rows,
       sums{tensor::ExtractSliceOp::create(b, loc, args[0], slices[0].offsets,
                                           slices[0].sizes, slices[0].strides)};
-  for (auto [arg, of] : llvm::zip(args.drop_front(), dims)) {
+  for (auto [arg, of] : llvm::zip(args.slice(1, 2), dims)) {
     HeadSlice slice = headSliceOf(b, arg, SliceDims(of), place.batch,
                                   place.keyHead, b.getIndexAttr(1));
     slice.offsets[of.sequence] = getAsOpFoldResult(place.firstKey);
@@ -363,7 +338,12 @@ Value Tiler::tileParts(ArrayRef<Value> outs, SmallVector<Value> &ofKeys) {
     sums.push_back(zerosLike(rows.back()));
     slices.push_back(slice);
   }
-  sums = sumsOf(place, sums[0], sums[1], sums[2]);
+  for (auto [learned, arg] : llvm::zip(shared.learned, args.drop_front(3))) {
+    HeadSlice &slice = slices.emplace_back(learned.ofItem(b, place));
+    sums.push_back(
+        zerosIn(b, whole.slice(arg, slice.offsets, slice.sizes, slice.kept)));
+  }
+  sums = sumsOf(place, sums);
   for (auto [i, of] : llvm::enumerate(rows))
     if (rounds(of))
       sums[i + 1] = roundInto(b, sums[i + 1], of);
@@ -371,18 +351,30 @@ Value Tiler::tileParts(ArrayRef<Value> outs, SmallVector<Value> &ofKeys) {
   for (auto [sum, out, slice] : llvm::zip(sums, args, slices))
     tensor::ParallelInsertSliceOp::create(b, loc, sum, out, slice.offsets,
                                           slice.sizes, slice.strides);
-  llvm::append_range(ofKeys, forall.getResults().drop_front());
-  return forall.getResult(0);
+  return SmallVector<Value>(forall.getResults());
 }
 
-SmallVector<Value> Tiler::tile(ArrayRef<Value> destinations) {
-  SmallVector<Value> outs(destinations), ofKeys;
+SmallVector<Value> Tiler::tile() {
+  SmallVector<Value> outs;
+  for (Value of : {op.getQuery(), op.getKey(), op.getValue()})
+    outs.push_back(emptyLike(b, of));
+  Value dQuery = outs[0];
   if (parts)
     outs[0] = emptyParts();
-  Value dQuery = tileParts(outs, ofKeys);
+  for (const GradientSum &learned : shared.learned)
+    outs.push_back(learned.empty(b, loc));
+  Sums sums = tileItems(outs);
   if (parts)
-    dQuery = addParts(dQuery, destinations[0]);
-  return {dQuery, ofKeys[0], ofKeys[1]};
+    sums[0] = addParts(sums[0], dQuery);
+  SmallVector<Value> gradients;
+  unsigned next = 3;
+  for (StringAttr name : op.getWrt().getAsRange<StringAttr>()) {
+    std::optional<unsigned> number = numberOf(name);
+    gradients.push_back(number ? sums[*number]
+                               : shared.learned[next - 3].total(b, sums[next]));
+    next += !number;
+  }
+  return gradients;
 }
 
 /// Without queries, keys or features all gradients are 0. (A view of a
@@ -401,22 +393,25 @@ static LogicalResult tileGradient(SdpaGradOp op, IRRewriter &rewriter) {
     return op.emitOpError("has no schedule; run attn-assign-schedule before "
                           "attn-tile-gradients");
   rewriter.setInsertionPoint(op);
-  SmallVector<Value> destinations;
-  for (Value of : {op.getQuery(), op.getKey(), op.getValue()})
-    destinations.push_back(emptyLike(rewriter, of));
-  SmallVector<Value> all;
+  SmallVector<Value> gradients;
   if (isStaticallyEmpty(op)) {
-    for (Value destination : destinations)
-      all.push_back(zerosIn(rewriter, destination));
+    for (auto [name, gradient] :
+         llvm::zip(op.getWrt().getAsRange<StringAttr>(), op.getGradients()))
+      gradients.push_back(zerosIn(
+          rewriter,
+          tensor::EmptyOp::create(rewriter, op.getLoc(),
+                                  tensor::getMixedSizes(rewriter, op.getLoc(),
+                                                        op.operandNamed(name)),
+                                  getElementTypeOrSelf(gradient))));
   } else {
     SdpaOp attention = op.attention(rewriter);
-    all = Tiler(op, attention, rewriter).tile(destinations);
+    IRMapping mapping;
+    op.getScoreFunction().cloneInto(&attention.getScoreFunction(), mapping);
+    numberDocuments(attention, rewriter);
+    gradients = Tiler(op, attention, rewriter).tile();
     rewriter.eraseOp(attention);
   }
-  SmallVector<Value> wanted;
-  for (StringAttr name : op.getWrt().getAsRange<StringAttr>())
-    wanted.push_back(all[name == "query" ? 0 : name == "key" ? 1 : 2]);
-  rewriter.replaceOp(op, wanted);
+  rewriter.replaceOp(op, gradients);
   return success();
 }
 

@@ -222,8 +222,20 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
   rewriter.replaceOp(op, next);
 }
 
-/// Key tiles of a gradient: rows of the sums by keys and values, like those of
-/// keys and values; other sums are whole.
+/// The dimension of this destination that is one of keys: rows of the sums by
+/// keys and values, columns of that by the bias; -1 where all keys add to the
+/// same elements.
+static int keyDimOf(GradStepOp op, unsigned destination) {
+  if (destination < 2)
+    return 0;
+  bool isBias = cast<StringAttr>((*op.getBy())[destination - 2]) == "bias";
+  Value sum = op.getSums()[destination - 2];
+  return isBias && cast<RankedTensorType>(sum.getType()).getDimSize(1) != 1
+             ? 1
+             : -1;
+}
+
+/// Key tiles of a gradient.
 static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
@@ -252,26 +264,34 @@ static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
     mapping.map(op.getKey(), extractRows(b, l, op.getKey(), row, count));
     mapping.map(op.getValue(), extractRows(b, l, op.getValue(), row, count));
     SmallVector<Value> parts;
-    for (Value sum : sums.take_front(2))
-      parts.push_back(extractRows(b, l, sum, row, count));
-    llvm::append_range(parts, sums.drop_front(2)); // are whole
+    SmallVector<SmallVector<OpFoldResult>> offsets, sizes;
+    SmallVector<OpFoldResult> strides(2, b.getIndexAttr(1));
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      int dim = keyDimOf(op, i);
+      offsets.emplace_back(2, b.getIndexAttr(0));
+      sizes.emplace_back();
+      if (dim < 0) {
+        parts.push_back(sum);
+        continue;
+      }
+      offsets[i][dim] = row;
+      sizes[i] = tensor::getMixedSizes(b, l, sum);
+      sizes[i][dim] = count;
+      parts.push_back(tensor::ExtractSliceOp::create(b, l, sum, offsets[i],
+                                                     sizes[i], strides));
+    }
     auto cut = cast<GradStepOp>(b.clone(*op, mapping));
     cut.getKeyBeginMutable().assign(first);
     // By place: key and value may be the same tensor.
     cut.getDpsInitsMutable().assign(parts);
     cut.setMode(edge ? TileMode::Edge : TileMode::Full);
-    SmallVector<Value> next;
+    SmallVector<Value> next(cut->getResults());
     for (auto [i, sum] : llvm::enumerate(sums)) {
-      if (i >= 2) {
-        next.push_back(cut->getResult(i));
+      if (keyDimOf(op, i) < 0)
         continue;
-      }
-      cut->getResult(i).setType(cast<RankedTensorType>(parts[i].getType()));
-      SmallVector<OpFoldResult> offsets{row, b.getIndexAttr(0)},
-          sizes{count, tensor::getMixedSize(b, l, sum, 1)},
-          strides(2, b.getIndexAttr(1));
-      next.push_back(tensor::InsertSliceOp::create(b, l, cut->getResult(i), sum,
-                                                   offsets, sizes, strides));
+      next[i].setType(parts[i].getType());
+      next[i] = tensor::InsertSliceOp::create(b, l, next[i], sum, offsets[i],
+                                              sizes[i], strides);
     }
     return next;
   };

@@ -45,3 +45,44 @@ func.func @no_keys(%q: tensor<5x8xf32>, %k: tensor<0x8xf32>, %l: tensor<5xf32>) 
       : (tensor<5x8xf32>, tensor<0x8xf32>, tensor<0x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
   return %g : tensor<5x8xf32>
 }
+
+// Bias and table are shared by the batch: a copy per entry, and their sum. An
+// item has its heads of them, at which the table is read. The step gets what
+// belongs to its head, and the function with its derivatives.
+// CHECK-LABEL: func.func @sums(
+// CHECK:         scf.forall {{.*}} in (2, 2) shared_outs({{.*}}) -> (tensor<2x4x?x8xf32>, {{.*}}, tensor<2x1x1x4x1x?xf32>, tensor<2x1x1x4x9xf32>)
+// CHECK:           tensor.extract_slice {{.*}} : tensor<2x1x1x4x1x?xf32> to tensor<2x1x?xf32>
+// CHECK:           tensor.extract_slice {{.*}} : tensor<2x1x1x4x9xf32> to tensor<2x9xf32>
+// CHECK:           scf.for
+// CHECK:             attn.grad_step {{.*}} score_mod
+// CHECK:               %[[Y:.*]] = arith.mulf %{{.*}}, %[[X:.*]] :
+// CHECK:               attn.yield %[[Y]],
+// CHECK:             sums(%{{.*}}, %{{.*}} : tensor<1x?xf32>, tensor<1x9xf32>) by ["bias", "capture_0"] of 5.000000e-01
+// CHECK:         linalg.generic {{.*}}iterator_types = ["reduction", "reduction", "reduction", "parallel", "parallel", "parallel"]
+// KEYS-LABEL: func.func @sums(
+// KEYS:         scf.for
+// KEYS:           attn.grad_step {{.*}} score_mod
+// KEYS:           sums(%{{.*}}, %{{.*}} : tensor<1x?xf32>, tensor<1x9xf32>)
+func.func @sums(%q: tensor<2x4x?x8xf32>, %k: tensor<2x2x?x8xf32>, %v: tensor<2x2x?x6xf32>, %o: tensor<2x4x?x6xf32>, %l: tensor<2x4x?xf32>,
+    %bias: tensor<4x1x?xf32>, %table: tensor<4x9xf32>) -> (tensor<4x1x?xf32>, tensor<4x9xf32>) {
+  %g:2 = attn.sdpa_grad %q, %k, %v bias %bias : tensor<4x1x?xf32> scale 0.5 score_mod (%s: f32, %b, %h, %i, %j) with (%t = %table : tensor<4x9xf32>) {
+    %x = tensor.extract %t[%h, %j] : tensor<4x9xf32>
+    %y = arith.mulf %s, %x : f32
+    attn.yield %y : f32
+  } out %o : tensor<2x4x?x6xf32> lse %l : tensor<2x4x?xf32> cotangents %o wrt ["bias", "capture_0"] {schedule = #s}
+      : (tensor<2x4x?x8xf32>, tensor<2x2x?x8xf32>, tensor<2x2x?x6xf32>, tensor<2x4x?x6xf32>) -> (tensor<4x1x?xf32>, tensor<4x9xf32>)
+  return %g#0, %g#1 : tensor<4x1x?xf32>, tensor<4x9xf32>
+}
+
+// One document after the other; the sums go through that loop, too.
+// CHECK-LABEL: func.func @documents(
+// CHECK:         scf.for
+// CHECK:           scf.while
+// CHECK:             attn.init_grad
+// CHECK:             attn.grad_step {{.*}} where document(
+// CHECK:             attn.finish_grad
+func.func @documents(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>, %l: tensor<?xf32>, %n: tensor<?xi32>, %m: tensor<?xi32>) -> tensor<?x8xf32> {
+  %g = attn.sdpa_grad %q, %k, %k scale 0.5 where document(%n : tensor<?xi32>, %m : tensor<?xi32>) out %q : tensor<?x8xf32> lse %l : tensor<?xf32> cotangents %q wrt ["key"] {schedule = #s}
+      : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>)
+  return %g : tensor<?x8xf32>
+}

@@ -40,7 +40,9 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
     multiplied for the products, and by each read, in their order, of the captured
     tensors that `by` names. `ds / scale` times the latter is added to the element
     of the capture's sum that was read, the nearest one where an index is outside;
-    `ds / scale` itself to the element of the sum by `bias`.
+    `ds / scale` itself to the element of the sum by `bias`, whose rows are those
+    of the query tile and whose columns those of the key tile. A dimension of one
+    element takes everything.
 
     The state is changed in place. `query` and `d_out` are the rows that
     `attn.init_grad` packed. The other operands are those of `attn.online`.
@@ -57,7 +59,8 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
     DefaultValuedAttr<Attn_NormalizationAttr, "::attn::Normalization::Softmax">:$normalization,
     Attn_ScheduleInterface:$schedule);
   let results = (outs Variadic<AnyRankedTensor>:$results);
-  let regions = (region AnyRegion:$score_function);
+  // Variadic as that of attn.weigh.
+  let regions = (region VariadicRegion<AnyRegion>:$score_function);
   let assemblyFormat = [{
     $state `,` $key `,` $value `rows` $query_begin `to` $query_end `keys` `from` $key_begin
     `lengths` $query_length `,` $key_length
