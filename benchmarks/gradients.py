@@ -31,6 +31,66 @@ from machine import BF16_DOT, F32_FMA, Machine, conditions, median
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GRADIENTS = ("d_q", "d_k", "d_v")
+CAP = 20.0
+
+
+def positions(cell, rows):
+    """Query minus key."""
+    return np.arange(cell.Sq)[rows, None] - np.arange(cell.Sk)
+
+
+# What is learned beside query, key and value: its shape, the clause, and the score and its derivative of the first head. No peer has
+# these gradients without a matrix of scores.
+FUNCTIONS = {
+    "table": (lambda cell: (cell.Hq, cell.Sq + cell.Sk - 1), """score_mod (%s: f32, %b, %h, %i, %j) with (%t = %learned : {type}) {{
+    %last = arith.constant {last} : index
+    %d = arith.subi %i, %j : index
+    %at = arith.addi %d, %last : index
+    %x = tensor.extract %t[%h, %at] : {type}
+    %y = arith.addf %s, %x : f32
+    attn.yield %y : f32
+  }} """, lambda s, x, d: (s + x[0, d + x.shape[1] // 2], 1)),
+    "alibi": (lambda cell: (cell.Hq,), """score_mod (%s: f32, %b, %h, %i, %j) with (%t = %learned : {type}) {{
+    %d = arith.subi %j, %i : index
+    %n = arith.index_cast %d : index to i64
+    %f = arith.sitofp %n : i64 to f32
+    %x = tensor.extract %t[%h] : {type}
+    %m = arith.mulf %f, %x : f32
+    %y = arith.addf %s, %m : f32
+    attn.yield %y : f32
+  }} """, lambda s, x, d: (s - x[0] * d, 1)),
+    "softcap": (lambda cell: None, """score_mod (%s: f32, %b, %h, %i, %j) {{
+    %c = arith.constant {cap} : f32
+    %inverse = arith.constant {inverse} : f32
+    %a = arith.mulf %s, %inverse : f32
+    %t = math.tanh %a : f32
+    %y = arith.mulf %t, %c : f32
+    attn.yield %y : f32
+  }} """, lambda s, x, d: (CAP * np.tanh(s / CAP), 1 - np.tanh(s / CAP) ** 2)),
+}
+
+
+def function_of(cell):
+    return FUNCTIONS.get(cell.name.rpartition("-")[2])
+
+
+def learned(cell):
+    """The tensor that the cell's function reads; null where there is none."""
+    shape = function_of(cell) and function_of(cell)[0](cell)
+    return None if shape is None else 0.1 * np.random.default_rng(2).standard_normal(shape, dtype=np.float32) / shape[-1] ** (len(shape) == 1)
+
+
+def source_of(cell):
+    """The cell as a function that learns."""
+    text = re.sub(r"(%[qkv]: tensor<[^>]*>)", r"\1 {attn.gradient}", specification(cell))
+    if function := function_of(cell):
+        array = learned(cell)
+        kind = "" if array is None else f"tensor<{'x'.join(map(str, array.shape))}xf32>"
+        clause = function[1].format(type=kind, last=cell.Sk - 1, cap=CAP, inverse=1 / CAP)
+        text = re.sub(r"(scale \S+ )", lambda found: found[1] + clause, text)
+        if kind:
+            text = text.replace(") -> ", f", %learned: {kind} {{attn.gradient}}) -> ", 1)
+    return text
 
 
 def chosen_cells():
@@ -42,6 +102,9 @@ def chosen_cells():
                 for dim in (64, 128):
                     heads = 2 if length > 2048 else 8
                     yield cells.Cell(f"{name}-s{length}-d{dim}{tail}", 1, heads, heads, length, length, dim, dtype, causal)
+        if dtype == "f32":
+            for function in FUNCTIONS:
+                yield cells.Cell(f"full-s2048-d64-{function}", 1, 8, 8, 2048, 2048, 64)
         yield cells.Cell(f"gqa-32-8-s1024-causal{tail}", 1, 32, 8, 1024, 1024, 128, dtype, True)
         yield cells.Cell(f"bert-b8-s128{tail}", 8, 12, 12, 128, 128, 64, dtype)
 
@@ -60,17 +123,19 @@ def expected(cell, arrays):
     """In float64, of the first key head and its first query head: some rows of dq, and whole dk and dv."""
     q, k, v, g = (a[0].astype(np.float64) for a in arrays)
     group = cell.Hq // cell.Hkv
+    function, given = function_of(cell), learned(cell)
     dq, dk, dv = [], 0, 0
     limits = cell.limits(0)
     for head in range(group):
         for begin in range(0, cell.Sq, 512):
             rows = slice(begin, begin + 512)
             s = q[head, rows] @ k[0].T * cell.scale
+            s, slope = function[2](s, given, positions(cell, rows)) if function else (s, 1)
             s[np.arange(cell.Sk) >= limits[rows, None]] = -np.inf
             p = np.exp(s - s.max(1, keepdims=True))
             p /= p.sum(1, keepdims=True)
             u = g[head, rows] @ v[0].T
-            ds = p * (u - (p * u).sum(1, keepdims=True)) * cell.scale
+            ds = p * (u - (p * u).sum(1, keepdims=True)) * slope * cell.scale
             dv, dk = dv + p.T @ g[head, rows], dk + ds.T @ q[head, rows]
             if head == 0:
                 dq.append(ds @ k[0])
@@ -91,10 +156,9 @@ class Ours:
         self.compiler = f"{build}/bin/attn-opt"
 
     def make(self, cell, arrays, folder):
-        text = re.sub(r"(%[qkv]: tensor<[^>]*>)", r"\1 {attn.gradient}", specification(cell))
         source = os.path.join(folder, cell.name + ".mlir")
         with open(source, "w") as file:
-            file.write(text)
+            file.write(source_of(cell))
         begin = time.monotonic()
         done = subprocess.run([self.compiler, source, "--emit=lib", "-o", source + ".so", "--target=" + self.target], capture_output=True,
                               text=True)
@@ -106,7 +170,7 @@ class Ours:
         info = json.loads(self.dll.kernel_info())
         self.pairs = any(line.startswith("attn.sdpa_grad") and PAIRS.search(line.replace("cpu_schedule", "schedule")) for line in info["schedules"])
         self.schedule = next(line for line in info["schedules"] if line.startswith("attn.sdpa_grad"))
-        known = dict(zip("qkv", arrays)) | {"d_out": arrays[3]}
+        known = dict(zip("qkv", arrays)) | {"d_out": arrays[3], "learned": learned(cell)}
         shapes = {"q0": cell.B, "q2": cell.Sq, "k2": cell.Sk}
         for function in ("kernel_forward", "kernel_gradient"):
             ports = info["functions"][function]
@@ -215,7 +279,7 @@ PEERS = (Torch, Eager, Jax)
 def prepared(cell, arrays, kinds, folder):
     """What each implementation calls; left out are those that fail or are wrong."""
     want, calls = expected(cell, arrays), {}
-    for kind in kinds:
+    for kind in kinds[:1] if function_of(cell) else kinds:
         if cell.Sq > 2048 and kind.name in ("eager", "jax"):
             continue  # gigabytes of scores
         try:
