@@ -3,8 +3,8 @@
 // time from a specification to an object. Here half of the functions go to
 // another thread, with a context and a machine of its own:
 //
-//   module: f, g, h, data    ->  thread 1: f, h, data  \
-//                                thread 2: g           /  one object: f, g, h
+//   f, g, h, data  ->  thread 1: f, h, data  ->  one object: f, g, h, data
+//                      thread 2: g
 //
 // Which functions these are depends on the module alone, and code generation
 // looks at one function at a time: the object is the same on every machine,
