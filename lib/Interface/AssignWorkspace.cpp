@@ -361,6 +361,11 @@ void Workspace::makeSizeFunction(Value total) {
 }
 
 LogicalResult Workspace::assign() {
+  std::string size = partName(signature.getName(), Part::Workspace);
+  if (kernel->getParentOfType<ModuleOp>().lookupSymbol(size))
+    return kernel.emitError()
+           << "expects a kernel whose work space is not assigned yet, but '"
+           << size << "' is there";
   WalkResult measured = kernel.walk<WalkOrder::PreOrder>([&](scf::ForallOp op) {
     return failed(measure(op)) ? WalkResult::interrupt() : WalkResult::skip();
   });
