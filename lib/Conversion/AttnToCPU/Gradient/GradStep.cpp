@@ -49,7 +49,9 @@ public:
     if (!bounds)
       return;
     store(keys.begin, p, 0);
-    store(keys.end, p, 1);
+    // None of them may stand within the last rows, where a tile is ragged.
+    Value any = k.less(keys.begin, keys.end);
+    store(k.select(any, keys.end, k.index(0)), p, 1);
   }
   /// `queries`, or none where query block p sees none of `count` keys.
   Value queriesOf(Value p, Value key, int64_t count, Value queries) const {
