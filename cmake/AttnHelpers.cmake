@@ -39,7 +39,7 @@ endif()
 # MLIR's archives name libLLVM.so where that was built. Ours are linked with
 # LLVM's archives instead, never with both, or there would be two registries.
 if(NOT ATTN_LINK_MLIR_DYLIB)
-  llvm_map_components_to_libnames(llvm_archives AArch64CodeGen X86CodeGen)
+  llvm_map_components_to_libnames(llvm_archives AArch64CodeGen NVPTXCodeGen X86CodeGen)
   get_property(imported DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY IMPORTED_TARGETS)
   list(FILTER imported INCLUDE REGEX "^MLIR.")
   foreach(library IN LISTS imported)

@@ -198,6 +198,46 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
   addKernelCleanup(pm);
 }
 
+// --- a GPU ---
+
+static void addGPURows(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createClampLookups());
+  pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
+  pm.addNestedPass<func::FuncOp>(createCopyStridedSlices());
+  pm.addNestedPass<func::FuncOp>(createYieldIntoArguments());
+  pm.addNestedPass<func::FuncOp>(createLowerPrologue());
+  pm.addPass(createCheckGPUOps());
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  addCleanup(pm);
+}
+
+/// Every row, or every element, is an item of its own.
+static void addGPULoops(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(
+      memref::createResolveShapedTypeResultDimsPass());
+  addCleanup(pm);
+  VectorizeLinalgOptions scalars;
+  scalars.lanes = scalars.itemElements = 1;
+  pm.addNestedPass<func::FuncOp>(createVectorizeLinalg(scalars));
+  pm.addPass(createApproximateMath());
+}
+
+static void addGPUKernels(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createOutlineGPUKernels());
+  addCleanup(pm);
+}
+
+static void addGPULLVM(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createExpandForLLVM());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  addKernelCleanup(pm);
+  pm.addPass(createCheckGPUOps());
+}
+
 // --- the tables ---
 
 static constexpr StringRef steps[] = {"attn.scores", "attn.softmax",
@@ -209,6 +249,7 @@ static constexpr StringRef graph[] = {"attn.sdpa", "attn.sdpa_grad",
 static constexpr StringRef tensors[] = {"tensor", "bufferization"};
 static constexpr StringRef kernels[] = {"attn", "linalg"};
 static constexpr StringRef loops[] = {"scf.forall", "memref.alloc"};
+static constexpr StringRef onHost[] = {"func", "scf.forall", "memref.alloc"};
 static constexpr StringRef lowered[] = {"affine",
                                         "arith",
                                         "cf",
@@ -276,19 +317,45 @@ static const Phase cpu[] = {
     {PhaseId::LLVM, "llvm", "Only the LLVM dialect.", addLLVM, lowered, false},
 };
 
-ArrayRef<Phase> attn::phases() {
-  static const std::vector<Phase> all = [] {
-    std::vector<Phase> list(std::begin(head), std::end(head));
-    list.insert(list.end(), std::begin(cpu), std::end(cpu));
-    return list;
-  }();
-  return all;
+static const Phase gpu[] = {
+    {PhaseId::GPURows,
+     "gpu-rows",
+     "Norms and rotations are loops over rows.",
+     addGPURows,
+     {},
+     false,
+     true},
+    {PhaseId::GPUBuffers, "gpu-buffers",
+     "Memory instead of tensors; results are written in place.", addBuffers,
+     tensors, false},
+    {PhaseId::GPULoops, "gpu-loops", "Parallel loops over rows or elements.",
+     addGPULoops, kernels, false},
+    {PhaseId::GPUKernels, "gpu-kernels",
+     "Kernels of a GPU, whose threads share the loops.", addGPUKernels, onHost,
+     false, true},
+    {PhaseId::GPULLVM, "gpu-llvm", "Only the LLVM and NVVM dialects.",
+     addGPULLVM, lowered, false, true},
+};
+
+template <size_t count>
+static std::vector<Phase> behindHead(const Phase (&tail)[count]) {
+  std::vector<Phase> list(std::begin(head), std::end(head));
+  list.insert(list.end(), std::begin(tail), std::end(tail));
+  return list;
+}
+
+ArrayRef<Phase> attn::phases(bool ofGPU) {
+  static const std::vector<Phase> onCPU = behindHead(cpu),
+                                  onGPU = behindHead(gpu);
+  return ofGPU ? onGPU : onCPU;
 }
 
 const Phase *attn::findPhase(StringRef name) {
-  const auto *found =
-      llvm::find_if(phases(), [&](const Phase &p) { return p.name == name; });
-  return found == phases().end() ? nullptr : found;
+  for (bool ofGPU : {false, true})
+    for (const Phase &phase : phases(ofGPU))
+      if (phase.name == name)
+        return &phase;
+  return nullptr;
 }
 
 LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
@@ -300,14 +367,15 @@ LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
   withTarget.target = TargetAttr::of(module);
   phase.addPasses(pm, withTarget);
   SmallVector<std::string> gone;
-  for (const Phase &earlier : phases()) {
+  ArrayRef<Phase> table = phases(phase.id >= PhaseId::GPURows);
+  for (const Phase &earlier : table) {
     for (StringRef name : earlier.gone)
       gone.push_back(name.str());
     if (earlier.id == phase.id)
       break;
   }
   pm.addPass(createCheckPhase(phase.name, gone));
-  bool atEnd = eachPass || phase.id == phases().back().id;
+  bool atEnd = eachPass || phase.id == table.back().id;
   return success(succeeded(pm.run(module)) &&
                  (!atEnd || succeeded(verify(module))));
 }

@@ -31,6 +31,10 @@ static void initializeTargets() {
   LLVMInitializeAArch64Target();
   LLVMInitializeAArch64TargetMC();
   LLVMInitializeAArch64AsmPrinter();
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
 }
 
 std::string target::processorWith(const llvm::StringMap<bool> &features,
@@ -112,12 +116,32 @@ static void describeVectors(Processor &processor) {
 }
 
 static llvm::Error unknown(StringRef name) {
-  if (name.contains(',') || name.starts_with("sm_"))
+  if (name.contains(','))
     return llvm::createStringError("--target=" + name + " is not built yet");
+  if (name.starts_with("sm_"))
+    return llvm::createStringError(
+        "--target=" + name +
+        " is not built; later chips run the PTX of --target=sm_80");
   return llvm::createStringError(
       "unknown target '" + name +
       "'; expects native, x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
       "processor that LLVM knows (such as znver5 or neoverse-v2)");
+}
+
+/// A GPU of NVIDIA's. Of what tile sizes follow from, nothing is known yet: it
+/// has no tiles.
+static Processor makeGPU(StringRef name) {
+  Processor processor;
+  // The oldest version of PTX that has all of sm_80, for old drivers.
+  processor.machine =
+      createMachine(llvm::Triple("nvptx64-nvidia-cuda"), name, "+ptx70");
+  processor.lanes = 32;
+  processor.registers = 64;
+  processor.chains = 1;
+  processor.l1Bytes = 1 << 16;
+  processor.isHost = false;
+  processor.isGPU = true;
+  return processor;
 }
 
 llvm::Expected<Processor> target::findProcessor(StringRef name) {
@@ -125,6 +149,8 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
   llvm::Triple host(llvm::sys::getProcessTriple());
   llvm::Triple x86("x86_64-unknown-linux-gnu"),
       arm("aarch64-unknown-linux-gnu");
+  if (name == "sm_80")
+    return makeGPU(name);
   Processor processor;
   processor.isHost = true;
   if (name == "native") {

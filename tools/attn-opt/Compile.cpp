@@ -83,6 +83,8 @@ private:
   Output output() const {
     return Output{options, inputName(), argv[0], processor};
   }
+  ArrayRef<Phase> table() const { return phases(processor.isGPU); }
+  ExitStatus checkGPU();
   ExitStatus checkFiles();
   ExitStatus read();
   ExitStatus readModel();
@@ -116,11 +118,32 @@ private:
 };
 } // namespace
 
+/// Kernels of a GPU are PTX so far, without functions of the host, and PTX is
+/// of a GPU.
+ExitStatus Compiler::checkGPU() {
+  StringRef gpu = "--target=sm_80";
+  for (const std::string &name : {options.compileFrom, options.compileTo})
+    if (!name.empty() && llvm::none_of(table(), [&](const Phase &phase) {
+          return phase.name == name;
+        }))
+      return fail("'" + name + "' is no phase of --target=" + options.target);
+  if (!processor.isGPU)
+    return options.emit == Emit::PTX ? fail("--emit=ptx goes with " + gpu)
+                                     : Success;
+  if (options.emit && *options.emit != Emit::PTX &&
+      *options.emit != Emit::LLVM && *options.emit != Emit::MLIR)
+    return fail(gpu + " goes with --emit=ptx, llvm or mlir");
+  if (options.explain || options.verify)
+    return fail((options.explain ? "--explain" : "--verify") +
+                Twine(" is not built for ") + gpu);
+  return Success;
+}
+
 /// No file that is written may be the input or another one that is written.
 ExitStatus Compiler::checkFiles() {
   std::vector<std::string> files = output().paths();
   if (!options.dumpPhasesTo.empty())
-    for (size_t i = 0; i < phases().size(); ++i)
+    for (size_t i = 0; i < table().size(); ++i)
       files.push_back(dumpPath(i));
   for (size_t i = 0; i < files.size(); ++i) {
     if (files[i] != "-" && options.input != "-" &&
@@ -258,14 +281,14 @@ PhaseId Compiler::lastPhase() const {
     return findPhase(options.compileTo)->id;
   if (options.emit == Emit::Header)
     return PhaseId::Entry;
-  return phases().back().id;
+  return table().back().id;
 }
 
 /// One file per phase, numbered so that they stand in order.
 std::string Compiler::dumpPath(size_t index) const {
   SmallString<128> path(options.dumpPhasesTo);
   std::string number = (index < 10 ? "0" : "") + std::to_string(index);
-  llvm::sys::path::append(path, number + "-" + phases()[index].name + ".mlir");
+  llvm::sys::path::append(path, number + "-" + table()[index].name + ".mlir");
   return path.str().str();
 }
 
@@ -346,7 +369,7 @@ ExitStatus Compiler::runPhases() {
   pipeline.lowers = lastPhase() > PhaseId::Fused;
   pipeline.info = info();
   bool started = options.compileFrom.empty();
-  for (auto [index, phase] : llvm::enumerate(phases())) {
+  for (auto [index, phase] : llvm::enumerate(table())) {
     if (!started) {
       started = phase.name == options.compileFrom;
       continue;
@@ -355,10 +378,10 @@ ExitStatus Compiler::runPhases() {
     // The head of the pipeline is the same for all targets.
     if (!phase.isHead)
       (*module)->setAttr(TargetAttr::moduleAttr, description);
-    if (phase.id == PhaseId::LLVM)
+    if (phase.id == PhaseId::LLVM || phase.id == PhaseId::GPULLVM)
       target::setTarget(*module, processor);
     if (failed(runPhase(*module, phase, pipeline))) {
-      if (phase.isHead && diagnostics.sawError())
+      if ((phase.isHead || phase.mayRefuse) && diagnostics.sawError())
         return UserError;
       reportBug();
       return OurBug;
@@ -430,6 +453,9 @@ ExitStatus Compiler::run() {
       target::findProcessor(options.tilesOf);
   if (!tiles)
     return fail(llvm::toString(tiles.takeError()));
+  if (tiles->isGPU != processor.isGPU)
+    return fail("--tiles-of=" + options.tilesOf +
+                " does not go with --target=" + options.target);
   FailureOr<TargetAttr> described =
       withFacts(describeTarget(&context, processor, *tiles, options.genericOps),
                 options.targetFacts);
@@ -444,9 +470,9 @@ ExitStatus Compiler::run() {
   pipeline.verifyEach = options.verifyEach;
   if (options.explain && failed(collectRemarks(context, remarks)))
     return OurBug;
-  for (auto step :
-       {&Compiler::checkFiles, &Compiler::read, &Compiler::selectEntries,
-        &Compiler::runPhases, &Compiler::verifyKernels})
+  for (auto step : {&Compiler::checkGPU, &Compiler::checkFiles, &Compiler::read,
+                    &Compiler::selectEntries, &Compiler::runPhases,
+                    &Compiler::verifyKernels})
     if (ExitStatus status = (this->*step)(); status != Success)
       return status;
   return writeOutput();

@@ -36,7 +36,7 @@ bool attn::tool::asksForCompiler(int argc, char **argv) {
 
 namespace {
 /// Kinds of output that the interface has and this version has not.
-constexpr StringRef laterKinds[] = {"ptx", "cubin"};
+constexpr StringRef laterKinds[] = {"cubin"};
 
 struct OutputKind {
   StringRef name;
@@ -46,6 +46,7 @@ constexpr OutputKind kinds[] = {
     {"exe", Emit::Executable}, {"obj", Emit::Object}, {"lib", Emit::Library},
     {"python", Emit::Python},  {"lab", Emit::Lab},    {"asm", Emit::Assembly},
     {"llvm", Emit::LLVM},      {"mlir", Emit::MLIR},  {"header", Emit::Header},
+    {"ptx", Emit::PTX},
 };
 
 /// Made only for the compiler: as a pass driver, attn-opt has MLIR's options.
@@ -81,6 +82,7 @@ struct CommandLine {
                "python  a Python module and its shared library\n"
                "lab     a page for a browser that explains a call\n"
                "header  the C header alone\n"
+               "ptx     kernels of an NVIDIA GPU, with --target=sm_80\n"
                "asm, llvm, mlir  text, to the standard output")};
   cl::opt<std::string> file{"o", cl::value_desc("file"), cl::cat(output),
                             cl::desc("Output file, - for the standard output; "
@@ -88,7 +90,7 @@ struct CommandLine {
   cl::opt<std::string> target{
       "target", cl::value_desc("cpu"), cl::init("native"), cl::cat(output),
       cl::desc("native (default), x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
-               "processor of LLVM's")};
+               "processor of LLVM's; or sm_80, with --emit=ptx")};
   cl::opt<unsigned> codeGenLevel{
       "O",
       cl::Prefix,

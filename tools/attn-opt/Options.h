@@ -20,7 +20,8 @@ enum class Emit {
   Assembly,
   LLVM,
   MLIR,
-  Header
+  Header,
+  PTX
 };
 
 struct Options {

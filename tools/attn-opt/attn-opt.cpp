@@ -9,9 +9,10 @@
 
 using namespace attn::tool;
 
-/// The table of docs/Pipeline.md.
-static ExitStatus printPhases() {
-  for (const attn::Phase &phase : attn::phases())
+/// The tables of docs/Pipeline.md.
+static ExitStatus printPhases(const Options &options) {
+  bool ofGPU = llvm::StringRef(options.target).starts_with("sm_");
+  for (const attn::Phase &phase : attn::phases(ofGPU))
     llvm::outs() << "| `" << phase.name << "` | " << phase.sentence << " |\n";
   return Success;
 }
@@ -22,7 +23,7 @@ int main(int argc, char **argv) {
     ExitStatus status;
     std::optional<Options> options = parseOptions(argc, argv, status);
     if (options && options->listPhases)
-      status = printPhases();
+      status = printPhases(*options);
     else if (options)
       status = onLargeStack([&] { return compile(*options, argc, argv); });
     return finishOutput(status);

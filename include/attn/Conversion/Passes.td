@@ -49,6 +49,9 @@ def VectorizeLinalg : Pass<"attn-vectorize-linalg", "::mlir::func::FuncOp"> {
     Option<"lanes", "lanes", "int64_t", "8", "f32 values in a vector register">,
     Option<"maskedBits", "masked-bits", "unsigned", "0",
            "least bits of elements that are stored under a mask; 0: none">,
+    // Some microseconds of work, against the one that handing out takes.
+    Option<"itemElements", "item-elements", "int64_t", "8192",
+           "least elements of a parallel item">,
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
@@ -128,6 +131,25 @@ def ApproximateMath : Pass<"attn-approximate-math", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::vector::VectorDialect"];
+}
+
+def OutlineGPUKernels : Pass<"attn-outline-gpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "Kernels of parallel loops become kernels of a GPU";
+  let description = [{
+    `@NAME.kernel`, whose parallel loops do not depend on each other, becomes the
+    GPU kernel `@NAME` of pointers and sizes. Threads share the items.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def CheckGPUOps : Pass<"attn-check-gpu-ops", "::mlir::ModuleOp"> {
+  let summary = "Refuse what a GPU of NVIDIA's has no instruction for";
+  let description = [{
+    LLVM ends the process where it cannot select an instruction. Every op of a
+    kernel is one that it can.
+  }];
 }
 
 #endif

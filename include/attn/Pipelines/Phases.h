@@ -52,7 +52,12 @@ enum class PhaseId {
   Vectors,
   Parallel,
   Entry,
-  LLVM
+  LLVM,
+  GPURows,
+  GPUBuffers,
+  GPULoops,
+  GPUKernels,
+  GPULLVM
 };
 
 /// A state of the module that has a name, and the passes that lead to it from
@@ -69,10 +74,12 @@ struct Phase {
   /// Of the head of the pipeline, which is the same for all targets. An error
   /// of the passes can be the user's; behind the head it is our bug.
   bool isHead;
+  /// Behind the head: an error can be the user's as well.
+  bool mayRefuse = false;
 };
 
-/// All phases, in order: the head, then those of a CPU.
-llvm::ArrayRef<Phase> phases();
+/// All phases, in order: the head, then those of a CPU or of a GPU.
+llvm::ArrayRef<Phase> phases(bool gpu = false);
 /// The phase of this name, or null.
 const Phase *findPhase(llvm::StringRef name);
 

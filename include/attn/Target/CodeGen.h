@@ -35,6 +35,8 @@ struct Processor {
   bool laneProducts = false;
   /// Whether programs for it run on this machine, as far as its kind goes.
   bool isHost;
+  /// Whether its kernels are PTX.
+  bool isGPU = false;
 
   Processor();
   Processor(Processor &&);
@@ -49,7 +51,7 @@ std::string processorWith(const llvm::StringMap<bool> &features,
                           llvm::StringRef named);
 
 /// The processor that --target names: `native`, `aarch64`, or a processor of
-/// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`).
+/// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`); or the GPU `sm_80`.
 llvm::Expected<Processor> findProcessor(llvm::StringRef name);
 
 /// How much LLVM optimizes, 0 to 3; 3 unless told, and at least 1 for tiles of

@@ -30,9 +30,10 @@
 // always in the same order, whatever the number of threads. Sums of 16 bits are
 // kept in f32 and rounded once.
 //
-// Groups of rows are parallel items of at least `elementsPerItem` elements;
-// less, and what is in a parallel item already, runs where it stands. What has
-// no vector form goes number by number.
+// Groups of rows are parallel items of at least `item-elements` elements; less,
+// and what is in a parallel item already, runs where it stands. With one, as
+// for the threads of a GPU, every row is an item, or every element. What has no
+// vector form goes number by number.
 //
 // Before: kernels on buffers; fills and copies in parallel items are parts of
 // kernels and stay. After: no other linalg op and no memref.copy of strided
@@ -58,15 +59,14 @@ namespace attn {
 using namespace mlir;
 using namespace attn::cpu;
 
-/// Some microseconds of work, against the one that handing out an item takes.
-static constexpr int64_t elementsPerItem = 8192;
-
 namespace {
 /// Makes the loops of one group.
 class GroupEmitter {
 public:
-  GroupEmitter(OpBuilder &b, RowGroup &group, VectorUnit unit)
-      : b(b), group(group), unit(unit), loc(group.nests.back()->op.getLoc()) {}
+  GroupEmitter(OpBuilder &b, RowGroup &group, VectorUnit unit,
+               int64_t elementsPerItem)
+      : b(b), group(group), unit(unit), elementsPerItem(elementsPerItem),
+        loc(group.nests.back()->op.getLoc()) {}
 
   void emit();
 
@@ -89,6 +89,7 @@ private:
   OpBuilder &b;
   RowGroup &group;
   VectorUnit unit;
+  int64_t elementsPerItem;
   Location loc;
   SmallVector<Value> sizes; ///< of the loops of the group
   Value rows, rowElements;
@@ -123,7 +124,8 @@ bool GroupEmitter::isSequential() const {
     return true;
   std::optional<int64_t> count = getConstantIntValue(rows),
                          elements = getConstantIntValue(rowElements);
-  return count && elements && *count * *elements <= elementsPerItem;
+  return elementsPerItem > 1 && count && elements &&
+         *count * *elements <= elementsPerItem;
 }
 
 /// Whether parts of a row can be computed by themselves.
@@ -280,7 +282,7 @@ struct VectorizeLinalg : attn::impl::VectorizeLinalgBase<VectorizeLinalg> {
     VectorUnit unit{lanes, maskedBits};
     for (RowGroup &group : groups) {
       OpBuilder b(group.nests.back()->op);
-      GroupEmitter(b, group, unit).emit();
+      GroupEmitter(b, group, unit, itemElements).emit();
       eraseGroup(group);
     }
   }
