@@ -6,11 +6,14 @@
 // What of the function depends on the score has been kept when it was computed
 // (KeptScores). Indices and derivatives that do not are cheaper computed again.
 //
-// A sum costs what its index does along the lanes, which are queries:
-//   the same for all keys     a vector of sums, added up behind the keys
-//   the same for all queries  one number per key
-//   neighbours                a load and a store per vector
-//   anything                  lane by lane
+// A sum costs what its index does along the keys and along the lanes, which are
+// queries:
+//   the same for all pairs     a vector of sums, added up behind the keys
+//   the same for all keys      one per vector of queries
+//   the same for all queries   one number per key
+//   neighbours                 a load and a store per vector
+//   one per pair of the bias   squares of pairs, transposed
+//   anything                   lane by lane
 #include "GradKernels.h"
 #include "Score/ScoreFunction.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
@@ -68,22 +71,20 @@ public:
       : k(k), tile(tile), chain(chain), rows(rows), memory(k) {
     if (tile.function)
       function.emplace(k, *tile.function, tile.captures);
-    for (const ScoreSum &sum : chain.sums) {
-      perItem.push_back(sum.read && !indexDependsOn(sum, {Score, Query, Key}));
-      perKey.push_back(sum.read ? !indexDependsOn(sum, {Score, Query})
-                                : isRow(sum.into));
-    }
+    for (const ScoreSum &sum : chain.sums)
+      ways.push_back(wayOf(sum));
   }
 
   void emit();
 
 private:
-  static bool indexDependsOn(const ScoreSum &sum, ArrayRef<unsigned> on) {
-    return llvm::any_of(llvm::drop_begin(sum.read->getOperands()),
-                        [&](Value index) { return dependsOn(index, on); });
-  }
-  static bool isRow(Value matrix) {
-    return cast<MemRefType>(matrix.getType()).getDimSize(0) == 1;
+  /// For what pairs a sum has an element: for all, for those of a query, for
+  /// those of a key; the bias, for one; or for any.
+  enum class Way { All, Query, Key, Square, Any };
+  Way wayOf(const ScoreSum &sum) const;
+  /// How many vectors of sums the keys are added up in.
+  unsigned vectorsOf(Way way) const {
+    return way == Way::All ? 1 : way == Way::Query ? k.vectors : 0;
   }
   /// What is needed of the function for key `key` and vector v of the queries.
   void evaluate(Value key, int64_t v);
@@ -91,7 +92,14 @@ private:
   SmallVector<Lanes> placeOf(const ScoreSum &sum, Value key, Value query);
   /// 0 where the weight is, whatever `factor` holds.
   Value times(Value slope, Value factor, Value weight);
+  Value unscaled(Value slopes) {
+    return k.mulf(slopes, k.splat(1 / chain.scale));
+  }
   Values addKey(Value key, ValueRange items);
+  Values addKeys(ValueRange zeros);
+  /// All keys to the bias.
+  void addSquares(Value into);
+  void addSquare(Value into, Value key, Value query, Value mask);
 
   KernelBuilder &k;
   const TileOperands &tile;
@@ -99,7 +107,7 @@ private:
   const ChainRows &rows;
   LaneMemory memory;
   std::optional<cpu::ScoreFunction> function;
-  SmallVector<bool> perItem, perKey; // of each sum
+  SmallVector<Way> ways; // of each sum
   llvm::DenseMap<Value, Lanes> known;
 };
 } // namespace
@@ -152,6 +160,26 @@ Value Chain::times(Value slope, Value factor, Value weight) {
   return k.select(none, zero, product);
 }
 
+Chain::Way Chain::wayOf(const ScoreSum &sum) const {
+  if (!sum.read) {
+    auto type = cast<MemRefType>(sum.into.getType());
+    bool queries = type.getDimSize(0) != 1, keys = type.getDimSize(1) != 1;
+    if (queries && keys)
+      return k.lanes == 1 ? Way::Any : Way::Square;
+    return queries ? Way::Query : keys ? Way::Key : Way::All;
+  }
+  auto indexDependsOn = [&](ArrayRef<unsigned> arguments) {
+    return llvm::any_of(
+        llvm::drop_begin(sum.read->getOperands()),
+        [&](Value index) { return dependsOn(index, arguments); });
+  };
+  if (indexDependsOn(Score) || (indexDependsOn(Query) && indexDependsOn(Key)))
+    return Way::Any;
+  return indexDependsOn(Query) ? Way::Query
+         : indexDependsOn(Key) ? Way::Key
+                               : Way::All;
+}
+
 /// Returns the vectors of sums with those of a key.
 Values Chain::addKey(Value key, ValueRange items) {
   Values next(items.begin(), items.end()), ofKey(chain.sums.size());
@@ -162,20 +190,22 @@ Values Chain::addKey(Value key, ValueRange items) {
     Value row = k.add(rows.slopes, key);
     Value slope = k.load(rows.state, row, column);
     Value weight = k.load(rows.weightState, k.add(rows.weights, key), column);
-    Value ds = k.mulf(slope, k.splat(1 / chain.scale));
+    Value query = k.add(rows.firstQuery, v * k.lanes);
     unsigned item = 0;
     for (auto [i, sum] : llvm::enumerate(chain.sums)) {
-      Value x = times(ds, sum.derivative, weight);
-      Value query = k.add(rows.firstQuery, v * k.lanes);
-      if (perItem[i]) {
-        next[item] = add(next[item], x);
-        ++item;
-      } else if (perKey[i]) {
+      if (ways[i] == Way::Square)
+        continue;
+      Value x = times(slope, sum.derivative, weight);
+      if (unsigned vectors = vectorsOf(ways[i])) {
+        Value &of = next[item + v % vectors];
+        of = k.addf(of, x);
+        item += vectors;
+      } else if (ways[i] == Way::Key) {
         ofKey[i] = add(ofKey[i], x);
         if (v + 1 == k.vectors)
-          memory.add(ofKey[i], sum.into, placeOf(sum, key, query));
+          memory.add(unscaled(ofKey[i]), sum.into, placeOf(sum, key, query));
       } else {
-        memory.add(x, sum.into, placeOf(sum, key, query));
+        memory.add(unscaled(x), sum.into, placeOf(sum, key, query));
       }
     }
     if (chain.derivative)
@@ -184,23 +214,89 @@ Values Chain::addKey(Value key, ValueRange items) {
   return next;
 }
 
+/// Pairs of `lanes` keys and queries; of fewer keys where there is a mask.
+void Chain::addSquare(Value into, Value key, Value query, Value mask) {
+  Values lines;
+  for (int64_t i = 0; i < k.lanes; ++i) {
+    Value row = k.add(key, i);
+    if (mask) // of a key that is there
+      row = k.min(row, k.sub(rows.end, k.index(1)));
+    Value slope = k.load(rows.state, k.add(rows.slopes, row), query);
+    lines.push_back(unscaled(slope));
+  }
+  Value count = memref::DimOp::create(k.builder, k.loc, into, 0);
+  Value first = k.add(k.sub(rows.firstQuery, tile.queryBegin), query);
+  for (auto [i, line] : llvm::enumerate(k.transpose(lines))) {
+    Value row = k.add(first, i), x = line;
+    k.when(k.less(row, count), [&] {
+      Value old = k.loadRow(into, row, key, mask);
+      k.storeRow(k.addf(old, x), into, row, key, mask);
+    });
+  }
+}
+
+void Chain::addSquares(Value into) {
+  auto squares = [&](Value key, Value mask) {
+    k.loop(k.index(0), k.index(k.queryBlock), k.lanes,
+           [&](Value query) { addSquare(into, key, query, mask); });
+  };
+  Value count = k.sub(rows.end, rows.begin);
+  Value whole = k.add(rows.begin, k.mul(k.div(count, k.lanes), k.lanes));
+  k.loop(rows.begin, whole, k.lanes, [&](Value key) { squares(key, {}); });
+  k.when(k.less(whole, rows.end), [&] {
+    Value mask = vector::CreateMaskOp::create(
+        k.builder, k.loc, k.boolVectorType, k.sub(rows.end, whole));
+    squares(whole, mask);
+  });
+}
+
+/// Slices of a table that neighbouring keys add to overlap, and a load waits
+/// long for a store that it overlaps partly. So keys come `lanes` apart.
+Values Chain::addKeys(ValueRange zeros) {
+  auto add = [&](Value begin, int64_t step, ValueRange items) {
+    return k.loop(
+        begin, rows.end, step, items,
+        [&](Value key, ValueRange sums) { return addKey(key, sums); });
+  };
+  if (!llvm::is_contained(ways, Way::Any))
+    return add(rows.begin, 1, zeros);
+  Value first = k.min(k.index(k.lanes), k.sub(rows.end, rows.begin));
+  return k.loop(k.index(0), first, 1, zeros, [&](Value i, ValueRange items) {
+    return add(k.add(rows.begin, i), k.lanes, items);
+  });
+}
+
 void Chain::emit() {
-  Values zeros(llvm::count(perItem, true), k.splat(0.0));
-  Values items =
-      k.loop(rows.begin, rows.end, 1, zeros,
-             [&](Value key, ValueRange sums) { return addKey(key, sums); });
-  if (items.empty())
+  Values zeros;
+  for (auto [sum, way] : llvm::zip(chain.sums, ways)) {
+    zeros.append(vectorsOf(way), k.splat(0.0));
+    if (way == Way::Square) // before ds is multiplied
+      addSquares(sum.into);
+  }
+  bool onlySquares = !chain.derivative && llvm::all_of(ways, [](Way way) {
+    return way == Way::Square;
+  });
+  if (onlySquares)
     return;
-  unsigned item = 0;
-  for (auto [sum, isItem] : llvm::zip(chain.sums, perItem)) {
-    if (!isItem)
-      continue;
-    // Any query and key will do: no index depends on them.
-    SmallVector<Value> wanted(llvm::drop_begin(sum.read->getOperands()));
-    llvm::DenseMap<Value, Value> nothingKept;
-    SmallVector<Lanes> place =
-        function->evaluate(wanted, nothingKept, rows.firstQuery, tile.keyBegin);
-    memory.add(items[item++], sum.into, place);
+  Values items = addKeys(zeros);
+  ArrayRef<Value> left(items);
+  for (auto [sum, way] : llvm::zip(chain.sums, ways)) {
+    for (unsigned v = 0; v < vectorsOf(way); ++v) {
+      // Any key will do: no index depends on it.
+      Value query = k.add(rows.firstQuery, v * k.lanes);
+      known.clear();
+      if (sum.read) {
+        SmallVector<Value> wanted(llvm::drop_begin(sum.read->getOperands()));
+        llvm::DenseMap<Value, Value> nothingKept;
+        auto lanes =
+            function->evaluate(wanted, nothingKept, query, tile.keyBegin);
+        for (auto [value, of] : llvm::zip_equal(wanted, lanes))
+          known[value] = of;
+      }
+      memory.add(unscaled(left.front()), sum.into,
+                 placeOf(sum, k.index(0), query));
+      left = left.drop_front();
+    }
   }
 }
 
