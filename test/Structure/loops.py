@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Innermost loops of one function in assembly: python loops.py FUNCTION < file.s
+"""Innermost loops of one function in assembly: python loops.py FUNCTION [spills] < file.s
 
 Prints a line per loop that multiplies matrices, the largest first:
     fma=24 instructions=48 loads=40 stores=0 stack=0 calls=0 per-fma=2.00
@@ -11,6 +11,8 @@ multiplies matrices if it holds FMA (where the processor has none: pairs of a
 vector product and a vector sum) and neither a shift of bits nor a scalef, which
 are exp2's. `loads` counts every operand in memory that is read, broadcasts too;
 `stack` those that lie on the stack, which is where spilled registers go.
+With `spills` lines are shorter: `fma=24 spills=0`, moves of vectors between
+registers and the frame, whichever register holds it.
 """
 import re
 import sys
@@ -98,8 +100,20 @@ def count(loop):
                 stack=stack, calls=number(r"call|blr?\s"))
 
 
+def print_spills(lines):
+    frame = re.compile(r"-?\d*\(%rsp\)|-\d+\(%rbp\)" if "movq\t%rsp, %rbp" in lines else r"-?\d*\(%rsp\)")
+    spilled = lambda line: bool(frame.search(line) and re.search(r"%[xyz]mm", line))
+    found = [(count(loop).get("fma", 0), sum(map(spilled, loop))) for loop in innermost(lines)]
+    for number, moves in sorted(found, reverse=True):
+        print(f"fma={number} spills={moves}")
+
+
 if __name__ == "__main__":
-    found = [count(loop) for loop in innermost(body(sys.stdin.read(), sys.argv[1]))]
+    lines = body(sys.stdin.read(), sys.argv[1])
+    if sys.argv[2:] == ["spills"]:
+        print_spills(lines)
+        sys.exit()
+    found = [count(loop) for loop in innermost(lines)]
     for loop in sorted(found, key=lambda loop: -next(iter(loop.values()))):
         product, count = next(iter(loop.items()))
         if count:

@@ -131,6 +131,9 @@ static void weighPairs(const Step &step, Value p, Value begin, Value end) {
         }
         if (step.operands.strict) // lse may be NaN
           power = k.select(isEqual(scores[i], excluded), zero, power);
+        // Sums of all lanes have those behind the last query, too.
+        if (step.operands.strict && !step.operands.chain.sums.empty())
+          power = k.select(isEqual(lse, nobody), zero, power);
         Value slope = k.mulf(power, change);
         slope = k.select(isEqual(power, zero), zero, slope);
         k.store(power, step.queries, k.add(weights, at), column);
