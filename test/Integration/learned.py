@@ -41,9 +41,9 @@ def learning(text, names):
 
 
 def signature(text, function):
-    """Arguments and results of a function of the fused level."""
+    """Arguments and results of a function of the fused level; an unknown size is -1."""
     line = re.search(rf"func\.func @{function}\((.*)", text)[1].split(" attributes ")[0]
-    ports = [Port(name, tuple(map(int, dims.split("x")[:-1])), dims.split("x")[-1])
+    ports = [Port(name, tuple(-1 if d == "?" else int(d) for d in dims.split("x")[:-1]), dims.split("x")[-1])
              for dims, name in re.findall(r"tensor<([^>]*)> \{[^{}]*attn\.name = \"(\w+)\"", line)]
     arguments = line.split(") -> ")[0].count("attn.name = ")
     return ports[:arguments], ports[arguments:]
