@@ -479,5 +479,7 @@ ExitStatus Compiler::run() {
 }
 
 ExitStatus attn::tool::compile(const Options &options, int argc, char **argv) {
-  return Compiler(options, argc, argv).run();
+  // Its memory goes with the process, at once and not op by op.
+  static auto *compiler = new Compiler(options, argc, argv);
+  return compiler->run();
 }
