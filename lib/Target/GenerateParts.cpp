@@ -44,8 +44,18 @@ static constexpr size_t leastInstructions = 1000;
 static constexpr size_t mostFunctions = 16000;
 
 bool target::isWorthParts(const llvm::Module &module) {
-  return module.getTargetTriple().isOSBinFormatELF() && module.alias_empty() &&
-         module.ifunc_empty() && module.getComdatSymbolTable().empty() &&
+  const llvm::Triple &triple = module.getTargetTriple();
+  bool joins = triple.isOSBinFormatELF() && triple.isArch64Bit() &&
+               triple.isLittleEndian();
+  // What stands once in a module, or is no function and no plain data.
+  bool isPlain = module.alias_empty() && module.ifunc_empty() &&
+                 module.getComdatSymbolTable().empty() &&
+                 module.getModuleInlineAsm().empty() &&
+                 module.debug_compile_units().empty() &&
+                 llvm::none_of(module.globals(), [](const auto &variable) {
+                   return variable.hasAppendingLinkage();
+                 });
+  return joins && isPlain &&
          module.getInstructionCount() >= leastInstructions &&
          module.size() <= mostFunctions;
 }
