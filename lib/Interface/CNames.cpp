@@ -168,6 +168,7 @@ std::string attn::toPortName(StringRef text) {
 
 std::string attn::cName(StringRef entry, CName which) {
   static constexpr StringLiteral suffixes[] = {
-      "", "_workspace_size", "_strerror", "_info", "_flops", "_args"};
+      "",       "_workspace_size", "_strerror",    "_info",
+      "_flops", "_args",           "_load_weights"};
   return (entry + suffixes[static_cast<size_t>(which)]).str();
 }

@@ -39,44 +39,6 @@ using LLVM::ICmpPredicate;
 
 namespace {
 
-/// The memref that `type` says, over the tensor at `port` in `args`.
-Value makeMemRef(Emitter &e, Value args, const Port &port, Type type) {
-  int64_t rank = port.attr.getRank();
-  SmallVector<Type> fields{e.ptr, e.ptr, e.i64};
-  if (rank)
-    fields.append(2, LLVM::LLVMArrayType::get(e.i64, rank));
-  Value descriptor = LLVM::UndefOp::create(
-      e.b, LLVM::LLVMStructType::getLiteral(e.b.getContext(), fields));
-  auto insert = [&](Value value, ArrayRef<int64_t> position) {
-    descriptor = LLVM::InsertValueOp::create(e.b, descriptor, value, position);
-  };
-  Value data = e.load(e.ptr, args, ArgsLayout::data(port));
-  insert(data, 0);
-  insert(data, 1);
-  insert(e.constant(e.i64, 0), 2);
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    insert(e.load(e.i64, args, ArgsLayout::shape(port, dim)), {3, dim});
-    insert(e.load(e.i64, args, ArgsLayout::stride(port, dim)), {4, dim});
-  }
-  return UnrealizedConversionCastOp::create(e.b, type, descriptor).getResult(0);
-}
-
-Value makeBuffer(Emitter &e, Value data, Value bytes, Type type) {
-  auto array = LLVM::LLVMArrayType::get(e.i64, 1);
-  Value descriptor = LLVM::UndefOp::create(
-      e.b, LLVM::LLVMStructType::getLiteral(
-               e.b.getContext(), {e.ptr, e.ptr, e.i64, array, array}));
-  std::pair<Value, SmallVector<int64_t>> fields[] = {
-      {data, {0}},
-      {data, {1}},
-      {e.constant(e.i64, 0), {2}},
-      {bytes, {3, 0}},
-      {e.constant(e.i64, 1), {4, 0}}};
-  for (auto &[value, position] : fields)
-    descriptor = LLVM::InsertValueOp::create(e.b, descriptor, value, position);
-  return UnrealizedConversionCastOp::create(e.b, type, descriptor).getResult(0);
-}
-
 /// Emits the functions of one kernel.
 struct EntryOfKernel {
   Emitter e;
@@ -85,6 +47,7 @@ struct EntryOfKernel {
   ArrayRef<Port> ports;
   ArgsLayout layout;
   std::vector<Check> shapes, memory;
+  std::vector<std::string> weights; ///< what may be wrong with their file
   LLVM::LLVMFuncOp checkShapes;
 
   EntryOfKernel(ModuleOp module, const KernelSignature &signature,
@@ -95,11 +58,15 @@ struct EntryOfKernel {
         flops(signature.lookup(Part::Flops)),
         slices(signature.lookup(Part::Slices)), ports(ports),
         layout{static_cast<int64_t>(ports.size())}, shapes(shapeChecks(ports)),
-        memory(memoryChecks(ports)) {}
+        memory(memoryChecks(ports)), weights(weightsTexts(module)) {}
 
   int32_t firstMemoryStatus() const {
     return FirstOwn - static_cast<int32_t>(shapes.size());
   }
+  int32_t slicesStatus() const {
+    return firstMemoryStatus() - static_cast<int32_t>(memory.size());
+  }
+  int32_t firstWeightsStatus() const { return slicesStatus() - bool(slices); }
 
   /// Begins a function that takes the argument struct.
   Value begin(CName which, Type result) {
@@ -168,6 +135,7 @@ struct EntryOfKernel {
   void emitFlops();
   void emitStrerror(ArrayRef<std::string> texts);
   void emitInfo(LLVM::GlobalOp text);
+  void emitLoadWeights();
   std::vector<std::string> statusTexts() const;
   Value emitWorkspacePointer(Value args, Value bytes, Value &owned);
   void emitKernelCall(Value args, Value threads, Value space, Value bytes);
@@ -265,8 +233,11 @@ void EntryOfKernel::emitRun() {
         func::CallOp::create(e.b, slices, memRefs(args, slices)).getResult(0);
     Value isInside = LLVM::ZExtOp::create(e.b, e.i32, inside);
     e.returnIf(e.compare(ICmpPredicate::eq, isInside, 0),
-               e.constant(e.i32, firstMemoryStatus() -
-                                     static_cast<int32_t>(memory.size())));
+               e.constant(e.i32, slicesStatus()));
+  }
+  if (!weights.empty()) {
+    Value status = mapWeights(e, e.null(), firstWeightsStatus());
+    e.returnIf(e.compare(ICmpPredicate::ne, status, 0), status);
   }
   Value count = threads(args);
   auto [needed, bytes] = workspaceBytes(args, count);
@@ -308,6 +279,7 @@ std::vector<std::string> EntryOfKernel::statusTexts() const {
       texts.push_back(check.text);
   if (slices)
     texts.push_back("arguments: a slice lies outside of its tensor");
+  llvm::append_range(texts, weights);
   return texts;
 }
 
@@ -348,6 +320,15 @@ void EntryOfKernel::emitStrerror(ArrayRef<std::string> texts) {
 void EntryOfKernel::emitInfo(LLVM::GlobalOp text) {
   e.begin(e.declare(cName(name, CName::Info), e.ptr, {}));
   e.returnValue(e.address(text));
+}
+
+/// Maps the file of weights at a path of the caller's.
+void EntryOfKernel::emitLoadWeights() {
+  if (weights.empty())
+    return;
+  Value path =
+      e.begin(e.declare(cName(name, CName::LoadWeights), e.i32, e.ptr));
+  e.returnValue(mapWeights(e, path, firstWeightsStatus()));
 }
 
 /// The type of the first of the kernel's tensors whose strides the caller
@@ -401,6 +382,7 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
       infoText = entry.e.bytes(entry.name + ".info",
                                infoOfFunctions(getOperation(), info) + '\0');
     entry.emitInfo(infoText);
+    entry.emitLoadWeights();
     // Of a program's own kernel, which no C program calls, nothing is told.
     if (PictureAttr::of(kernel))
       return success();

@@ -93,6 +93,13 @@ public:
   mlir::Value address(mlir::LLVM::GlobalOp global);
 };
 
+/// The memref that `type` says, over the tensor at `port` in `args`.
+mlir::Value makeMemRef(Emitter &emitter, mlir::Value args, const Port &port,
+                       mlir::Type type);
+/// The same over `bytes` bytes at `data`.
+mlir::Value makeBuffer(Emitter &emitter, mlir::Value data, mlir::Value bytes,
+                       mlir::Type type);
+
 /// A rule for the arguments: its text for NAME_strerror, and the code that says
 /// whether it is broken.
 struct Check {
@@ -118,6 +125,12 @@ Check tilesCheck();
 /// `first` - 1, and so on.
 mlir::Value firstBroken(Emitter &emitter, llvm::ArrayRef<Check> checks,
                         int32_t first, mlir::Value args);
+
+/// What may be wrong with the module's file of weights; empty if it has none.
+std::vector<std::string> weightsTexts(mlir::ModuleOp module);
+/// Maps that file: 0, or the status of one of these texts, of which the first
+/// has the status `first`. A null `path` leaves the choice to the runtime.
+mlir::Value mapWeights(Emitter &emitter, mlir::Value path, int32_t first);
 
 /// The text of the specification in `info`; empty if there is none.
 std::string specificationIn(llvm::StringRef info);

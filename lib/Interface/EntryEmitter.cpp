@@ -94,3 +94,40 @@ LLVM::GlobalOp Emitter::bytes(StringRef name, StringRef data) {
 Value Emitter::address(LLVM::GlobalOp global) {
   return LLVM::AddressOfOp::create(b, global);
 }
+
+Value entry::makeMemRef(Emitter &e, Value args, const Port &port, Type type) {
+  int64_t rank = port.attr.getRank();
+  SmallVector<Type> fields{e.ptr, e.ptr, e.i64};
+  if (rank)
+    fields.append(2, LLVM::LLVMArrayType::get(e.i64, rank));
+  Value descriptor = LLVM::UndefOp::create(
+      e.b, LLVM::LLVMStructType::getLiteral(e.b.getContext(), fields));
+  auto insert = [&](Value value, ArrayRef<int64_t> position) {
+    descriptor = LLVM::InsertValueOp::create(e.b, descriptor, value, position);
+  };
+  Value data = e.load(e.ptr, args, ArgsLayout::data(port));
+  insert(data, 0);
+  insert(data, 1);
+  insert(e.constant(e.i64, 0), 2);
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    insert(e.load(e.i64, args, ArgsLayout::shape(port, dim)), {3, dim});
+    insert(e.load(e.i64, args, ArgsLayout::stride(port, dim)), {4, dim});
+  }
+  return UnrealizedConversionCastOp::create(e.b, type, descriptor).getResult(0);
+}
+
+Value entry::makeBuffer(Emitter &e, Value data, Value bytes, Type type) {
+  auto array = LLVM::LLVMArrayType::get(e.i64, 1);
+  Value descriptor = LLVM::UndefOp::create(
+      e.b, LLVM::LLVMStructType::getLiteral(
+               e.b.getContext(), {e.ptr, e.ptr, e.i64, array, array}));
+  std::pair<Value, SmallVector<int64_t>> fields[] = {
+      {data, {0}},
+      {data, {1}},
+      {e.constant(e.i64, 0), {2}},
+      {bytes, {3, 0}},
+      {e.constant(e.i64, 1), {4, 0}}};
+  for (auto &[value, position] : fields)
+    descriptor = LLVM::InsertValueOp::create(e.b, descriptor, value, position);
+  return UnrealizedConversionCastOp::create(e.b, type, descriptor).getResult(0);
+}

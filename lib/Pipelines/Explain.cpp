@@ -3,6 +3,7 @@
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
+#include "attn/Interface/WeightsFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -357,4 +358,13 @@ std::string attn::explainWorkspace(ModuleOp module) {
           "not 1 or one is negative\n";
   }
   return text;
+}
+
+std::string attn::explainWeights(ModuleOp module) {
+  WeightsFile file(module);
+  if (file.count() == 0)
+    return "";
+  return llvm::formatv("\n  weights: {0} tensors in '{1}', {2} bytes\n",
+                       file.count(), file.path(), file.bytes())
+      .str();
 }

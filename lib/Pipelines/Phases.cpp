@@ -167,9 +167,15 @@ static void addParallel(OpPassManager &pm, const PipelineOptions &) {
   addOnFunctions(pm, {"vector", false, addCleanup});
   pm.addPass(createLowerCopies());
   addLinalgLoops(pm);
+  pm.addPass(createShareConstants());
 }
 
 static void addEntry(OpPassManager &pm, const PipelineOptions &options) {
+  if (!options.weights.empty()) {
+    ExternalizeWeightsOptions weights;
+    weights.path = options.weights;
+    pm.addPass(createExternalizeWeights(weights));
+  }
   EmitEntryOptions entry;
   entry.emitMain = options.program;
   entry.info = options.info;

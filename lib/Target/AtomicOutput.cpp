@@ -104,13 +104,14 @@ AtomicOutput::AtomicOutput(AtomicOutput &&other)
 
 AtomicOutput::~AtomicOutput() { discard(temporary); }
 
-Error AtomicOutput::write(StringRef data) {
+Error AtomicOutput::write(llvm::ArrayRef<StringRef> parts) {
   StringRef file = isReplaced() ? temporary : destination;
   std::error_code error;
   llvm::raw_fd_ostream stream(file, error);
   if (error)
     return failure(error);
-  stream << data;
+  for (StringRef part : parts)
+    stream << part;
   if (file == "-")
     stream.flush();
   else

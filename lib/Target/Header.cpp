@@ -69,7 +69,8 @@ static void printStruct(raw_ostream &os, StringRef name,
 }
 
 static void printFunctions(raw_ostream &os, StringRef name,
-                           ArrayRef<PortAttr> ports, ArrayAttr statuses) {
+                           ArrayRef<PortAttr> ports, ArrayAttr statuses,
+                           bool hasWeights) {
   std::string args = "(const " + cName(name, CName::Args) + " *args);\n";
   os << "/* Computes the results. Returns 0, or one of these, and then no "
         "result has been\n * written:\n";
@@ -97,6 +98,12 @@ static void printFunctions(raw_ostream &os, StringRef name,
      << "/* Floating-point operations that arguments of these shapes need. "
         "*/\n"
      << "double " << cName(name, CName::Flops) << args;
+  if (hasWeights)
+    os << "/* Maps the weights' file at `path`, or where it is looked for "
+          "without one (null), as\n * the first call does. Returns 0, also "
+          "when they are there, or a status. */\n"
+       << "int32_t " << cName(name, CName::LoadWeights)
+       << "(const char *path);\n";
 }
 
 std::string attn::target::headerText(ModuleOp module, StringRef name) {
@@ -119,7 +126,8 @@ std::string attn::target::headerText(ModuleOp module, StringRef name) {
     StringRef function = SymbolTable::getSymbolName(&op).getValue();
     os << "\n";
     printStruct(os, function, ports);
-    printFunctions(os, function, ports, statuses);
+    bool hasWeights = module.lookupSymbol(cName(function, CName::LoadWeights));
+    printFunctions(os, function, ports, statuses, hasWeights);
   }
   os << "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
   return text;

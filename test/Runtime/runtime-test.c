@@ -91,6 +91,7 @@ int main(void) {
   }
   test_pool();
   test_tiles();
+  test_weights();
   test_workspace();
   test_peak();
   test_npy();

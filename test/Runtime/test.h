@@ -34,6 +34,7 @@ void remove_files(void);
 
 void test_pool(void);
 void test_tiles(void);
+void test_weights(void);
 void test_workspace(void);
 void test_npy(void);
 void test_print(void);

@@ -320,6 +320,8 @@ void Compiler::explain(const Phase &phase) {
                          {"functions", kernelsAsJson(*module, options.dims)}}));
     return;
   }
+  if (phase.id == PhaseId::Entry)
+    llvm::outs() << explainWeights(*module);
   if (phase.id != PhaseId::Scheduled && phase.id != PhaseId::Parallel)
     return;
   for (const std::string &remark : std::exchange(remarks, {}))
@@ -366,6 +368,7 @@ ExitStatus Compiler::runPhases() {
   pipeline.program =
       options.emit == Emit::Executable || options.emit == Emit::Lab;
   pipeline.picture = options.withLab;
+  pipeline.weights = options.weights;
   pipeline.lowers = lastPhase() > PhaseId::Fused;
   pipeline.info = info();
   bool started = options.compileFrom.empty();
@@ -404,9 +407,11 @@ ExitStatus Compiler::verifyKernels() {
     return Success;
   auto begin = std::chrono::steady_clock::now();
   llvm::SmallString<128> library;
-  llvm::FileRemover remove;
+  llvm::FileRemover remove, removeWeights;
   llvm::Error error = output().makeTemporary(
       *module, target::Linked::SharedLibrary, library, remove);
+  if (!error)
+    error = output().lendWeights(*module, removeWeights);
   if (!error)
     error = tool::verifyKernels(*specification, *module, library, options);
   timed("verify", begin);

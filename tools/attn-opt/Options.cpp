@@ -17,7 +17,7 @@ static constexpr StringRef compilerFlags[] = {
     "verify",     "time",           "list-phases",  "help",
     "h",          "version",        "tiles-of",     "generic-ops",
     "split-keys", "target-facts",   "print-target", "strict-import",
-    "with-lab",
+    "with-lab",   "weights",
 };
 
 bool attn::tool::asksForCompiler(int argc, char **argv) {
@@ -103,6 +103,11 @@ struct CommandLine {
       "with-lab", cl::cat(output),
       cl::desc("With --emit=exe: the program has --lab, which explains a call "
                "in a page for a browser; it compiles longer")};
+  cl::opt<std::string> weights{
+      "weights", cl::value_desc("file"), cl::cat(output),
+      cl::desc("Write constants of 4096 bytes and more to a file, which the "
+               "program or library maps; it looks for it as it is given here, "
+               "and beside itself")};
   cl::opt<std::string> tilesOf{
       "tiles-of", cl::value_desc("cpu"), cl::cat(look),
       cl::desc("Tile sizes of another processor than the target's")};
@@ -267,6 +272,20 @@ static bool readLab(const CommandLine &line, Options &options) {
   return true;
 }
 
+/// The file of weights is made together with what reads it.
+static bool readWeights(const CommandLine &line, Options &options) {
+  if (!line.weights.getNumOccurrences())
+    return true;
+  options.weights = line.weights;
+  if (options.weights == "-")
+    return complain("--weights expects a file, which is mapped, but got '-'");
+  std::optional<Emit> emit = options.emit;
+  if (emit == Emit::Executable || emit == Emit::Object ||
+      emit == Emit::Library || emit == Emit::Python)
+    return true;
+  return complain("--weights goes with --emit=exe, obj, lib or python");
+}
+
 static bool readOptions(const CommandLine &line, Options &options,
                         ExitStatus &status) {
   status = UsageError;
@@ -291,13 +310,15 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.listPhases = line.listPhases;
   std::vector<std::string> dims(line.dims.begin(), line.dims.end());
   if (!readEmit(line.emit, options, status) || !readDims(dims, options) ||
-      !readVerify(line, options) || !readLab(line, options))
+      !readVerify(line, options) || !readLab(line, options) ||
+      !readWeights(line, options))
     return false;
   if (!line.explain.empty() && !options.explainAsJson)
     return complain("--explain expects nothing or json, but got '" +
                     line.explain + "'");
   for (const cl::opt<std::string> *given :
-       {&line.file, &line.dumpPhasesTo, &line.entry, &line.input})
+       {&line.file, &line.dumpPhasesTo, &line.entry, &line.input,
+        &line.weights})
     if (given->getNumOccurrences() > 0 && given->empty())
       return complain((given->hasArgStr() ? "-" + given->ArgStr : "INPUT") +
                       " expects a name, but got ''");

@@ -28,6 +28,7 @@ struct Options {
   std::string input, output;
   std::optional<Emit> emit; ///< None: only what the other options ask for.
   std::string target, tilesOf, targetFacts, entry;
+  std::string weights; ///< A file for them; empty: they are in the object.
   bool genericOps = false, verifyEach = true;
   int64_t splitKeys = 4096;
   unsigned codeGenLevel = 3; ///< LLVM's, 0 to 3.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Output.h"
 #include "System.h"
+#include "attn/Interface/WeightsFile.h"
 #include "attn/Target/Header.h"
 #include "attn/Target/PythonModule.h"
 #include "llvm/IR/LLVMContext.h"
@@ -9,6 +10,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include <cstdlib>
 
 using namespace attn;
 using namespace attn::tool;
@@ -94,6 +96,8 @@ std::vector<std::string> Output::paths() const {
   paths.push_back(path());
   if (std::string second = secondPath(); !second.empty())
     paths.push_back(second);
+  if (!options.weights.empty())
+    paths.push_back(options.weights);
   return paths;
 }
 
@@ -192,6 +196,23 @@ Error Output::makeTemporary(mlir::ModuleOp module, target::Linked kind,
   return target::link(kind, objectFile, *runtime, file);
 }
 
+Error Output::lendWeights(mlir::ModuleOp module,
+                          llvm::FileRemover &remove) const {
+  llvm::SmallString<128> file;
+  WeightsFile weights(module);
+  if (weights.count() == 0)
+    return Error::success();
+  if (Error error = ::makeTemporary("weights", file, remove))
+    return error;
+  auto output = target::AtomicOutput::open(file);
+  if (!output)
+    return output.takeError();
+  if (Error error = output->write(weights.parts()))
+    return error;
+  setenv("ATTN_WEIGHTS", file.c_str(), /*replace=*/1);
+  return target::AtomicOutput::keep(&*output);
+}
+
 Error Output::generateObject(mlir::ModuleOp module,
                              llvm::SmallVectorImpl<char> &object) const {
   llvm::LLVMContext context;
@@ -207,6 +228,10 @@ Error Output::writeBinary(mlir::ModuleOp module) const {
   if (isPython && secondPath().empty())
     return llvm::createStringError(
         "--emit=python writes a module and a library: name a file with -o");
+  WeightsFile weights(module);
+  if (!options.weights.empty() && weights.count() == 0)
+    return llvm::createStringError(
+        "--weights: no constant that kernels read has 4096 bytes or more");
   // All outputs are opened first: an error must come before the work.
   std::vector<target::AtomicOutput> outputs;
   std::vector<std::string> paths = this->paths();
@@ -223,14 +248,19 @@ Error Output::writeBinary(mlir::ModuleOp module) const {
   if (Error error = options.emit == Emit::Object ? binary.write(object)
                                                  : link(object, binary))
     return error;
-  if (outputs.size() == 1)
-    return target::AtomicOutput::keep(&outputs[0]);
-  if (Error error = isPython ? outputs[0].write(target::pythonText(
-                                   module, path::filename(paths[1])))
-                             : outputs[1].write(target::headerText(
-                                   module, path::stem(paths[1]))))
-    return error;
-  return target::AtomicOutput::keep({&outputs[0], &outputs[1]});
+  if (!secondPath().empty())
+    if (Error error = isPython ? outputs[0].write(target::pythonText(
+                                     module, path::filename(paths[1])))
+                               : outputs[1].write(target::headerText(
+                                     module, path::stem(paths[1]))))
+      return error;
+  if (!options.weights.empty())
+    if (Error error = outputs.back().write(weights.parts()))
+      return error;
+  std::vector<target::AtomicOutput *> all;
+  for (target::AtomicOutput &output : outputs)
+    all.push_back(&output);
+  return target::AtomicOutput::keep(all);
 }
 
 Error Output::write(mlir::ModuleOp module) const {

@@ -31,6 +31,10 @@ struct Output {
   llvm::Error makeTemporary(mlir::ModuleOp module, target::Linked kind,
                             llvm::SmallString<128> &file,
                             llvm::FileRemover &remove) const;
+  /// The module's weights in a temporary file, which goes with `remove`, and
+  /// where kernels find it until the end of this process.
+  llvm::Error lendWeights(mlir::ModuleOp module,
+                          llvm::FileRemover &remove) const;
   /// An empty message: the reason has been reported.
   llvm::Error write(mlir::ModuleOp module) const;
 

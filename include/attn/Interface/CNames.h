@@ -25,9 +25,18 @@ std::string whyNotPortName(llvm::StringRef name);
 std::string toPortName(llvm::StringRef text);
 
 /// What C code sees of an entry: its functions, and their argument struct.
-enum class CName { Run, WorkspaceSize, Strerror, Info, Flops, Args };
-constexpr CName cNames[] = {CName::Run,  CName::WorkspaceSize, CName::Strerror,
-                            CName::Info, CName::Flops,         CName::Args};
+enum class CName {
+  Run,
+  WorkspaceSize,
+  Strerror,
+  Info,
+  Flops,
+  Args,
+  LoadWeights ///< where weights have a file
+};
+constexpr CName cNames[] = {
+    CName::Run,   CName::WorkspaceSize, CName::Strerror,   CName::Info,
+    CName::Flops, CName::Args,          CName::LoadWeights};
 /// "NAME", "NAME_workspace_size" and so on.
 std::string cName(llvm::StringRef entry, CName which);
 

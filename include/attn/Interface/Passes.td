@@ -51,13 +51,39 @@ def OutlineParallel : Pass<"attn-outline-parallel", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 
+def ShareConstants : Pass<"attn-share-constants", "::mlir::ModuleOp"> {
+  let summary = "Equal constants become one";
+  let description = [{
+    Constants with the same type and bytes, as those that functions rearranged
+    alike, are one global, and so stand in the object once.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def ExternalizeWeights : Pass<"attn-externalize-weights", "::mlir::ModuleOp"> {
+  let summary = "Large constants move to a file that the runtime maps";
+  let description = [{
+    Kernels read constants of at least `least` bytes at their place in a file of
+    the safetensors format. What it holds, the module keeps as
+    `attn.weights_file`; the compiler writes it. Without such constants there is
+    no file.
+  }];
+  let options = [
+    Option<"path", "path", "std::string", "",
+           "the file, as the runtime looks for it">,
+    Option<"least", "least", "int64_t", "4096",
+           "bytes of a constant that is worth a place in the file">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def EmitEntry : Pass<"attn-emit-entry", "::mlir::ModuleOp"> {
   let summary = "Give every kernel its C functions";
   let description = [{
     For each `@NAME.kernel` with the attribute `attn.ports` the functions that a
     C program calls: `NAME`, which checks every argument before it runs the
     kernel, `NAME_workspace_size`, `NAME_strerror`, `NAME_info` and
-    `NAME_flops`. Needs `@NAME.workspace` and `@NAME.flops` beside the kernel;
+    `NAME_flops`; for weights in a file also `NAME_load_weights`. Needs `@NAME.workspace` and `@NAME.flops` beside the kernel;
     all three become private to the object.
   }];
   let options = [

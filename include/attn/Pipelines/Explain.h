@@ -29,6 +29,10 @@ llvm::json::Value kernelsAsJson(mlir::ModuleOp module,
 /// Bytes of work space; `module` is in phase `parallel`.
 std::string explainWorkspace(mlir::ModuleOp module);
 
+/// What stands in a file of weights, if there is one; `module` is in phase
+/// `entry`.
+std::string explainWeights(mlir::ModuleOp module);
+
 } // namespace attn
 
 #endif

@@ -37,6 +37,9 @@ struct PipelineOptions {
   /// Whether phases behind the head follow: then a gradient that no kernel
   /// computes is an error.
   bool lowers = true;
+  /// The file of weights, as the runtime looks for it; empty: weights stay in
+  /// the object.
+  std::string weights;
   /// JSON text that NAME_info returns.
   std::string info;
 };

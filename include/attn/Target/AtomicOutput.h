@@ -4,6 +4,7 @@
 #define ATTN_TARGET_ATOMICOUTPUT_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
 
@@ -24,7 +25,11 @@ public:
   bool isReplaced() const { return !temporary.empty(); }
   /// Where a program that we call shall write if it is.
   llvm::StringRef path() const { return temporary; }
-  llvm::Error write(llvm::StringRef data);
+  llvm::Error write(llvm::StringRef data) {
+    return write(llvm::ArrayRef<llvm::StringRef>(data));
+  }
+  /// All parts, one behind the other.
+  llvm::Error write(llvm::ArrayRef<llvm::StringRef> parts);
   /// The outputs are complete: each takes its place, or, if one cannot, all
   /// places are as before.
   static llvm::Error keep(llvm::ArrayRef<AtomicOutput *> outputs);
