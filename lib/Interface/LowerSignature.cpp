@@ -13,8 +13,9 @@
 //            %out return
 //          }
 //
-// Every use of a tensor.empty, or of a slice of one, gets one of its own: CSE
-// has made one of several destinations, which would have to be copied apart.
+// Every use of a tensor.empty, or of a slice of one, gets one of its own, and
+// so does every sum that begins with the same tensor of one number: CSE has
+// made one of several destinations, which would have to be copied apart.
 //
 // A result with attn.in_place begins as a copy of the argument that it names,
 // unless the caller gives the memory of both as one, and stands for it:
@@ -35,6 +36,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -123,11 +125,22 @@ static void lowerResults(func::FuncOp func, OpBuilder &builder) {
   KernelSignature::make(func);
 }
 
+/// Whether all that have use for a filled tensor write it.
+static bool isDestination(linalg::FillOp fill) {
+  return fill.hasPureTensorSemantics() &&
+         llvm::all_of(fill.getResult(0).getUses(), [](OpOperand &use) {
+           auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+           return op && op.isDpsInit(&use);
+         });
+}
+
 /// Users come first, so that a slice's copies have uses to give their source.
 static void separateDestinations(func::FuncOp func) {
   SmallVector<Operation *> makers;
   func.walk([&](Operation *op) {
     bool isEmpty = isa<tensor::EmptyOp>(op);
+    if (auto fill = dyn_cast<linalg::FillOp>(op))
+      isEmpty = isDestination(fill);
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
       isEmpty = llvm::is_contained(makers, slice.getSource().getDefiningOp());
     if (isEmpty)
@@ -135,9 +148,14 @@ static void separateDestinations(func::FuncOp func) {
   });
   for (Operation *maker : llvm::reverse(makers)) {
     OpBuilder builder(maker);
-    auto uses = llvm::make_early_inc_range(maker->getUses());
-    for (OpOperand &use : llvm::drop_begin(uses))
+    for (OpOperand &use : llvm::make_early_inc_range(maker->getUses())) {
+      // Numbers are needed from here on.
+      if (isa<linalg::FillOp>(maker))
+        builder.setInsertionPoint(use.getOwner());
       use.set(builder.clone(*maker)->getResult(0));
+    }
+    if (maker->use_empty())
+      maker->erase();
   }
 }
 

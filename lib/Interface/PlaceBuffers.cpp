@@ -68,33 +68,45 @@ static bool isConditional(const Group &group) {
   });
 }
 
-/// Largest first, each at the lowest place that is free while it lives.
-static Arena pack(const Group &group) {
+/// The largest bytes that are needed at one time: of all buffers, and of two.
+static std::pair<int64_t, int64_t>
+mostAtOnce(ArrayRef<const SizedBuffer *> buffers) {
+  int64_t all = 0, two = 0;
+  for (const SizedBuffer *buffer : buffers) {
+    // What is most at once, is so when some buffer begins.
+    int64_t together = 0, largest = 0;
+    for (const SizedBuffer *other : buffers) {
+      bool atBegin =
+          other->life.meets({buffer->life.first, buffer->life.first});
+      together += atBegin ? other->bytes : 0;
+      if (other != buffer && atBegin)
+        largest = std::max(largest, other->bytes);
+    }
+    all = std::max(all, together);
+    two = std::max(two, buffer->bytes + largest);
+  }
+  return {all, two};
+}
+
+/// Each in the given order at the lowest place that is free while it lives.
+static Arena placeInOrder(const Group &group,
+                          ArrayRef<const SizedBuffer *> order) {
   Arena arena;
   arena.factors = group.factors;
   arena.unitBytes = 0;
-  for (const SizedBuffer *buffer : group.buffers)
+  for (const SizedBuffer *buffer : order)
     arena.unitBytes = std::gcd(arena.unitBytes, buffer->bytes);
   arena.unitBytes = std::max<int64_t>(arena.unitBytes, 1);
-  SmallVector<const SizedBuffer *> sorted(group.buffers);
-  llvm::sort(sorted, [](const SizedBuffer *a, const SizedBuffer *b) {
-    return a->bytes == b->bytes ? a < b : a->bytes > b->bytes;
-  });
   struct Taken {
     int64_t begin, end;
     Lifetime life;
   };
   SmallVector<Taken> taken; // by `begin`
-  for (const SizedBuffer *buffer : sorted) {
+  for (const SizedBuffer *buffer : order) {
     int64_t begin = 0, size = buffer->bytes / arena.unitBytes;
     for (const Taken &other : taken)
       if (other.life.meets(buffer->life) && other.begin < begin + size)
         begin = std::max(begin, other.end);
-    arena.unitsOfTwo = std::max(arena.unitsOfTwo, size);
-    for (const Taken &other : taken)
-      if (other.life.meets(buffer->life))
-        arena.unitsOfTwo =
-            std::max(arena.unitsOfTwo, size + other.end - other.begin);
     Taken place{begin, begin + size, buffer->life};
     taken.insert(llvm::upper_bound(taken, place,
                                    [](const Taken &a, const Taken &b) {
@@ -105,6 +117,39 @@ static Arena pack(const Group &group) {
     arena.places.push_back({buffer->alloc, begin});
   }
   return arena;
+}
+
+/// Orders that are tried: from the largest on, one that stands at the end comes
+/// to the front.
+static constexpr unsigned mostOrders = 64;
+
+/// The largest first; where that leaves holes, other orders.
+static Arena pack(const Group &group) {
+  auto [least, two] = mostAtOnce(group.buffers);
+  SmallVector<const SizedBuffer *> order(group.buffers);
+  llvm::sort(order, [](const SizedBuffer *a, const SizedBuffer *b) {
+    return a->bytes == b->bytes ? a < b : a->bytes > b->bytes;
+  });
+  Arena best = placeInOrder(group, order);
+  Arena last = best;
+  for (unsigned i = 1; i < mostOrders && best.unitBytes * best.units > least;
+       ++i) {
+    size_t highest = 0;
+    int64_t end = 0;
+    for (auto [number, place] : llvm::enumerate(last.places))
+      if (int64_t here = place.offset * last.unitBytes + order[number]->bytes;
+          here > end) {
+        end = here;
+        highest = number;
+      }
+    std::rotate(order.begin(), order.begin() + highest,
+                order.begin() + highest + 1);
+    last = placeInOrder(group, order);
+    if (last.units < best.units)
+      best = last;
+  }
+  best.unitsOfTwo = two / best.unitBytes;
+  return best;
 }
 
 static Group joined(const Group &a, const Group &b) {

@@ -109,7 +109,7 @@ struct ReadsTiles : BufferizableOpInterface::ExternalModel<ReadsTiles<Op>, Op> {
   }
 };
 
-/// finalize, weigh, project_tile and the like: overwrite their destinations.
+/// finalize, weigh and the like: overwrite their destinations.
 template <typename Op>
 struct WritesDestinations
     : DstBufferizableOpInterfaceExternalModel<WritesDestinations<Op>, Op> {
@@ -121,6 +121,38 @@ struct WritesDestinations
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     return onBuffers(op, rewriter, options, state);
+  }
+};
+
+/// project_tile: writes each element once where its weight comes in panels, so
+/// that the epilogue may read what it overwrites.
+struct WritesProducts
+    : DstBufferizableOpInterfaceExternalModel<WritesProducts, ProjectTileOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return !cast<ProjectTileOp>(op).isDpsInit(&operand);
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    return onBuffers(op, rewriter, options, state);
+  }
+  bool bufferizesToElementwiseAccess(Operation *op, const AnalysisState &,
+                                     ArrayRef<OpOperand *> operands) const {
+    auto tile = cast<ProjectTileOp>(op);
+    OperandRange captures = tile.getCaptures();
+    return cast<ShapedType>(tile.getWeight().getType()).getRank() == 3 &&
+           llvm::all_of(operands, [&](OpOperand *operand) {
+             bool isCapture =
+                 !captures.empty() &&
+                 operand->getOperandNumber() >=
+                     captures.getBeginOperandIndex() &&
+                 operand->getOperandNumber() <
+                     captures.getBeginOperandIndex() + captures.size();
+             return tile.isDpsInit(operand) ||
+                    (isCapture &&
+                     operand->get().getType() == tile.getOut().getType());
+           });
   }
 };
 
@@ -155,6 +187,6 @@ void attn::registerBufferizableOpInterfaces(DialectRegistry &registry) {
     CombineStateOp::attachInterface<WritesDestinations<CombineStateOp>>(
         *context);
     PackPanelsOp::attachInterface<WritesDestinations<PackPanelsOp>>(*context);
-    ProjectTileOp::attachInterface<WritesDestinations<ProjectTileOp>>(*context);
+    ProjectTileOp::attachInterface<WritesProducts>(*context);
   });
 }
