@@ -142,6 +142,8 @@ static Arena pack(const Group &group) {
         end = here;
         highest = number;
       }
+    if (highest == 0) // it is first already
+      break;
     std::rotate(order.begin(), order.begin() + highest,
                 order.begin() + highest + 1);
     last = placeInOrder(group, order);

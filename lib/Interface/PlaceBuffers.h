@@ -7,7 +7,8 @@
 // place that nothing else needs at the same time (as Y. Pisarchyk and J. Lee,
 // "Efficient Memory Management for Deep Neural Net Inference", 2020, call
 // greedy by size). Where more bytes are taken so than are needed at one time,
-// other orders are tried, in which the buffer at the end comes first. Arenas whose buffers never meet share their bytes too.
+// other orders are tried, in which the buffer at the end comes first. Arenas
+// whose buffers never meet share their bytes too.
 //
 // Factors that arith.select chooses, or 0, belong to buffers that are only
 // sometimes there. What they could share with is often their alternative, which

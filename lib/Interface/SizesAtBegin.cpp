@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SizesAtBegin.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Transforms.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn::cpu;
@@ -37,6 +39,46 @@ Value SizesAtBegin::bound(Value size) {
   if (failed(bound))
     return again(size, /*exact=*/false);
   return getValueOrCreateConstantIndexOp(rewriter, loc, *bound);
+}
+
+/// The factors of an expression, whose operands are `operands`; false where it
+/// is no product, or a number is beyond i64.
+static bool factor(AffineExpr product, unsigned dims, ValueRange operands,
+                   int64_t &known, SmallVectorImpl<Value> &factors) {
+  if (auto number = dyn_cast<AffineConstantExpr>(product))
+    return number.getValue() >= 0 &&
+           !llvm::MulOverflow(known, number.getValue(), known);
+  if (auto dim = dyn_cast<AffineDimExpr>(product))
+    return SizesAtBegin::factor(operands[dim.getPosition()], known, factors);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(product))
+    return SizesAtBegin::factor(operands[dims + symbol.getPosition()], known,
+                                factors);
+  auto two = dyn_cast<AffineBinaryOpExpr>(product);
+  return two && two.getKind() == AffineExprKind::Mul &&
+         ::factor(two.getLHS(), dims, operands, known, factors) &&
+         ::factor(two.getRHS(), dims, operands, known, factors);
+}
+
+bool SizesAtBegin::factor(Value size, int64_t &known,
+                          SmallVectorImpl<Value> &factors) {
+  if (std::optional<int64_t> number = getConstantIntValue(size))
+    return *number >= 0 && !llvm::MulOverflow(known, *number, known);
+  if (auto product = size.getDefiningOp<arith::MulIOp>())
+    return factor(product.getLhs(), known, factors) &&
+           factor(product.getRhs(), known, factors);
+  if (auto apply = size.getDefiningOp<affine::AffineApplyOp>()) {
+    AffineMap map = apply.getAffineMap();
+    int64_t number = known;
+    SmallVector<Value> parts;
+    if (::factor(map.getResult(0), map.getNumDims(), apply.getMapOperands(),
+                 number, parts)) {
+      known = number;
+      llvm::append_range(factors, parts);
+      return true;
+    }
+  }
+  factors.push_back(size);
+  return true;
 }
 
 /// The argument of the kernel that `memref` is, or a copy with rows side by

@@ -20,6 +20,11 @@ public:
   /// `size`, or a bound for it; null if there is none.
   mlir::Value bound(mlir::Value size);
 
+  /// Factors of a size: numbers go into `known`. Rows of all batch entries are
+  /// entries times rows. False where the number is beyond i64.
+  static bool factor(mlir::Value size, int64_t &known,
+                     llvm::SmallVectorImpl<mlir::Value> &factors);
+
 private:
   bool isKnownAtBegin(mlir::Value value);
   mlir::Value again(mlir::Value size, bool exact);

@@ -80,9 +80,13 @@ struct Inputs {
             !seen.insert(operand).second)
           continue;
         DenseElementsAttr constant;
+        TypedAttr number;
+        auto splat = operand.getDefiningOp<tensor::SplatOp>();
         if (matchPattern(operand, m_Constant(&constant)) && constant.isSplat())
           constants[operand] =
               cast<TypedAttr>(constant.getSplatValue<Attribute>());
+        else if (splat && matchPattern(splat.getInput(), m_Constant(&number)))
+          constants[operand] = number;
         else
           tensors.push_back(operand);
       }

@@ -70,7 +70,10 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createResolveSizes());
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
+  pm.addNestedPass<func::FuncOp>(createSinkReshapes());
   pm.addNestedPass<func::FuncOp>(createMergeProjections());
+  pm.addNestedPass<func::FuncOp>(createJoinRows());
+  pm.addNestedPass<func::FuncOp>(createSinkReshapes());
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addNestedPass<func::FuncOp>(createCheckTarget());
   if (options.lowers)

@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "Integration"))
+import sharing
 from kernels import effort
 
 ATTN_OPT = os.environ["ATTN_OPT"]
@@ -53,6 +54,7 @@ class Program:
                               capture_output=True, text=True, timeout=300)
         if done.returncode:
             raise Failure(f"attn-opt ends with {done.returncode}: {done.stderr.strip()}")
+        self.explained = done.stdout  # with the flag --explain
 
     def __call__(self, inputs, outputs):
         """Results by name; `inputs` holds the bytes of .npy files or arrays, in the order of the arguments."""
@@ -115,11 +117,19 @@ def check_fused(model):
         raise Failure("its attention is not fused")
 
 
+def check_sharing(explained):
+    """Raises Failure where tensors between loops take more than 1.5 times the largest two of one time."""
+    for buffers, together, two in sharing.shares(explained):
+        if together > 1.5 * two:
+            raise Failure(f"{buffers} buffers share {together} bytes, the largest two take {two}")
+
+
 def check_torch(archive, case, flags=("-O0",)):
     model = archive.members[f"{case['name']}/model.onnx"]
     check_fused(model)
     with tempfile.TemporaryDirectory() as folder:
-        program = Program(model, folder, flags)
+        program = Program(model, folder, (*flags, "--explain"))
+        check_sharing(program.explained)
         for one in case["sets"]:
             results = program([archive.members[path] for path in one["inputs"]], one["outputs"])
             for output, path in one["outputs"].items():

@@ -272,6 +272,27 @@ def MergeProjections : Pass<"attn-merge-projections"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def SinkReshapes : Pass<"attn-sink-reshapes"> {
+  let summary = "Arithmetic moves in front of a reshape of its product";
+  let description = [{
+    What is computed element by element from a reshaped `attn.project` is
+    computed in the product's shape, and reshaped then, so that it can be
+    computed with the product's sums.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def JoinRows : Pass<"attn-join-rows"> {
+  let summary = "Batch entries that share a weight are the rows of one product";
+  let description = [{
+    An `attn.project` of three dimensions by one matrix becomes one of two
+    between reshapes, where that takes no copy or entries have few rows.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def InsertConcats : Pass<"attn-insert-concats"> {
   let summary = "Parts of a tensor are written where the whole lies";
   let description = [{

@@ -156,6 +156,24 @@ struct WritesProducts
   }
 };
 
+/// merge_rows: writes each element behind all that it reads of that row.
+struct WritesMerged
+    : DstBufferizableOpInterfaceExternalModel<WritesMerged, MergeRowsOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return !cast<MergeRowsOp>(op).isDpsInit(&operand);
+  }
+  bool bufferizesToElementwiseAccess(Operation *, const AnalysisState &,
+                                     ArrayRef<OpOperand *>) const {
+    return true;
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    return onBuffers(op, rewriter, options, state);
+  }
+};
+
 /// grad_step: adds to its destinations.
 struct AddsToDestinations
     : DstBufferizableOpInterfaceExternalModel<AddsToDestinations, GradStepOp> {
@@ -180,7 +198,7 @@ void attn::registerBufferizableOpInterfaces(DialectRegistry &registry) {
     SaveStateOp::attachInterface<WritesDestinations<SaveStateOp>>(*context);
     CombineOp::attachInterface<WritesDestinations<CombineOp>>(*context);
     WeighOp::attachInterface<WritesDestinations<WeighOp>>(*context);
-    MergeRowsOp::attachInterface<WritesDestinations<MergeRowsOp>>(*context);
+    MergeRowsOp::attachInterface<WritesMerged>(*context);
     FinalizeRowsOp::attachInterface<WritesDestinations<FinalizeRowsOp>>(
         *context);
     ReturnStateOp::attachInterface<WritesDestinations<ReturnStateOp>>(*context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Elementwise ops, and products with an epilogue, compute in the memory of an
-// operand that nothing else reads.
+// Elementwise ops, products with an epilogue, and what merges states compute in
+// the memory of an operand that nothing else reads.
 //
 // Before:  %e = tensor.empty(%n) : tensor<?x64xf32>
 //          %y = linalg.generic ins(%gate, %up) outs(%e) { .. }
@@ -80,21 +80,19 @@ static void reuse(linalg::LinalgOp op) {
     }
 }
 
-// --- products ---
+// --- tiles ---
 
-/// The only product of a loop that has one result, which it inserts.
-static ProjectTileOp productOf(scf::ForallOp loop) {
-  if (loop.getNumResults() != 1)
-    return {};
-  Block &yields = *loop.getTerminator().getBody();
-  auto insert = llvm::hasSingleElement(yields)
-                    ? dyn_cast<tensor::ParallelInsertSliceOp>(yields.front())
-                    : tensor::ParallelInsertSliceOp();
-  auto tile = insert ? insert.getSource().getDefiningOp<ProjectTileOp>()
-                     : ProjectTileOp();
-  bool inPanels =
-      tile && cast<ShapedType>(tile.getWeight().getType()).getRank() == 3;
-  return inPanels ? tile : ProjectTileOp();
+/// The op that computes all results of a loop, each of which it inserts whole.
+template <typename Op> static Op tileOf(scf::ForallOp loop) {
+  Op tile;
+  for (Operation &yielded : *loop.getTerminator().getBody()) {
+    auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(yielded);
+    auto maker = insert ? insert.getSource().getDefiningOp<Op>() : Op();
+    if (!maker || (tile && tile != maker))
+      return {};
+    tile = maker;
+  }
+  return tile && tile->getNumResults() == loop.getNumResults() ? tile : Op();
 }
 
 static bool isSamePart(tensor::ExtractSliceOp a, tensor::ExtractSliceOp b) {
@@ -119,34 +117,72 @@ static bool isLastReader(tensor::ExtractSliceOp part, scf::ForallOp loop) {
   });
 }
 
-/// The product computes where a tensor lies that its epilogue reads.
-static void reuse(scf::ForallOp loop) {
-  ProjectTileOp tile = productOf(loop);
-  if (!tile || isPlaced(loop->getResult(0)) ||
-      !loop.getOutputs()[0].getDefiningOp<tensor::EmptyOp>())
+namespace {
+/// A tensor that a tile reads where it writes one of its results.
+struct Reuse {
+  tensor::ExtractSliceOp read, written;
+};
+} // namespace
+
+/// Whether result `i` of `loop`, which the tile writes to `out`, can lie where
+/// the tensor is of which it reads a part as `operand`.
+static std::optional<Reuse> findReuse(scf::ForallOp loop, unsigned i,
+                                      Value operand, Value out) {
+  auto read = operand.getDefiningOp<tensor::ExtractSliceOp>(),
+       written = out.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!read || !written || !read->hasOneUse() || !isSamePart(read, written) ||
+      written.getSource() != loop.getRegionIterArgs()[i] ||
+      read.getSource().getParentBlock() != loop->getBlock() ||
+      !isOwned(read.getSource(), loop->getResult(i).getType()) ||
+      isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+          read.getSource().getDefiningOp()) ||
+      isPlaced(loop->getResult(i)) ||
+      !loop.getOutputs()[i].getDefiningOp<tensor::EmptyOp>() ||
+      !isLastReader(read, loop))
+    return std::nullopt;
+  return Reuse{read, written};
+}
+
+static void apply(const Reuse &reuse, scf::ForallOp loop, unsigned i) {
+  tensor::ExtractSliceOp read = reuse.read, written = reuse.written;
+  loop.getOutputsMutable()[i].set(read.getSource());
+  read.replaceAllUsesWith(written.getOperation());
+  read.erase();
+}
+
+/// A product computes where a tensor lies that its epilogue reads.
+static void reuse(scf::ForallOp loop, ProjectTileOp tile) {
+  if (cast<ShapedType>(tile.getWeight().getType()).getRank() != 3)
     return;
-  auto out = tile.getOut().getDefiningOp<tensor::ExtractSliceOp>();
-  if (!out || out.getSource() != loop.getRegionIterArgs()[0])
-    return;
-  for (OpOperand &capture : tile.getCapturesMutable()) {
-    auto part = capture.get().getDefiningOp<tensor::ExtractSliceOp>();
-    if (!part || !part->hasOneUse() || !isSamePart(part, out) ||
-        part.getSource().getParentBlock() != loop->getBlock() ||
-        !isOwned(part.getSource(), loop->getResult(0).getType()) ||
-        !isLastReader(part, loop))
-      continue;
-    loop.getOutputsMutable()[0].set(part.getSource());
-    capture.set(out);
-    part->erase();
-    return;
+  for (Value capture : tile.getCaptures())
+    if (auto found = findReuse(loop, 0, capture, tile.getOut()))
+      return apply(*found, loop, 0);
+}
+
+/// Two states are merged where the first one lies.
+static void reuse(scf::ForallOp loop, MergeRowsOp tile) {
+  SmallVector<Reuse> all;
+  for (unsigned i = 0; i < tile->getNumResults(); ++i) {
+    auto found = findReuse(loop, i, tile->getOperand(i),
+                           tile.getDpsInitOperand(i)->get());
+    if (!found)
+      return;
+    all.push_back(*found);
   }
+  for (auto [i, one] : llvm::enumerate(all))
+    apply(one, loop, i);
 }
 
 namespace {
 struct ReuseOperands : attn::impl::ReuseOperandsBase<ReuseOperands> {
   void runOnOperation() override {
     getOperation()->walk([](linalg::LinalgOp op) { reuse(op); });
-    getOperation()->walk([](scf::ForallOp loop) { reuse(loop); });
+    getOperation()->walk([](scf::ForallOp loop) {
+      if (auto product = tileOf<ProjectTileOp>(loop))
+        reuse(loop, product);
+      else if (auto merge = tileOf<MergeRowsOp>(loop))
+        reuse(loop, merge);
+    });
   }
 };
 } // namespace

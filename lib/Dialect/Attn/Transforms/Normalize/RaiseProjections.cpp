@@ -20,7 +20,8 @@
 // result say which operand is the input (that with its rows) and which the
 // weight. A weight may be transposed, one for all or one per batch entry. A
 // linalg.transpose of the last two dimensions in front of a weight, that of a
-// projection too, is read through.
+// projection too, is read through, and so is a linalg.broadcast of one matrix
+// to all batch entries.
 //
 // What stays linalg gets a remark: products of integers, on buffers, transposed
 // or broadcast inputs, more than one batch dimension.
@@ -154,9 +155,19 @@ static Match match(linalg::LinalgOp op) {
           {}};
 }
 
-/// The weight in front of transposes of its matrices.
-static void readThroughTransposes(Value &weight, bool &transposed) {
-  while (auto op = weight.getDefiningOp<linalg::TransposeOp>()) {
+/// The weight in front of transposes of its matrices, and of what repeats one
+/// for all batch entries.
+static void readThroughViews(Value &weight, bool &transposed) {
+  while (true) {
+    auto broadcast = weight.getDefiningOp<linalg::BroadcastOp>();
+    if (broadcast && broadcast.getDimensions() == ArrayRef<int64_t>{0} &&
+        cast<ShapedType>(weight.getType()).getRank() == 3) {
+      weight = broadcast.getInput();
+      continue;
+    }
+    auto op = weight.getDefiningOp<linalg::TransposeOp>();
+    if (!op)
+      return;
     ArrayRef<int64_t> order = op.getPermutation();
     if (order != ArrayRef<int64_t>{1, 0} && order != ArrayRef<int64_t>{0, 2, 1})
       return;
@@ -174,7 +185,7 @@ static void raise(linalg::LinalgOp op, IRRewriter &rewriter) {
     return;
   }
   rewriter.setInsertionPoint(op);
-  readThroughTransposes(product.weight, product.transposed);
+  readThroughViews(product.weight, product.transposed);
   Value result = ProjectOp::create(
       rewriter, op.getLoc(), op->getResult(0).getType(), product.input,
       product.weight, product.transposed, product.start.bias,
@@ -205,7 +216,7 @@ struct RaiseProjections : attn::impl::RaiseProjectionsBase<RaiseProjections> {
     getOperation()->walk([&](ProjectOp op) {
       Value weight = op.getWeight();
       bool transposed = op.getTransposed();
-      readThroughTransposes(weight, transposed);
+      readThroughViews(weight, transposed);
       op.getWeightMutable().assign(weight);
       op.setTransposed(transposed);
     });
