@@ -86,6 +86,9 @@ static void issueCopy(Warp &warp, unsigned lane, const CopyForm &form) {
     if (!block.device.memory.locate(copy.source, copy.sourceBytes, Access::Read,
                                     error))
       return block.fail(warp, lane, "reads " + error);
+    if (!block.noteGlobal(warp, lane, copy.source, copy.sourceBytes,
+                          Access::Read))
+      return;
   }
   std::string race =
       block.shared.beginCopy(block.shared.indexOf(copy.destination, copy.bytes),

@@ -137,11 +137,27 @@ Bytes Block::access(Warp &warp, unsigned lane, Space space, uint64_t address,
     return {};
   std::string error;
   Bytes place = device.memory.locate(address, bytes, kind, error);
-  if (!place)
+  if (!place) {
     fail(warp, lane,
          (kind == Access::Read ? "reads at 0x" : "writes at 0x") +
              Twine(utohexstr(address, true)) + ": " + error);
-  return place;
+    return {};
+  }
+  return noteGlobal(warp, lane, address, bytes, kind) ? place : Bytes();
+}
+
+bool Block::noteGlobal(Warp &warp, unsigned lane, uint64_t address,
+                       unsigned bytes, Access kind) {
+  if (!device.memory.find(address)->writable)
+    return true; // nobody writes there
+  std::string race = device.races.note(address, bytes, kind, shared,
+                                       {warp.index, lane}, current->line);
+  if (race.empty())
+    return true;
+  fail(warp, lane,
+       (kind == Access::Read ? "reads" : "writes") + Twine(" bytes of ") +
+           race);
+  return false;
 }
 
 void Block::arrive(Warp &warp, unsigned number, unsigned expected, bool waits) {
@@ -210,12 +226,18 @@ void Block::run() {
       reportDeadlock();
 }
 
+void Device::runBlock(std::array<uint32_t, 3> index) {
+  races.beginBlock(index[0] +
+                   launch.grid[0] * (index[1] + launch.grid[1] * index[2]));
+  Block(*this, index).run();
+}
+
 bool Device::run() {
   auto &size = launch.grid;
   for (uint32_t z = 0; z < size[2]; ++z)
     for (uint32_t y = 0; y < size[1]; ++y)
       for (uint32_t x = 0; x < size[0] && fault.empty(); ++x)
-        Block(*this, {x, y, z}).run();
+        runBlock({x, y, z});
   return fault.empty();
 }
 

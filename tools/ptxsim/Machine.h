@@ -6,6 +6,7 @@
 #define ATTN_TOOLS_PTXSIM_MACHINE_H
 
 #include "Async.h"
+#include "GlobalRaces.h"
 #include "Memory.h"
 #include "Program.h"
 #include "Report.h"
@@ -83,6 +84,7 @@ struct Device {
   const Entry &entry;
   Launch launch;
   GlobalMemory memory;
+  GlobalRaces races;
   std::vector<uint8_t> parameters;
   Report report;
   std::mt19937_64 random;
@@ -91,6 +93,7 @@ struct Device {
 
   /// Runs all blocks; false if there is a fault.
   bool run();
+  void runBlock(std::array<uint32_t, 3> index);
 };
 
 class Block {
@@ -111,6 +114,10 @@ public:
   /// The same, and that the access is ordered after those that it meets.
   Bytes access(Warp &warp, unsigned lane, Space space, uint64_t address,
                unsigned bytes, Access kind);
+
+  /// The same of global memory alone; false after a fault.
+  bool noteGlobal(Warp &warp, unsigned lane, uint64_t address, unsigned bytes,
+                  Access kind);
 
   void arrive(Warp &warp, unsigned barrier, unsigned threads, bool waits);
   std::array<uint32_t, 3> coordinates(unsigned thread) const;

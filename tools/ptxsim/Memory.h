@@ -71,6 +71,11 @@ public:
   std::vector<uint32_t> release(unsigned warp);
   void acquire(unsigned warp, llvm::ArrayRef<uint32_t> released);
 
+  /// Whether this thread has seen what another one did in its `epoch`.
+  bool ordered(unsigned warp, unsigned lane, uint32_t epoch,
+               Thread thread) const;
+  uint32_t epochOf(unsigned warp) const { return clocks[warp][warp]; }
+
 private:
   struct Write {
     uint32_t epoch = 0, line = 0; // epoch 0: there was none
@@ -81,8 +86,6 @@ private:
     uint32_t epoch = 0, line = 0;
     uint8_t lane = 0;
   };
-  bool ordered(unsigned warp, unsigned lane, uint32_t epoch,
-               Thread thread) const;
   std::string checkReads(int64_t index, Thread thread) const;
   std::string checkWrite(int64_t index, Access kind, Thread thread) const;
 

@@ -95,6 +95,8 @@ bool Parser::parseRegisters() {
     bool many = accept("<");
     if (many && (!parseNumber(count) || !expect(">")))
       return false;
+    if (entry->registers.size() + count > 1'000'000)
+      return fail("more than a million registers");
     for (uint64_t i = 0; i < (many ? count : 1); ++i) {
       std::string whole = many ? name + utostr(i) : name;
       int index = entry->registers.size();

@@ -168,6 +168,8 @@ bool Parser::parseVariable(Space space) {
     if (!expect("]"))
       return false;
   }
+  if (align == 0 || align > (1 << 20) || count > windowBytes / 64)
+    return fail("'" + variable.name + "' is too large for any memory");
   uint64_t &used = space == Space::Shared
                        ? entry ? entry->sharedBytes : sharedBytes
                    : space == Space::Local  ? entry->localBytes
@@ -253,6 +255,8 @@ bool Parser::parseParameter(Entry &entry) {
   parameter.name = next().text.str();
   if (accept("[") && (!parseNumber(count) || !expect("]")))
     return false;
+  if (align == 0 || align > 4096 || count > 32768)
+    return fail("a kernel's parameters have at most 32764 bytes");
   parameter.bytes = count * type->bytes();
   parameter.offset =
       alignTo(entry.parameterBytes, std::max<uint64_t>(align, type->bytes()));

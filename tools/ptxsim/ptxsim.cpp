@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ptxsim: runs a kernel of PTX without a GPU, and says what a GPU would not:
-// races in shared memory, reads of what was never written, accesses out of
+// races, reads of what was never written, accesses out of
 // bounds, barriers that not all threads reach, bank conflicts.
 //   ptxsim kernel.ptx --grid=4,2 --block=128 q.npy out=o.npy:f16:2x8 i32:64
 // Arguments.h says how arguments are written. It knows what sm_80 has; of
@@ -99,6 +99,10 @@ static Expected<Launch> describeLaunch(const Entry &entry) {
     return createStringError("a block has at most 232448 bytes of shared "
                              "memory, not " +
                              Twine(entry.sharedBytes + launch.sharedBytes));
+  if (entry.localBytes > 512 * 1024)
+    return createStringError("a thread has at most 524288 bytes of local "
+                             "memory, not " +
+                             Twine(entry.localBytes));
   launch.order = order;
   launch.seed = seed;
   launch.limit = limit;
@@ -142,7 +146,7 @@ static Error runKernel() {
   auto launch = describeLaunch(**entry);
   if (!launch)
     return asError(launch.takeError());
-  Device device{*module, **entry, *launch, {}, {}, {}, {}, {}, 0};
+  Device device{*module, **entry, *launch, {}, {}, {}, {}, {}, {}, 0};
   device.random.seed(launch->seed);
   placeVariables(*module, device.memory);
   Arguments arguments;
