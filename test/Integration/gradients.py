@@ -264,7 +264,8 @@ KERNELS = {
     "reads_f64": attention(2, 4, 2, 133, 150, 20, 12, READS, more=READ).replace("f32", "f64"),
     "matrix": attention(2, 4, 2, 133, 150, 8, 8, "where causal(bottom_right)", bias="4x133x150", learned=LEARNED),
     "bias_of_parts": attention(2, 2, 1, 40, 3100, 8, 4, "where causal(bottom_right)", bias="2x1x1x3100", learned=LEARNED),
-    "column": attention(1, 2, 1, 70, 40, 8, 8, "where causal(bottom_right) and window(left = 20, bottom_right)", bias="70x1", learned=LEARNED),
+    "column": attention(1, 2, 1, 70, 40, 8, 8, "where causal(bottom_right) and window(left = 20, bottom_right)", bias="70x1", learned=LEARNED,
+                        attributes=SIGMOID),  # by softmax it is 0
     "sigmoid": attention(1, 2, 1, 70, 40, 12, 8, "where causal(bottom_right)", bias="2x70x40", learned=LEARNED, attributes=SIGMOID),
     "documents": attention(1, 4, 2, 300, 300, 8, 8, DISTANCE + "where document(cumulative %starts : tensor<5xi32>, %starts : tensor<5xi32>) and causal(top_left)",
                            more=f", %table: tensor<9xf32>{LEARNED}, %starts: tensor<5xi32>"),
