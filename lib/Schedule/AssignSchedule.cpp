@@ -69,10 +69,10 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
 
   CPUScheduleAttr prefillSchedule(const PrefillSizes &sizes, int64_t lanes,
                                   int64_t queryTile, int64_t keyTile,
-                                  Products products) {
+                                  Products products, int64_t prefetch = 2) {
     return CPUScheduleAttr::get(&getContext(), lanes, sizes.rows, sizes.vectors,
-                                queryTile, keyTile, sizes.unroll,
-                                /*prefetch=*/2, Kind::Prefill, /*split_keys=*/0,
+                                queryTile, keyTile, sizes.unroll, prefetch,
+                                Kind::Prefill, /*split_keys=*/0,
                                 /*split_queries=*/0, products, usualBlock,
                                 /*interleave=*/1);
   }
@@ -276,9 +276,14 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     int64_t wide = op.getType().getElementType().isF64() ? 2 : 1;
     int64_t lanes =
         products == Products::Amx ? tileLanes : target.getLanes() / wide;
+    // Processors with tiles start two multiply-adds of 512 bits per cycle: rows
+    // of a panel come as fast as a level-2 cache gives them, and what is
+    // fetched from behind it in between must be little at a time.
+    bool isEven = target.getAmx() && products == Products::Fma;
     return prefillSchedule(
         {sizes.rows, sizes.vectors, sizes.unroll, 0}, lanes, sizes.tileRows,
-        sizes.depth / wide / sizes.rows * sizes.rows, products);
+        sizes.depth / wide / sizes.rows * sizes.rows, products,
+        /*prefetch=*/isEven ? 1 : 2);
   }
 
   void runOnOperation() override {

@@ -18,6 +18,10 @@
 // TILES-LABEL: @bf16
 // TILES: attn.project {{.*}}schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 512, unroll = 1, prefetch = 2, products = amx>
 // TILES: attn.project {{.*}}schedule<{{.*}}key_tile = 1024, unroll = 4, prefetch = 2>
+// Where there are tiles, FMA fetch the next panel of f32 evenly.
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,products=amx,amx=true --attn-assign-schedule | FileCheck %s --check-prefix=EVEN
+// EVEN: attn.project {{.*}}key_tile = 512, unroll = 1, prefetch = 2, products = amx>
+// EVEN: attn.project {{.*}}schedule<{{.*}}key_tile = 1024, unroll = 4, prefetch = 1>
 func.func @f(%x: tensor<2x4xf32>, %w: tensor<4x6xf32>, %b: tensor<6xf32>) -> tensor<2x6xf32> {
   %y = attn.project %x, %w, %b : (tensor<2x4xf32>, tensor<4x6xf32>, tensor<6xf32>) -> tensor<2x6xf32>
   return %y : tensor<2x6xf32>

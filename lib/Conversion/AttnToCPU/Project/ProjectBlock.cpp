@@ -5,6 +5,7 @@
 #include "PackPanels.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
+#include <memory>
 
 using namespace mlir;
 using namespace attn;
@@ -184,6 +185,26 @@ void BlockBuilder::multiply(const SumBlock &block, Value matrix,
         return loadSource(block.source, d, v);
       });
   finish(block, acc);
+}
+
+/// Turns for one line of the next panel.
+static constexpr int64_t turnsPerLine = 4;
+
+std::function<void(Value)> cpu::fetchEvenly(KernelBuilder &k,
+                                            const SumBlock &block, Source next,
+                                            Value number) {
+  Value first = arith::MulIOp::create(k.builder, k.loc, number,
+                                      k.div(block.steps, turnsPerLine));
+  auto turns = std::make_shared<int64_t>(0);
+  return [=, &k](Value turn) {
+    if ((*turns)++ % turnsPerLine != 0)
+      return;
+    Value line = k.add(first, k.div(turn, turnsPerLine));
+    memref::PrefetchOp::create(k.builder, k.loc, next.matrix,
+                               ValueRange{next.row, k.mul(line, k.lanes)},
+                               /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
+  };
 }
 
 // --- tiles ---

@@ -71,6 +71,12 @@ private:
   void finish(const SumBlock &block, const RegisterTile &acc);
 };
 
+/// What block `number` of a panel fetches of the next one: the lines behind
+/// those of the blocks before, one in several turns. All of a row in each turn
+/// would fill the queue that this panel's rows need, too.
+std::function<void(Value)> fetchEvenly(KernelBuilder &k, const SumBlock &block,
+                                       Source next, Value number);
+
 } // namespace attn::cpu
 
 #endif

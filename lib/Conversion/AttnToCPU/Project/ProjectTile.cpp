@@ -8,7 +8,8 @@
 //            distance in memory, and are f32.
 //   panel    `depth` rows of a panel of columns, which lie one behind the
 //   other.
-//            The next panel is prefetched.
+//            The next panel is prefetched, all of a row in each turn, or line
+//            by line, evenly, over all blocks of a tile of many rows.
 //   block    A few rows of the input. Their sums stay in registers. Between two
 //            steps they wait in the scratch.
 // The last rows are blocks of half as many rows, a quarter, and so on, and the
@@ -49,6 +50,11 @@ static constexpr int64_t fewSteps = 8, manySteps = 64;
 /// Rows of a panel that few rows of the input fetch in advance.
 static constexpr int64_t aheadInPanel = 32;
 
+/// What the schedule says where the next panel is fetched evenly.
+static constexpr int64_t evenPrefetch = 1;
+/// Rows of a tile whose blocks have turns for most lines of the next panel.
+static constexpr int64_t rowsForAllLines = 72;
+
 /// Rows of the next panel that a product of tiles fetches: all of them take as
 /// many blocks as a tile of rows has.
 static constexpr int64_t aheadOfTiles = 2;
@@ -69,6 +75,7 @@ private:
   // Many rows.
   Source panelAt(Value number, Value row);
   void blocks(SumBlock part, Value first);
+  void blocksOfPanel(SumBlock part, Source next);
   void tileBlocks(SumBlock part);
   Value sumsOf(Value number);
   Value inputsFrom(Value row, int64_t count);
@@ -98,6 +105,8 @@ private:
   Value inputs, packed;
   BlockBuilder block;
   Value rows, width, depth;
+  /// The panel that blocks fetch evenly; none: as their part says.
+  std::optional<Source> spread;
 };
 } // namespace
 
@@ -190,6 +199,23 @@ void Projection::tileBlocks(SumBlock part) {
   });
 }
 
+/// All rows of one panel, while the next one is fetched.
+void Projection::blocksOfPanel(SumBlock part, Source next) {
+  part.ahead = [=](Value turn) {
+    prefetch({next.matrix, k.add(next.row, turn), next.column});
+  };
+  bool isF32 = cast<MemRefType>(next.matrix.getType()).getElementType().isF32();
+  if (!isF32 || k.schedule.getPrefetch() != evenPrefetch)
+    return blocks(part, k.index(0));
+  k.choose(
+      k.less(rows, k.index(rowsForAllLines)), [&] { blocks(part, k.index(0)); },
+      [&] {
+        spread = next;
+        blocks(part, k.index(0));
+        spread.reset();
+      });
+}
+
 /// All rows of one panel. Column `first` of the copied inputs is what the first
 /// row of the panel is multiplied by.
 void Projection::blocks(SumBlock part, Value first) {
@@ -203,6 +229,8 @@ void Projection::blocks(SumBlock part, Value first) {
       part.outRows.clear();
       if (inPanels() && size < k.rows)
         part.ahead = rowsBehind(part);
+      else if (spread)
+        part.ahead = fetchEvenly(k, part, *spread, k.div(i, k.rows));
       if (firstSums)
         part.sums = k.add(firstSums, i);
       Value view = inputsFrom(i, size);
@@ -234,18 +262,18 @@ void Projection::panelsOf(Value begin, Value count, Value first, Value end,
     Value number = k.div(column, sizes.panel);
     SumBlock part{0,  vectors,        {},     column, begin, count,
                   {}, source(number), masked, {}};
-    if (inPanels()) {
-      Value last = k.div(k.add(width, -1), sizes.panel);
-      Source next = source(k.min(k.add(number, 1), last));
-      part.ahead = [=](Value turn) {
-        prefetch({next.matrix, k.add(next.row, turn), next.column});
-      };
-    }
     if (sizes.sums)
       part.sums = sumsOf(number);
-    if (k.schedule.usesAmx())
-      return tileBlocks(part);
-    blocks(part, k.index(0));
+    if (!inPanels())
+      return k.schedule.usesAmx() ? tileBlocks(part) : blocks(part, k.index(0));
+    Value last = k.div(k.add(width, -1), sizes.panel);
+    Source next = source(k.min(k.add(number, 1), last));
+    if (!k.schedule.usesAmx())
+      return blocksOfPanel(part, next);
+    part.ahead = [=](Value turn) {
+      prefetch({next.matrix, k.add(next.row, turn), next.column});
+    };
+    tileBlocks(part);
   };
   Value whole =
       k.add(first, k.mul(k.div(k.sub(end, first), sizes.panel), sizes.panel));
