@@ -127,12 +127,18 @@ ExitStatus Compiler::checkGPU() {
           return phase.name == name;
         }))
       return fail("'" + name + "' is no phase of --target=" + options.target);
+  bool assembles = options.emit == Emit::Cubin;
+  bool isText = options.emit == Emit::LLVM || options.emit == Emit::MLIR;
+  bool isCode = options.emit == Emit::PTX || assembles;
+  if (!options.ptxas.empty() && !assembles)
+    return fail("--ptxas goes with --emit=cubin");
+  if (!processor.isGPU && isCode)
+    return fail((assembles ? "--emit=cubin" : "--emit=ptx") +
+                Twine(" goes with ") + gpu);
   if (!processor.isGPU)
-    return options.emit == Emit::PTX ? fail("--emit=ptx goes with " + gpu)
-                                     : Success;
-  if (options.emit && *options.emit != Emit::PTX &&
-      *options.emit != Emit::LLVM && *options.emit != Emit::MLIR)
-    return fail(gpu + " goes with --emit=ptx, llvm or mlir");
+    return Success;
+  if (options.emit && !isCode && !isText)
+    return fail(gpu + " goes with --emit=ptx, cubin, llvm or mlir");
   if (options.explain || options.verify)
     return fail((options.explain ? "--explain" : "--verify") +
                 Twine(" is not built for ") + gpu);

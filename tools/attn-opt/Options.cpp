@@ -35,18 +35,15 @@ bool attn::tool::asksForCompiler(int argc, char **argv) {
 }
 
 namespace {
-/// Kinds of output that the interface has and this version has not.
-constexpr StringRef laterKinds[] = {"cubin"};
-
 struct OutputKind {
   StringRef name;
   Emit emit;
 };
 constexpr OutputKind kinds[] = {
-    {"exe", Emit::Executable}, {"obj", Emit::Object}, {"lib", Emit::Library},
-    {"python", Emit::Python},  {"lab", Emit::Lab},    {"asm", Emit::Assembly},
-    {"llvm", Emit::LLVM},      {"mlir", Emit::MLIR},  {"header", Emit::Header},
-    {"ptx", Emit::PTX},
+    {"exe", Emit::Executable}, {"obj", Emit::Object},  {"lib", Emit::Library},
+    {"python", Emit::Python},  {"lab", Emit::Lab},     {"asm", Emit::Assembly},
+    {"llvm", Emit::LLVM},      {"mlir", Emit::MLIR},   {"header", Emit::Header},
+    {"ptx", Emit::PTX},        {"cubin", Emit::Cubin},
 };
 
 /// Made only for the compiler: as a pass driver, attn-opt has MLIR's options.
@@ -83,6 +80,7 @@ struct CommandLine {
                "lab     a page for a browser that explains a call\n"
                "header  the C header alone\n"
                "ptx     kernels of an NVIDIA GPU, with --target=sm_80\n"
+               "cubin   the same, assembled by ptxas\n"
                "asm, llvm, mlir  text, to the standard output")};
   cl::opt<std::string> file{"o", cl::value_desc("file"), cl::cat(output),
                             cl::desc("Output file, - for the standard output; "
@@ -91,6 +89,10 @@ struct CommandLine {
       "target", cl::value_desc("cpu"), cl::init("native"), cl::cat(output),
       cl::desc("native (default), x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
                "processor of LLVM's; or sm_80, with --emit=ptx")};
+  cl::opt<std::string> ptxas{
+      "ptxas", cl::value_desc("file"), cl::cat(output),
+      cl::desc("The assembler of --emit=cubin (default: that of PATH, of "
+               "CUDA_HOME or of /usr/local/cuda)")};
   cl::opt<unsigned> codeGenLevel{
       "O",
       cl::Prefix,
@@ -188,10 +190,6 @@ static bool readEmit(StringRef text, Options &options, ExitStatus &status) {
       options.emit = kind.emit;
   if (options.emit)
     return true;
-  if (llvm::is_contained(laterKinds, text)) {
-    status = UserError;
-    return complain("--emit=" + text + " is not built yet");
-  }
   std::vector<std::string> names;
   for (const OutputKind &kind : kinds)
     names.push_back(kind.name.str());
@@ -292,6 +290,7 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.input = line.input;
   options.output = line.file;
   options.target = line.target;
+  options.ptxas = line.ptxas;
   options.tilesOf = line.tilesOf.empty() ? line.target : line.tilesOf;
   options.splitKeys = line.splitKeys;
   options.verifyEach = line.verifyEach;
@@ -317,7 +316,7 @@ static bool readOptions(const CommandLine &line, Options &options,
     return complain("--explain expects nothing or json, but got '" +
                     line.explain + "'");
   for (const cl::opt<std::string> *given :
-       {&line.file, &line.dumpPhasesTo, &line.entry, &line.input,
+       {&line.ptxas, &line.file, &line.dumpPhasesTo, &line.entry, &line.input,
         &line.weights})
     if (given->getNumOccurrences() > 0 && given->empty())
       return complain((given->hasArgStr() ? "-" + given->ArgStr : "INPUT") +

@@ -21,13 +21,14 @@ enum class Emit {
   LLVM,
   MLIR,
   Header,
-  PTX
+  PTX,
+  Cubin
 };
 
 struct Options {
   std::string input, output;
   std::optional<Emit> emit; ///< None: only what the other options ask for.
-  std::string target, tilesOf, targetFacts, entry;
+  std::string target, tilesOf, targetFacts, entry, ptxas;
   std::string weights; ///< A file for them; empty: they are in the object.
   bool genericOps = false, verifyEach = true;
   int64_t splitKeys = 4096;

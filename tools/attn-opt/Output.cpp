@@ -3,6 +3,7 @@
 #include "System.h"
 #include "attn/Interface/WeightsFile.h"
 #include "attn/Target/Header.h"
+#include "attn/Target/Ptxas.h"
 #include "attn/Target/PythonModule.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -51,6 +52,8 @@ static std::string pythonName(std::string stem) {
 std::string Output::path() const {
   if (!options.output.empty())
     return options.output;
+  if (options.emit == Emit::Cubin)
+    return stem() + ".cubin";
   if (isText())
     return "-";
   switch (*options.emit) {
@@ -101,6 +104,24 @@ std::vector<std::string> Output::paths() const {
   return paths;
 }
 
+/// Says which kernels ptxas had no registers for, and what it warns of.
+llvm::Expected<std::string> Output::assemble(StringRef ptx) const {
+  llvm::Expected<std::string> program = target::findPtxas(options.ptxas);
+  if (!program)
+    return program.takeError();
+  target::PtxasLog log;
+  llvm::Expected<std::string> cubin =
+      target::assemble(*program, options.target, ptx, log);
+  for (const target::KernelUse &kernel : log.kernels)
+    if (kernel.spillBytes)
+      llvm::errs() << "attn-opt: warning: ptxas: " << kernel.name << " spills "
+                   << kernel.spillBytes << " bytes of " << kernel.registers
+                   << " registers\n";
+  for (const std::string &warning : log.warnings)
+    llvm::errs() << "attn-opt: warning: " << warning << "\n";
+  return cubin;
+}
+
 llvm::Expected<std::string> Output::text(mlir::ModuleOp module) const {
   std::string result;
   if (!options.emit || options.emit == Emit::MLIR) {
@@ -122,6 +143,8 @@ llvm::Expected<std::string> Output::text(mlir::ModuleOp module) const {
                                                       : target::Code::Assembly,
                            together, code))
     return error;
+  if (options.emit == Emit::Cubin)
+    return assemble(code);
   return code.str().str();
 }
 

@@ -45,6 +45,7 @@ private:
   std::string secondPath() const;
   std::string stem() const;
   llvm::Expected<std::string> text(mlir::ModuleOp module) const;
+  llvm::Expected<std::string> assemble(llvm::StringRef ptx) const;
   llvm::Error generateObject(mlir::ModuleOp module,
                              llvm::SmallVectorImpl<char> &object) const;
   llvm::Error writeBinary(mlir::ModuleOp module) const;
