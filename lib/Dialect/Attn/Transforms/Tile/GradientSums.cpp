@@ -10,6 +10,18 @@ using namespace attn;
 /// Dimensions of copies: batch entries, key heads, parts.
 static constexpr int64_t copyDims = 3;
 
+bool attn::sharesPairs(SdpaGradOp op) {
+  HeadDims q = op.queryDims();
+  if (!op.gradientBy("bias") || q.batch < 0 ||
+      op.getQuery().getType().getDimSize(q.batch) == 1)
+    return false;
+  auto bias = cast<RankedTensorType>(op.getBias().getType());
+  int64_t rank = bias.getRank();
+  bool perPair = rank >= 2 && bias.getDimSize(rank - 1) != 1 &&
+                 bias.getDimSize(rank - 2) != 1;
+  return perPair && (rank < 4 || bias.getDimSize(0) == 1);
+}
+
 /// As many copies as there are items in each direction in which no item has a
 /// part of its own.
 GradientSum::GradientSum(OpBuilder &b, SdpaGradOp op, StringAttr name,
@@ -22,7 +34,7 @@ GradientSum::GradientSum(OpBuilder &b, SdpaGradOp op, StringAttr name,
     findDimsOfCapture(op);
   OpFoldResult one = b.getIndexAttr(1);
   SmallVector<OpFoldResult> copies{
-      batch < 0 ? getAsOpFoldResult(items.batches) : one,
+      batch < 0 && !items.walksBatch ? getAsOpFoldResult(items.batches) : one,
       head < 0 ? getAsOpFoldResult(items.keyHeads) : one,
       key < 0 && items.parts ? getAsOpFoldResult(items.parts) : one};
   bool needsCopies =
@@ -79,7 +91,8 @@ void GradientSum::findDimsOfCapture(SdpaGradOp op) {
     }
     return -1;
   };
-  batch = find(Batch, op.queryDims().batch);
+  if (!items.walksBatch)
+    batch = find(Batch, op.queryDims().batch);
   head = find(Head, op.queryDims().head);
 }
 
@@ -95,7 +108,8 @@ HeadSlice GradientSum::ofItem(OpBuilder &b, const GradientItem &item) const {
   slice.strides.assign(rank, one);
   slice.sizes = shape;
   if (first) {
-    slice.offsets[0] = batch < 0 ? OpFoldResult(item.batch) : zero;
+    bool perEntry = batch < 0 && !items.walksBatch;
+    slice.offsets[0] = perEntry ? OpFoldResult(item.batch) : zero;
     slice.offsets[1] = head < 0 ? OpFoldResult(item.keyHead) : zero;
     slice.offsets[2] = key < 0 && item.part ? OpFoldResult(item.part) : zero;
     std::fill_n(slice.sizes.begin(), copyDims, one);

@@ -24,7 +24,13 @@ struct GradientItems {
   Value batches, keyHeads;
   Value parts; ///< null where keys are not cut
   Value group; ///< query heads of an item
+  /// An item takes all batch entries, one after the other: they share a bias
+  /// with an element per pair, of which there are to be no copies.
+  bool walksBatch;
 };
+
+/// Whether such a bias is learned.
+bool sharesPairs(SdpaGradOp op);
 
 class GradientSum {
 public:

@@ -9,6 +9,19 @@
 using namespace mlir;
 using namespace attn;
 
+Type attn::statisticsOf(SdpaGradOp op) {
+  Type query = op.getQuery().getType().getElementType();
+  return query.isF64() ? query : Float32Type::get(op.getContext());
+}
+
+bool attn::isStaticallyEmpty(SdpaGradOp op) {
+  return llvm::any_of(
+      ValueRange{op.getQuery(), op.getKey(), op.getValue()}.getTypes(),
+      [](Type type) {
+        return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
+      });
+}
+
 /// Of a tensor with a number per row, those of `queries`.
 static Value rowsOf(AttentionItem &queries, Value numbers) {
   if (!numbers)

@@ -16,6 +16,14 @@ struct GradientTiles {
   llvm::SmallVector<GradientSum> learned;
 };
 
+/// The type of sums.
+mlir::Type statisticsOf(SdpaGradOp op);
+
+/// Without queries, keys or features all gradients are 0. (A view of a
+/// dimension of static size 0 does not verify, so there is nothing to tile
+/// either.)
+bool isStaticallyEmpty(SdpaGradOp op);
+
 /// The gradients behind the queries of `queries`, whose head is number
 /// `headOfItem` of those of `item`. `sums` are those of the item: by query, key
 /// and value, and the learned ones.

@@ -38,7 +38,8 @@
 //
 // A step also adds to the gradients by the bias and by captured tensors, of
 // which an item has a part or a copy (GradientSums). It gets the score function
-// with its derivatives (ScoreTangents).
+// with its derivatives (ScoreTangents). Where a batch shares a learned bias
+// with an element per pair, an item walks the batch instead of having copies.
 //
 // What nobody asked for of the three gradients is computed and dropped.
 //
@@ -46,6 +47,7 @@
 // it. After: none is left.
 #include "DocumentRows.h"
 #include "GradientTile.h"
+#include "KeyParts.h"
 #include "NumberDocuments.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,15 +68,7 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// The most items per batch entry for which keys are cut into parts.
-static constexpr int64_t fewItems = 8;
-
 namespace {
-/// Parts of the keys of a head.
-struct KeyParts {
-  Value count, keys; ///< parts, and keys of all but the last
-};
-
 /// Tiles one op.
 class Tiler {
 public:
@@ -93,7 +87,6 @@ private:
   /// for (i = 0; i < count; ++i), with the sums carried.
   Sums loop(Value count, ValueRange sums,
             function_ref<Sums(Value i, ValueRange sums)> body);
-  std::optional<KeyParts> partsOfKeys();
   Value emptyParts();
   GradientItem placeOf(ValueRange indices);
   /// All sums of an item; those by keys and values begin as zeros.
@@ -107,6 +100,13 @@ private:
   bool rounds(Value rows);
   /// Zeros to which an item adds: in `rows`, or in memory of its own.
   Value zerosLike(Value rows);
+  SmallVector<HeadSlice> slicesOf(ValueRange outs, const GradientItem &item);
+  /// The sums of one batch entry and key head, in slices of `outs`.
+  Sums sumsIn(ValueRange outs, ArrayRef<HeadSlice> slices,
+              const GradientItem &place, ValueRange learned);
+  /// Those of all batch entries, of which slices have the rows.
+  Sums walkBatch(ValueRange outs, ArrayRef<HeadSlice> slices,
+                 const GradientItem &place, ValueRange learned);
   /// The loop over items: the gradient by queries, of all parts if there are
   /// some, those by keys and values, and what items wrote of the others.
   Sums tileItems(ArrayRef<Value> outs);
@@ -118,6 +118,7 @@ private:
   QueryTiles tiles;
   Value batches, queryHeads, keyHeads, group;
   std::optional<KeyParts> parts;
+  bool walksBatch;
   GradientTiles shared;
 };
 } // namespace
@@ -133,49 +134,22 @@ static std::optional<unsigned> numberOf(StringAttr name) {
   return std::nullopt;
 }
 
-/// The type of sums.
-static Type statisticsOf(SdpaGradOp op) {
-  Type query = op.getQuery().getType().getElementType();
-  return query.isF64() ? query : Float32Type::get(op.getContext());
-}
-
 Tiler::Tiler(SdpaGradOp op, SdpaOp attention, OpBuilder &b)
     : op(op), attention(attention), b(b), loc(op.getLoc()), tiles(attention, b),
       batches(sizeOf(b, loc, op.getQuery(), op.queryDims().batch)),
       queryHeads(sizeOf(b, loc, op.getQuery(), op.queryDims().head)),
       keyHeads(sizeOf(b, loc, op.getKey(), op.keyDims().head)),
-      group(tiles.group ? tiles.group : index(1)), parts(partsOfKeys()),
+      group(tiles.group ? tiles.group : index(1)),
+      parts(partsOfKeys(b, op, tiles.keyLength)), walksBatch(sharesPairs(op)),
       shared{op,
              statisticsOf(op),
              parts ? SliceDims::ofParts() : SliceDims(op.queryDims()),
              {}} {
-  GradientItems items{batches, keyHeads, parts ? parts->count : Value(), group};
+  GradientItems items{batches, keyHeads, parts ? parts->count : Value(), group,
+                      walksBatch};
   for (StringAttr name : op.getWrt().getAsRange<StringAttr>())
     if (!numberOf(name))
       shared.learned.emplace_back(b, op, name, items, shared.element);
-}
-
-/// Parts of `split_keys` keys, or larger ones where there were too many of
-/// them.
-std::optional<KeyParts> Tiler::partsOfKeys() {
-  ScheduleInterface schedule = op.getScheduleAttr();
-  HeadDims k = op.keyDims();
-  RankedTensorType key = op.getKey().getType();
-  int64_t heads = k.head < 0 ? 1 : key.getDimSize(k.head);
-  int64_t most = llvm::divideCeil(fewItems, heads);
-  int64_t least = schedule.getSplitKeys(), length = key.getDimSize(k.sequence);
-  if (most == 1 || least == 0 ||
-      (!ShapedType::isDynamic(length) && length <= least))
-    return std::nullopt;
-  auto ceilDiv = [&](Value x, int64_t divisor) -> Value {
-    return arith::CeilDivUIOp::create(b, loc, x, index(divisor));
-  };
-  int64_t unit = most * schedule.getKeyTile();
-  Value count = arith::MinUIOp::create(b, loc, ceilDiv(tiles.keyLength, least),
-                                       index(most));
-  Value keys = arith::MulIOp::create(b, loc, ceilDiv(tiles.keyLength, unit),
-                                     index(schedule.getKeyTile()));
-  return KeyParts{count, arith::MaxUIOp::create(b, loc, keys, index(least))};
 }
 
 Tiler::Sums Tiler::loop(Value count, ValueRange sums,
@@ -303,8 +277,72 @@ Value Tiler::zerosLike(Value rows) {
                         b, loc, type.clone(shared.element), sizes));
 }
 
+/// What of `outs`, gradients by query, key and value, belongs to the item.
+SmallVector<HeadSlice> Tiler::slicesOf(ValueRange outs,
+                                       const GradientItem &item) {
+  OpFoldResult one = b.getIndexAttr(1);
+  Value firstHead = arith::MulIOp::create(b, loc, item.keyHead, group);
+  SmallVector<HeadSlice> slices{headSliceOf(b, outs[0], shared.dQueryDims,
+                                            item.batch, firstHead,
+                                            getAsOpFoldResult(group))};
+  if (parts) {
+    slices[0].offsets[shared.dQueryDims.part] = item.part;
+    slices[0].sizes[shared.dQueryDims.part] = one;
+  }
+  HeadDims dims[] = {op.keyDims(), op.valueDims()};
+  for (auto [out, of] : llvm::zip(outs.slice(1, 2), dims)) {
+    HeadSlice &slice = slices.emplace_back(
+        headSliceOf(b, out, SliceDims(of), item.batch, item.keyHead, one));
+    slice.offsets[of.sequence] = getAsOpFoldResult(item.firstKey);
+    slice.sizes[of.sequence] = getAsOpFoldResult(item.keys);
+  }
+  return slices;
+}
+
+Tiler::Sums Tiler::sumsIn(ValueRange outs, ArrayRef<HeadSlice> slices,
+                          const GradientItem &place, ValueRange learned) {
+  AttentionItem whole{attention,      b,        loc,      place.batch,
+                      place.keyHead,  index(0), index(1), tiles.queryLength,
+                      tiles.keyLength};
+  SmallVector<Value> rows,
+      sums{tensor::ExtractSliceOp::create(b, loc, outs[0], slices[0].offsets,
+                                          slices[0].sizes, slices[0].strides)};
+  for (unsigned i : {1, 2}) {
+    rows.push_back(whole.slice(outs[i], slices[i].offsets, slices[i].sizes,
+                               slices[i].kept));
+    sums.push_back(zerosLike(rows.back()));
+  }
+  llvm::append_range(sums, learned);
+  sums = sumsOf(place, sums);
+  for (auto [i, of] : llvm::enumerate(rows))
+    if (rounds(of))
+      sums[i + 1] = roundInto(b, sums[i + 1], of);
+  return sums;
+}
+
+Tiler::Sums Tiler::walkBatch(ValueRange outs, ArrayRef<HeadSlice> slices,
+                             const GradientItem &place, ValueRange learned) {
+  Sums carried;
+  for (auto [out, slice] : llvm::zip(outs, slices))
+    carried.push_back(tensor::ExtractSliceOp::create(
+        b, loc, out, slice.offsets, slice.sizes, slice.strides));
+  llvm::append_range(carried, learned);
+  return loop(batches, carried, [&](Value batch, ValueRange all) {
+    Value zero = index(0);
+    auto ofItem = all.take_front(3);
+    GradientItem entry = place, local{batch, zero, zero, zero, place.keys};
+    entry.batch = batch;
+    SmallVector<HeadSlice> of = slicesOf(ofItem, local);
+    Sums next = sumsIn(ofItem, of, entry, all.drop_front(3));
+    for (auto [i, slice] : llvm::enumerate(of))
+      next[i] = insertSlice(b, next[i], all[i], slice);
+    return next;
+  });
+}
+
 Tiler::Sums Tiler::tileItems(ArrayRef<Value> outs) {
-  SmallVector<OpFoldResult> bounds{getAsOpFoldResult(batches),
+  SmallVector<OpFoldResult> bounds{walksBatch ? b.getIndexAttr(1)
+                                              : getAsOpFoldResult(batches),
                                    getAsOpFoldResult(keyHeads)};
   if (parts)
     bounds.push_back(getAsOpFoldResult(parts->count));
@@ -316,37 +354,24 @@ Tiler::Sums Tiler::tileItems(ArrayRef<Value> outs) {
   AttentionItem whole{attention,      b,        loc,      place.batch,
                       place.keyHead,  index(0), index(1), tiles.queryLength,
                       tiles.keyLength};
-  ArrayRef<BlockArgument> args = forall.getRegionIterArgs();
-  HeadDims dims[] = {op.keyDims(), op.valueDims()};
-  Value firstHead = arith::MulIOp::create(b, loc, place.keyHead, group);
-  SmallVector<HeadSlice> slices{headSliceOf(b, args[0], shared.dQueryDims,
-                                            place.batch, firstHead,
-                                            getAsOpFoldResult(group))};
-  if (parts) {
-    slices[0].offsets[shared.dQueryDims.part] = forall.getInductionVar(2);
-    slices[0].sizes[shared.dQueryDims.part] = b.getIndexAttr(1);
-  }
-  SmallVector<Value> rows,
-      sums{tensor::ExtractSliceOp::create(b, loc, args[0], slices[0].offsets,
-                                          slices[0].sizes, slices[0].strides)};
-  for (auto [arg, of] : llvm::zip(args.slice(1, 2), dims)) {
-    HeadSlice slice = headSliceOf(b, arg, SliceDims(of), place.batch,
-                                  place.keyHead, b.getIndexAttr(1));
-    slice.offsets[of.sequence] = getAsOpFoldResult(place.firstKey);
-    slice.sizes[of.sequence] = getAsOpFoldResult(place.keys);
-    rows.push_back(whole.slice(arg, slice.offsets, slice.sizes, slice.kept));
-    sums.push_back(zerosLike(rows.back()));
-    slices.push_back(slice);
-  }
-  for (auto [learned, arg] : llvm::zip(shared.learned, args.drop_front(3))) {
-    HeadSlice &slice = slices.emplace_back(learned.ofItem(b, place));
-    sums.push_back(
+  SmallVector<Value> args(forall.getRegionIterArgs()), learnedSums;
+  SmallVector<HeadSlice> slices = slicesOf(args, place);
+  int batchDims[] = {shared.dQueryDims.batch, op.keyDims().batch,
+                     op.valueDims().batch};
+  if (walksBatch)
+    for (auto [slice, dim] : llvm::zip(slices, batchDims))
+      slice.sizes[dim] = getAsOpFoldResult(batches);
+  SmallVector<HeadSlice> ofLearned;
+  for (auto [learned, arg] :
+       llvm::zip(shared.learned, ArrayRef(args).drop_front(3))) {
+    HeadSlice &slice = ofLearned.emplace_back(learned.ofItem(b, place));
+    learnedSums.push_back(
         zerosIn(b, whole.slice(arg, slice.offsets, slice.sizes, slice.kept)));
   }
-  sums = sumsOf(place, sums);
-  for (auto [i, of] : llvm::enumerate(rows))
-    if (rounds(of))
-      sums[i + 1] = roundInto(b, sums[i + 1], of);
+  ValueRange threeOuts = ValueRange(args).take_front(3);
+  Sums sums = walksBatch ? walkBatch(threeOuts, slices, place, learnedSums)
+                         : sumsIn(threeOuts, slices, place, learnedSums);
+  llvm::append_range(slices, ofLearned);
   b.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [sum, out, slice] : llvm::zip(sums, args, slices))
     tensor::ParallelInsertSliceOp::create(b, loc, sum, out, slice.offsets,
@@ -375,17 +400,6 @@ SmallVector<Value> Tiler::tile() {
     next += !number;
   }
   return gradients;
-}
-
-/// Without queries, keys or features all gradients are 0. (A view of a
-/// dimension of static size 0 does not verify, so there is nothing to tile
-/// either.)
-static bool isStaticallyEmpty(SdpaGradOp op) {
-  return llvm::any_of(
-      ValueRange{op.getQuery(), op.getKey(), op.getValue()}.getTypes(),
-      [](Type type) {
-        return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
-      });
 }
 
 static LogicalResult tileGradient(SdpaGradOp op, IRRewriter &rewriter) {

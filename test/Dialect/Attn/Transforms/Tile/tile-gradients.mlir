@@ -86,3 +86,15 @@ func.func @documents(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>, %l: tensor<?xf32>
       : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>)
   return %g : tensor<?x8xf32>
 }
+
+// All batch entries add to one bias per pair: an item walks them.
+// CHECK-LABEL: func.func @pairs(
+// CHECK:         scf.forall {{.*}} in (1, 8) shared_outs({{.*}}) -> ({{.*}}, tensor<8x?x?xf32>)
+// CHECK:           scf.for {{.*}} iter_args(
+// CHECK:             attn.grad_step {{.*}} sums(%{{.*}} : tensor<?x?xf32>) by ["bias"]
+// CHECK-NOT:     linalg.generic
+func.func @pairs(%q: tensor<?x8x?x8xf32>, %l: tensor<?x8x?xf32>, %bias: tensor<8x?x?xf32>) -> tensor<8x?x?xf32> {
+  %g = attn.sdpa_grad %q, %q, %q bias %bias : tensor<8x?x?xf32> scale 0.5 out %q : tensor<?x8x?x8xf32> lse %l : tensor<?x8x?xf32> cotangents %q wrt ["bias"] {schedule = #s}
+      : (tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>) -> (tensor<8x?x?xf32>)
+  return %g : tensor<8x?x?xf32>
+}
