@@ -15,7 +15,7 @@ SIZES = ((1, 1, 1), (5, 7, 9), (8, 16, 48), (13, 33, 47), (97, 40, 100), (200, 1
 
 
 # Few rows, whose weight is read in place, and many; around a panel, a vector and a part of a panel.
-FEW = tuple((m, k, n) for m in (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 97, 193) for k, n in ((1, 1), (16, 49), (33, 95), (300, 130)))
+FEW = tuple((m, k, n) for m in (1, 2, 3, 4, 5, 8, 9, 12, 15, 16, 17, 97, 193) for k, n in ((1, 1), (16, 49), (33, 95), (300, 130)))
 
 
 def dims(sizes, unknown):
@@ -120,6 +120,25 @@ def bf16_cases():
         yield "", False, False, "project", same, size
 
 
+def run_constant(k, n, target, rng):
+    """Any number of rows by a constant, which is in panels, with a bias and an elementwise op behind it."""
+    w, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((k, n), (n,)))
+    x, y = f"tensor<?x{k}xf32>", f"tensor<?x{n}xf32>"
+    dense = [f'arith.constant dense<"0x{a.tobytes().hex()}"> : tensor<{"x".join(map(str, a.shape))}xf32>' for a in (w, b)]
+    text = (f"func.func @kernel(%x: {x}) -> {y} {{\n  %w = {dense[0]}\n  %b = {dense[1]}\n"
+            f"  %y = attn.project %x, %w, %b : ({x}, tensor<{k}x{n}xf32>, tensor<{n}xf32>) -> {y}\n"
+            f"  %z = math.absf %y : {y}\n  return %z : {y}\n}}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        kernel = load_kernel(text, folder, target=target)
+        rows = (1, 8, 9, 12, 15, 16, 17, 105)
+        for m in rows:
+            a = rng.standard_normal((m, k)).astype(np.float32)
+            got = kernel([a], [elements.empty([m, n], "f32")], threads=2)[0]
+            want = np.abs(a.astype(np.float64) @ w.astype(np.float64) + b)
+            compare(f"constant M={m} K={k} N={n}", got, want, rtol=1e-5, atol=4e-7 * k + 1e-6)
+    return len(rows)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--target", default="native")
@@ -149,6 +168,12 @@ def main():
     for case, sizes in rows:
         try:
             count += run(case, sizes[0], arguments.target, rng, sizes)
+        except (AssertionError, RuntimeError) as error:
+            failures.append(str(error))
+            print("FAILED", error)
+    for k, n in ((70, 100), (1090, 49)):
+        try:
+            count += run_constant(k, n, arguments.target, rng)
         except (AssertionError, RuntimeError) as error:
             failures.append(str(error))
             print("FAILED", error)

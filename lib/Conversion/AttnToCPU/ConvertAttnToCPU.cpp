@@ -23,6 +23,7 @@
 #include "Project/ProjectTile.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
+#include "attn/Dialect/Attn/Utils/FewRows.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -305,9 +306,11 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Type element =
         computedIn(cast<ShapedType>(op.getOut().getType()).getElementType());
+    int64_t shallowRows =
+        op->hasAttr(fewRowsAttr) ? mostFewRows(CPUScheduleAttr::of(op)) : 0;
     ProjectSizes sizes(CPUScheduleAttr::of(op), adaptor.getInput(),
                        adaptor.getWeight(), op.getTransposed(), element,
-                       op.getEpilogueBlock());
+                       op.getEpilogueBlock(), shallowRows);
     SmallVector<Value> operands(adaptor.getOperands());
     size_t own = operands.size();
     for (MemRefType type : sizes.scratch())
@@ -319,7 +322,7 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
           size_t captures = op.getCaptures().size();
           emitProjectTile(k, {a[0], a[1], op.getTransposed(),
                               op.getBias() ? a[2] : Value(), a[own - 1],
-                              op.getEpilogueBlock(),
+                              shallowRows, op.getEpilogueBlock(),
                               a.take_front(own - 1).take_back(captures),
                               a.drop_front(own)});
         },

@@ -13,11 +13,12 @@ static constexpr int64_t leastDepth = 8;
 static constexpr int64_t panelsOfPairs = 8, bytesOfPairs = 256 << 10;
 
 ProjectSizes::ProjectSizes(CPUScheduleAttr schedule, Value input, Value weight,
-                           bool transposed, Type element, bool hasEpilogue)
+                           bool transposed, Type element, bool hasEpilogue,
+                           int64_t shallowRows)
     : rows(schedule.getQueryTile()), panel(schedule.getQueryBlock()),
       depth(schedule.getPanelRows(schedule.getKeyTile())),
       unit(schedule.getRowsPerProduct()), packed(0),
-      fewRows(schedule.getFewRows()) {
+      fewRows(schedule.getFewRows()), shallowRows(shallowRows) {
   panels = schedule.getColumnTile() / panel;
   bool inPanels = cast<MemRefType>(weight.getType()).getRank() == 3;
   if (!inPanels && schedule.usesDot()) {
@@ -45,12 +46,16 @@ ProjectSizes::ProjectSizes(CPUScheduleAttr schedule, Value input, Value weight,
   if (!inPanels || !once)
     sums =
         MemRefType::get({inPanels ? rows * panels : waiting, panel}, element);
+  else if (shallowRows)
+    shallow = MemRefType::get({shallowRows, panel}, element);
   if (!inPanels)
     panelsHere = MemRefType::get({packed * depth, panel}, element);
   if (!inPanels && transposed && !schedule.usesDot()) {
     dotRows = std::min(rows, 2 * schedule.getRows());
     dotScratch = 3;
     dots = MemRefType::get({dotRows, panel}, element);
+    dotParts =
+        MemRefType::get({dotRows * dotColumns, schedule.getLanes()}, element);
   }
 }
 
@@ -62,7 +67,7 @@ int64_t ProjectSizes::evenSteps(int64_t total, int64_t most) const {
 
 SmallVector<MemRefType> ProjectSizes::scratch() const {
   SmallVector<MemRefType> types{inputs};
-  for (MemRefType type : {sums, panelsHere, dots, block})
+  for (MemRefType type : {sums, shallow, panelsHere, dots, dotParts, block})
     if (type)
       types.push_back(type);
   return types;

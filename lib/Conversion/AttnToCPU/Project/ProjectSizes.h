@@ -10,7 +10,8 @@ namespace attn::cpu {
 /// How a tile is cut, and the memory that takes.
 struct ProjectSizes {
   ProjectSizes(CPUScheduleAttr schedule, mlir::Value input, mlir::Value weight,
-               bool transposed, mlir::Type element, bool hasEpilogue);
+               bool transposed, mlir::Type element, bool hasEpilogue,
+               int64_t shallowRows);
 
   /// Rows of a tile at most, and panels of one.
   int64_t rows, panels;
@@ -33,6 +34,15 @@ struct ProjectSizes {
   /// (ProjectDots.h), and its place in the scratch: null for others.
   mlir::MemRefType dots;
   int64_t dotRows = 0, dotScratch = 0;
+  /// Behind them, vectors of products of the columns of a register tile, of
+  /// which there are so many at most.
+  mlir::MemRefType dotParts;
+  static constexpr int64_t dotColumns = 8;
+  /// Rows, more than a block, that take the weight in shallow steps: 0 where
+  /// there are more.
+  int64_t shallowRows;
+  /// The sums of their panel, in the place of `sums`: null where these serve.
+  mlir::MemRefType shallow;
   /// The sums of one block, for an epilogue: null without one.
   mlir::MemRefType block;
 
@@ -47,6 +57,7 @@ struct ProjectOperands {
   Value input, weight;
   bool transposed;
   Value bias, out;
+  int64_t shallowRows;
   mlir::Block *epilogue; // null: none
   mlir::ValueRange captures;
   mlir::ValueRange scratch; // as ProjectSizes has it

@@ -9,7 +9,10 @@
 //   panel    `depth` rows of a panel of columns, which lie one behind the
 //   other.
 //            The next panel is prefetched, all of a row in each turn, or line
-//            by line, evenly, over all blocks of a tile of many rows.
+//            by line, evenly, over all blocks of a tile of many rows. Two
+//            blocks take less time than memory: their steps are so short that
+//            they stay in the level-1 cache, and both fetch a little ahead in
+//            the same panel.
 //   block    A few rows of the input. Their sums stay in registers. Between two
 //            steps they wait in the scratch.
 // The last rows are blocks of half as many rows, a quarter, and so on, and the
@@ -35,20 +38,19 @@
 #include "Build/TileProducts.h"
 #include "CopyInputs.h"
 #include "PackPanels.h"
-#include "ProjectBlock.h"
 #include "ProjectDots.h"
+#include "Projection.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// Rows of the weight per step, in place: few rows of the input wait for
-/// memory, which likes whole rows of the weight; more rows have time between
-/// two lines, and sums that seldom wait.
-static constexpr int64_t fewSteps = 8, manySteps = 64;
 /// Rows of a panel that few rows of the input fetch in advance.
 static constexpr int64_t aheadInPanel = 32;
+/// Rows of a panel per step of two blocks, which stay in the level-1 cache for
+/// the second one, and rows that both fetch in advance.
+static constexpr int64_t shallowInPanel = 64, shallowAhead = 96;
 
 /// What the schedule says where the next panel is fetched evenly.
 static constexpr int64_t evenPrefetch = 1;
@@ -59,63 +61,13 @@ static constexpr int64_t rowsForAllLines = 72;
 /// many blocks as a tile of rows has.
 static constexpr int64_t aheadOfTiles = 2;
 
-namespace {
-class Projection {
-public:
-  Projection(KernelBuilder &k, const ProjectOperands &operands,
-             const ProjectSizes &sizes);
-
-  void emit();
-
-private:
-  bool inPanels() const { return sizes.packed == 0; }
-  void steps(int64_t size, Value total,
-             function_ref<void(Value begin, Value count)> body);
-
-  // Many rows.
-  Source panelAt(Value number, Value row);
-  void blocks(SumBlock part, Value first);
-  void blocksOfPanel(SumBlock part, Source next);
-  void tileBlocks(SumBlock part);
-  Value sumsOf(Value number);
-  Value inputsFrom(Value row, int64_t count);
-  void panels(Value begin, Value count);
-  void panelsOf(Value begin, Value count, Value first, Value end,
-                function_ref<Source(Value number)> source);
-  void packAndMultiply(Value begin, Value count);
-  void tall();
-
-  // In place.
-  void inPlace(int64_t size, Value copies,
-               function_ref<void(SumBlock, Value)> blocks);
-  void stream(int64_t count);
-  void streamBy(int64_t count);
-
-  void streamBlocks();
-
-  void prefetch(Source at);
-  std::function<void(Value)> rowsBehind(const SumBlock &part);
-  std::function<void(Value)> nextRows(Value number, const SumBlock &part,
-                                      bool few);
-
-  KernelBuilder &k;
-  Value input, weight;
-  bool transposed;
-  const ProjectSizes &sizes;
-  Value inputs, packed;
-  BlockBuilder block;
-  Value rows, width, depth;
-  /// The panel that blocks fetch evenly; none: as their part says.
-  std::optional<Source> spread;
-};
-} // namespace
-
 Projection::Projection(KernelBuilder &k, const ProjectOperands &operands,
                        const ProjectSizes &sizes)
     : k(k), input(operands.input), weight(operands.weight),
       transposed(operands.transposed), sizes(sizes),
       inputs(operands.scratch[0]),
       packed(sizes.panelsHere ? operands.scratch[2] : Value()),
+      shallowSums(sizes.shallow ? operands.scratch[1] : Value()),
       block(k, operands, sizes, sizes.sums ? operands.scratch[1] : Value()),
       rows(block.rows), width(block.width), depth(block.depth) {}
 
@@ -206,19 +158,22 @@ void Projection::blocksOfPanel(SumBlock part, Source next) {
   };
   bool isF32 = cast<MemRefType>(next.matrix.getType()).getElementType().isF32();
   if (!isF32 || k.schedule.getPrefetch() != evenPrefetch)
-    return blocks(part, k.index(0));
+    return blocks(block, part, k.index(0), nullptr);
   k.choose(
-      k.less(rows, k.index(rowsForAllLines)), [&] { blocks(part, k.index(0)); },
+      k.less(rows, k.index(rowsForAllLines)),
+      [&] { blocks(block, part, k.index(0), nullptr); },
       [&] {
         spread = next;
-        blocks(part, k.index(0));
+        blocks(block, part, k.index(0), nullptr);
         spread.reset();
       });
 }
 
 /// All rows of one panel. Column `first` of the copied inputs is what the first
-/// row of the panel is multiplied by.
-void Projection::blocks(SumBlock part, Value first) {
+/// row of the panel is multiplied by; `aheadOf`, if any, says what the block of
+/// a row fetches.
+void Projection::blocks(BlockBuilder &block, SumBlock part, Value first,
+                        const AheadOf &aheadOf) {
   Value firstSums = part.sums, row = k.index(0);
   for (int64_t size = k.rows; size > 0; size /= 2) {
     Value end = size == 1
@@ -227,7 +182,9 @@ void Projection::blocks(SumBlock part, Value first) {
     k.loop(row, end, size, [&](Value i) {
       part.rows = size;
       part.outRows.clear();
-      if (inPanels() && size < k.rows)
+      if (aheadOf)
+        part.ahead = aheadOf(i);
+      else if (inPanels() && size < k.rows)
         part.ahead = rowsBehind(part);
       else if (spread)
         part.ahead = fetchEvenly(k, part, *spread, k.div(i, k.rows));
@@ -245,6 +202,33 @@ void Projection::blocks(SumBlock part, Value first) {
   }
 }
 
+/// All rows of one panel, two blocks, in short steps.
+void Projection::shallowPanel(SumBlock part) {
+  BlockBuilder inSteps = block;
+  if (shallowSums) {
+    inSteps.waiting = shallowSums;
+    part.sums = k.index(0);
+  }
+  Value first = part.begin;
+  Source source = part.source;
+  steps(shallowInPanel, part.steps, [&](Value at, Value count) {
+    part.begin = k.add(first, at);
+    part.steps = count;
+    part.source.row = k.add(source.row, at);
+    Source ahead = part.source;
+    ahead.row = k.add(ahead.row, shallowAhead);
+    // Each block fetches half of as many numbers, which lie side by side.
+    int64_t half = k.schedule.getPanelWidth() / 2;
+    blocks(inSteps, part, at, [=](Value row) {
+      Value begin = times(k.div(row, k.rows), count);
+      return [=](Value turn) {
+        Value column = k.mul(k.add(begin, turn), half);
+        prefetch({ahead.matrix, ahead.row, column}, half);
+      };
+    });
+  });
+}
+
 /// The row of the scratch where the sums of a panel wait. Few rows in pairs
 /// have more panels.
 Value Projection::sumsOf(Value number) {
@@ -257,7 +241,7 @@ Value Projection::sumsOf(Value number) {
 
 /// The panels of columns [first, end), of which the last may lack some.
 void Projection::panelsOf(Value begin, Value count, Value first, Value end,
-                          function_ref<Source(Value)> source) {
+                          bool isShallow, function_ref<Source(Value)> source) {
   auto panel = [&](Value column, int64_t vectors, bool masked) {
     Value number = k.div(column, sizes.panel);
     SumBlock part{0,  vectors,        {},     column, begin, count,
@@ -265,7 +249,10 @@ void Projection::panelsOf(Value begin, Value count, Value first, Value end,
     if (sizes.sums)
       part.sums = sumsOf(number);
     if (!inPanels())
-      return k.schedule.usesAmx() ? tileBlocks(part) : blocks(part, k.index(0));
+      return k.schedule.usesAmx() ? tileBlocks(part)
+                                  : blocks(block, part, k.index(0), nullptr);
+    if (isShallow)
+      return shallowPanel(part);
     Value last = k.div(k.add(width, -1), sizes.panel);
     Source next = source(k.min(k.add(number, 1), last));
     if (!k.schedule.usesAmx())
@@ -306,119 +293,37 @@ void Projection::packAndMultiply(Value begin, Value count) {
                          k.index(v * k.lanes));
                });
     Value first = k.div(column, sizes.panel);
-    panelsOf(begin, count, column, end, [&](Value number) {
+    panelsOf(begin, count, column, end, /*isShallow=*/false, [&](Value number) {
       return Source{packed, rowOf(k.sub(number, first)), k.index(0)};
     });
   });
 }
 
-void Projection::tall() {
+/// Two forms where the rows may be those of two blocks.
+void Projection::chooseShallow(function_ref<void(bool)> emit) {
+  if (!sizes.shallowRows)
+    return emit(/*isShallow=*/false);
+  Value most = k.less(rows, k.index(sizes.shallowRows + 1)),
+        least = k.less(k.index(k.rows), rows);
+  k.choose(
+      arith::AndIOp::create(k.builder, k.loc, least, most),
+      [&] { emit(/*isShallow=*/true); }, [&] { emit(/*isShallow=*/false); });
+}
+
+void Projection::tall(bool isShallow) {
   steps(sizes.depth, depth, [&](Value begin, Value count) {
     copyInputs(k, {input, inputs, begin, count, rows, rows});
     if (!inPanels())
       return packAndMultiply(begin, count);
-    panelsOf(begin, count, k.index(0), width,
+    panelsOf(begin, count, k.index(0), width, isShallow,
              [&](Value number) { return panelAt(number, begin); });
   });
 }
 
-// --- in place ---
-
-/// The lines of a panel from a place on.
-void Projection::prefetch(Source at) {
-  auto type = cast<MemRefType>(at.matrix.getType());
-  int64_t line = 64 * 8 / type.getElementTypeBitWidth();
-  int64_t width = inPanels() ? k.schedule.getPanelWidth() : sizes.panel;
-  for (int64_t i = 0; i < width; i += line)
-    memref::PrefetchOp::create(k.builder, k.loc, at.matrix,
-                               ValueRange{at.row, k.add(at.column, i)},
-                               /*isWrite=*/false, /*localityHint=*/2,
-                               /*isDataCache=*/true);
-}
-
-/// All panels of `size` rows of the weight after another, whose blocks `blocks`
-/// emits, with the column of the copied inputs that belongs to the first row;
-/// the last panel moves back, so that it is whole.
-void Projection::inPlace(int64_t size, Value copies,
-                         function_ref<void(SumBlock, Value)> blocks) {
-  Value last = k.sub(width, k.index(sizes.panel));
-  steps(sizes.depth, depth, [&](Value first, Value count) {
-    copyInputs(k, {input, inputs, first, count, copies, rows});
-    steps(size, count, [&](Value at, Value steps) {
-      Value begin = k.add(first, at);
-      k.loop(k.index(0), width, sizes.panel, [&](Value next) {
-        Value column = k.min(next, last);
-        SumBlock part{0,     k.vectors, {}, column,
-                      begin, steps,     {}, {weight, begin, column},
-                      false, {}};
-        part.sums = k.div(next, sizes.panel);
-        blocks(part, at);
-      });
-    });
-  });
-}
-
-/// What is fetched while a panel of a step is multiplied: of few rows the same
-/// columns of the next rows; otherwise the next rows from end to end, in as
-/// many turns as all panels have.
-std::function<void(Value)>
-Projection::nextRows(Value number, const SumBlock &part, bool few) {
-  Value count = part.steps, column = part.column;
-  Value next = k.min(k.add(part.begin, count), k.sub(depth, count));
-  if (few)
-    return [=](Value turn) { prefetch({weight, k.add(next, turn), column}); };
-  OpBuilder &b = k.builder;
-  auto times = [&b, this](Value x, Value y) -> Value {
-    return arith::MulIOp::create(b, k.loc, x, y);
-  };
-  // A division in every turn would cost more than the products: `place` is less
-  // than 2^32 / panels, so a product with the reciprocal gives the same.
-  constexpr int64_t one = int64_t(1) << 32;
-  Value panels = k.div(k.add(width, sizes.panel - 1), sizes.panel);
-  Value quotient = arith::DivUIOp::create(b, k.loc, k.index(one), panels);
-  Value reciprocal = k.add(quotient, 1), first = times(number, count);
-  return [=](Value turn) {
-    Value place = k.add(first, turn);
-    Value row = k.div(times(place, reciprocal), one);
-    Value inRow = k.sub(place, times(row, panels));
-    prefetch({weight, k.add(next, row), k.mul(inRow, sizes.panel)});
-  };
-}
-
-/// All rows, at most `count`, of which the last may stand for several.
-void Projection::stream(int64_t count) {
-  Values rowsOf, outRows;
-  for (int64_t r = 0; r < count; ++r) {
-    rowsOf.push_back(k.index(r));
-    outRows.push_back(k.min(k.index(r), k.add(rows, -1)));
-  }
-  bool few = count <= sizes.fewRows;
-  auto emit = [&](SumBlock part, Value at) {
-    part.ahead = nextRows(part.sums, part, few);
-    part.rows = count;
-    part.outRows = outRows;
-    part.sums = k.mul(part.sums, count);
-    block.multiply(part, inputs, rowsOf, at);
-  };
-  inPlace(few ? fewSteps : manySteps, k.index(count), emit);
-}
-
-/// By blocks of a quarter, half or all of a block's rows, or of one row.
-void Projection::streamBy(int64_t count) {
-  if (count == k.rows)
-    return stream(count);
-  k.choose(
-      k.less(rows, k.index(count + 1)), [&] { stream(count); },
-      [&] { streamBy(std::min(2 * count, k.rows)); });
-}
-
-/// Several blocks of rows.
-void Projection::streamBlocks() {
-  inPlace(manySteps, rows, [&](SumBlock part, Value at) {
-    part.ahead = nextRows(part.sums, part, /*few=*/false);
-    part.sums = k.mul(part.sums, sizes.rows);
-    blocks(part, at);
-  });
+void Projection::tall() {
+  if (!inPanels())
+    return tall(/*isShallow=*/false);
+  chooseShallow([&](bool isShallow) { tall(isShallow); });
 }
 
 void Projection::emit() {
@@ -436,7 +341,8 @@ void Projection::emit() {
 
 void cpu::emitProjectTile(KernelBuilder &k, const ProjectOperands &operands) {
   ProjectSizes sizes(k.schedule, operands.input, operands.weight,
-                     operands.transposed, k.element, operands.epilogue);
+                     operands.transposed, k.element, operands.epilogue,
+                     operands.shallowRows);
   auto emit = [&] { Projection(k, operands, sizes).emit(); };
   if (!sizes.dots)
     return emit();

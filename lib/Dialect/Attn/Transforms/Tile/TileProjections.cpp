@@ -25,6 +25,9 @@
 // Batch entries of one row that share a weight are the rows of one product, for
 // which the weight is read once.
 //
+// A product that may have few rows has tiles marked `attn.few_rows`, which get
+// code that overlaps multiplying with reading the weight.
+//
 // Elementwise ops behind the product (Epilogue.h) are computed from the sums of
 // a tile, before these are written.
 //
@@ -39,6 +42,7 @@
 #include "Epilogue.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/FewRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -161,6 +165,7 @@ private:
   void replaceBy(Value result);
 
   void addEpilogue(ProjectTileOp tile, Value entry, Extent row, Extent column);
+  bool hasFewRows() const;
 
   ProjectOp op;
   Epilogue epilogue;
@@ -288,6 +293,12 @@ Value ProjectionTiler::packedWeight(Value isMany) {
   return forall.getResult(0);
 }
 
+bool ProjectionTiler::hasFewRows() const {
+  std::optional<int64_t> known = getConstantIntValue(rows);
+  int64_t most = mostFewRows(schedule);
+  return most > 0 && (!known || *known <= most);
+}
+
 /// The loop over all tiles, whose weight is a matrix or panels.
 Value ProjectionTiler::multiply(Value weight, Value batchCount,
                                 Value destination) {
@@ -328,6 +339,8 @@ Value ProjectionTiler::multiply(Value weight, Value batchCount,
                                     part, !inPanels && op.getTransposed(), bias,
                                     /*captures=*/ValueRange(), out, schedule,
                                     /*epilogueCount=*/!epilogue.empty());
+  if (hasFewRows())
+    tile->setAttr(fewRowsAttr, b.getUnitAttr());
   addEpilogue(tile, ivs[0], row, column);
   insertInParallel(b, forall, tile.getResult(0), outRanges);
   return forall.getResult(0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Known numbers of rows leave the loops that have items.
+// Known numbers of rows leave the loops that have items. Up to two blocks of rows
+// are few.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
@@ -7,7 +8,7 @@
 // CHECK: scf.forall (%{{.*}}) in (38)
 // CHECK: attn.pack_panels
 // CHECK: scf.forall (%{{.*}}) in (3)
-// CHECK: attn.project_tile {{.*}}, tensor<150x128x4xf32>
+// CHECK: attn.project_tile {{.*}} {schedule = {{.*}}, tensor<150x128x4xf32>
 // CHECK-NOT: attn.project_tile
 func.func @many(%x: tensor<33x128xf32>, %w: tensor<128x600xf32>) -> tensor<33x600xf32> {
   %y = attn.project %x, %w {schedule = #s} : (tensor<33x128xf32>, tensor<128x600xf32>) -> tensor<33x600xf32>
@@ -21,6 +22,27 @@ func.func @many(%x: tensor<33x128xf32>, %w: tensor<128x600xf32>) -> tensor<33x60
 func.func @few(%x: tensor<16x128xf32>, %w: tensor<128x1030xf32>) -> tensor<16x1030xf32> {
   %y = attn.project %x, %w {schedule = #s} : (tensor<16x128xf32>, tensor<128x1030xf32>) -> tensor<16x1030xf32>
   return %y : tensor<16x1030xf32>
+}
+
+// CHECK-LABEL: @two_blocks
+// CHECK: attn.project_tile {{.*}} {attn.few_rows, schedule
+func.func @two_blocks(%x: tensor<4x128xf32>, %w: tensor<128x100xf32>) -> tensor<4x100xf32> {
+  %y = attn.project %x, %w {schedule = #s} : (tensor<4x128xf32>, tensor<128x100xf32>) -> tensor<4x100xf32>
+  return %y : tensor<4x100xf32>
+}
+
+// CHECK-LABEL: @three_blocks
+// CHECK: attn.project_tile {{.*}} {schedule
+func.func @three_blocks(%x: tensor<5x128xf32>, %w: tensor<128x100xf32>) -> tensor<5x100xf32> {
+  %y = attn.project %x, %w {schedule = #s} : (tensor<5x128xf32>, tensor<128x100xf32>) -> tensor<5x100xf32>
+  return %y : tensor<5x100xf32>
+}
+
+// CHECK-LABEL: @unknown
+// CHECK: attn.project_tile {{.*}} {attn.few_rows, schedule
+func.func @unknown(%x: tensor<?x128xf32>, %w: tensor<128x100xf32>) -> tensor<?x100xf32> {
+  %y = attn.project %x, %w {schedule = #s} : (tensor<?x128xf32>, tensor<128x100xf32>) -> tensor<?x100xf32>
+  return %y : tensor<?x100xf32>
 }
 
 // Two batch entries of 20 rows each share the panels.

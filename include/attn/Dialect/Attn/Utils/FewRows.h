@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products that take less time than reading their weight.
+#ifndef ATTN_DIALECT_ATTN_UTILS_FEWROWS_H
+#define ATTN_DIALECT_ATTN_UTILS_FEWROWS_H
+
+#include "attn/Dialect/Attn/IR/AttnAttributes.h"
+
+namespace attn {
+
+/// On an `attn.project_tile` that may be the only one, and have so few rows:
+/// it gets code for that.
+constexpr llvm::StringLiteral fewRowsAttr = "attn.few_rows";
+
+/// So many rows at most, two blocks. Tiles of AMX multiply any rows in that
+/// time.
+inline int64_t mostFewRows(CPUScheduleAttr schedule) {
+  return schedule.usesAmx() ? 0 : 2 * schedule.getRows();
+}
+
+} // namespace attn
+
+#endif

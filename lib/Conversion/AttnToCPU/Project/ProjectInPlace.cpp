@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Few rows, or two tiles of them, with a weight that is read where it is: a
+// step has few rows of it, from end to end, while the next step is prefetched.
+// Two blocks of rows, which take less time than memory, share what they fetch,
+// in steps that lie in few sets of the level-2 cache also where rows of the
+// weight are a power of two apart.
+#include "CopyInputs.h"
+#include "Projection.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+/// Rows of the weight per step, in place: few rows of the input wait for
+/// memory, which likes whole rows of the weight; more rows have time between
+/// two lines, and sums that seldom wait.
+static constexpr int64_t fewSteps = 8, manySteps = 64;
+/// The same for two blocks.
+static constexpr int64_t shallowSteps = 16;
+
+/// The lines of a row of a panel.
+void Projection::prefetch(Source at) {
+  prefetch(at, inPanels() ? k.schedule.getPanelWidth() : sizes.panel);
+}
+
+/// The lines of some numbers from a place on.
+void Projection::prefetch(Source at, int64_t width) {
+  auto type = cast<MemRefType>(at.matrix.getType());
+  int64_t line = 64 * 8 / type.getElementTypeBitWidth();
+  for (int64_t i = 0; i < width; i += line)
+    memref::PrefetchOp::create(k.builder, k.loc, at.matrix,
+                               ValueRange{at.row, k.add(at.column, i)},
+                               /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
+}
+
+/// All panels of `size` rows of the weight after another, whose blocks `blocks`
+/// emits, with the column of the copied inputs that belongs to the first row;
+/// the last panel moves back, so that it is whole.
+void Projection::inPlace(int64_t size, Value copies,
+                         function_ref<void(SumBlock, Value)> blocks) {
+  Value last = k.sub(width, k.index(sizes.panel));
+  steps(sizes.depth, depth, [&](Value first, Value count) {
+    copyInputs(k, {input, inputs, first, count, copies, rows});
+    steps(size, count, [&](Value at, Value steps) {
+      Value begin = k.add(first, at);
+      k.loop(k.index(0), width, sizes.panel, [&](Value next) {
+        Value column = k.min(next, last);
+        SumBlock part{0,     k.vectors, {}, column,
+                      begin, steps,     {}, {weight, begin, column},
+                      false, {}};
+        part.sums = k.div(next, sizes.panel);
+        blocks(part, at);
+      });
+    });
+  });
+}
+
+/// What is fetched while a panel of a step is multiplied: of few rows the same
+/// columns of the next rows; otherwise the next rows from end to end, in as
+/// many turns as all panels have. The turns of two blocks fetch half of a
+/// panel's columns each.
+std::function<void(Value)>
+Projection::nextRows(Value number, const SumBlock &part, bool few, Value half) {
+  Value count = part.steps, column = part.column;
+  Value next = k.min(k.add(part.begin, count), k.sub(depth, count));
+  if (few)
+    return [=](Value turn) { prefetch({weight, k.add(next, turn), column}); };
+  // A division in every turn would cost more than the products: `place` is less
+  // than 2^32 / panels, so a product with the reciprocal gives the same.
+  constexpr int64_t one = int64_t(1) << 32;
+  Value panels = k.div(k.add(width, sizes.panel - 1), sizes.panel);
+  int64_t columns = sizes.panel;
+  if (half) {
+    panels = k.mul(panels, 2);
+    number = k.add(k.mul(number, 2), half);
+    columns /= 2;
+  }
+  Value quotient =
+      arith::DivUIOp::create(k.builder, k.loc, k.index(one), panels);
+  Value reciprocal = k.add(quotient, 1), first = times(number, count);
+  return [=](Value turn) {
+    Value place = k.add(first, turn);
+    Value row = k.div(times(place, reciprocal), one);
+    Value inRow = k.sub(place, times(row, panels));
+    prefetch({weight, k.add(next, row), k.mul(inRow, columns)}, columns);
+  };
+}
+
+/// All rows, at most `count`, of which the last may stand for several.
+void Projection::stream(int64_t count) {
+  Values rowsOf, outRows;
+  for (int64_t r = 0; r < count; ++r) {
+    rowsOf.push_back(k.index(r));
+    outRows.push_back(k.min(k.index(r), k.add(rows, -1)));
+  }
+  bool few = count <= sizes.fewRows;
+  auto emit = [&](SumBlock part, Value at) {
+    part.ahead = nextRows(part.sums, part, few);
+    part.rows = count;
+    part.outRows = outRows;
+    part.sums = k.mul(part.sums, count);
+    block.multiply(part, inputs, rowsOf, at);
+  };
+  int64_t steps = few ? fewSteps : sizes.shallowRows ? shallowSteps : manySteps;
+  inPlace(steps, k.index(count), emit);
+}
+
+/// By blocks of a quarter, half or all of a block's rows, or of one row.
+void Projection::streamBy(int64_t count) {
+  if (count == k.rows)
+    return stream(count);
+  k.choose(
+      k.less(rows, k.index(count + 1)), [&] { stream(count); },
+      [&] { streamBy(std::min(2 * count, k.rows)); });
+}
+
+/// Several blocks of rows.
+void Projection::streamBlocks(bool isShallow) {
+  auto emit = [&](SumBlock part, Value at) {
+    Value number = part.sums;
+    if (!isShallow)
+      part.ahead = nextRows(number, part, /*few=*/false);
+    part.sums = k.mul(number, sizes.rows);
+    AheadOf half = [&](Value row) {
+      return nextRows(number, part, /*few=*/false, k.div(row, k.rows));
+    };
+    blocks(block, part, at, isShallow ? half : nullptr);
+  };
+  inPlace(isShallow ? shallowSteps : manySteps, rows, emit);
+}
+
+void Projection::streamBlocks() {
+  chooseShallow([&](bool isShallow) { streamBlocks(isShallow); });
+}
