@@ -9,6 +9,21 @@ func.func @integers(%x: tensor<5xi32> {attn.gradient}) -> tensor<5xi32> {
 
 // -----
 
+// expected-error@+1 {{expects attn.gradient on tensors of floats, but argument 1 has type 'tensor<5x6xi1>'}}
+func.func @booleans(%q: tensor<5x8xf32> {attn.gradient}, %seen: tensor<5x6xi1> {attn.gradient}) -> tensor<5x8xf32> {
+  return %q : tensor<5x8xf32>
+}
+
+// -----
+
+func.func @unknown_rows(%x: tensor<5x?xf32> {attn.gradient}) -> tensor<5x?xf32> {
+  // expected-error@+1 {{'attn.layer_norm' op has no gradient for rows of unknown length}}
+  %y = attn.layer_norm %x eps 1.0e-5 : tensor<5x?xf32>
+  return %y : tensor<5x?xf32>
+}
+
+// -----
+
 func.func @unknown_op(%x: tensor<5xf32> {attn.gradient}) -> tensor<5xf32> {
   // expected-error@+1 {{'math.cbrt' op has no gradient that is known, but a learned argument reaches a result through it}}
   %y = math.cbrt %x : tensor<5xf32>
