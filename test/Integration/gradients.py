@@ -260,7 +260,6 @@ KERNELS = {
     "one_value_feature": attention(2, 1, 1, 35, 21, 17, 1, ""),
     "parts": attention(2, 2, 1, 40, 3100, 8, 4, "where causal(bottom_right)"),  # of one key head: 3 items
     "f64": attention(1, 2, 1, 40, 50, 12, 8, "where causal(bottom_right)").replace("f32", "f64"),
-    "reads": attention(2, 4, 2, 133, 150, 20, 12, READS + "where causal(bottom_right)", more=READ),
     "reads_f64": attention(2, 4, 2, 133, 150, 20, 12, READS, more=READ).replace("f32", "f64"),
     "matrix": attention(2, 4, 2, 133, 150, 8, 8, "where causal(bottom_right)", bias="4x133x150", learned=LEARNED),
     "bias_of_parts": attention(2, 2, 1, 40, 3100, 8, 4, "where causal(bottom_right)", bias="2x1x1x3100", learned=LEARNED),
