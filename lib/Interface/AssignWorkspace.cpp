@@ -263,17 +263,15 @@ FailureOr<SizedBuffer> Workspace::sized(memref::AllocOp alloc, Lifetime life) {
   if (!known)
     return alloc.emitOpError("has more bytes than an index can count");
   SizedBuffer buffer{alloc, life, *known, {}};
+  if (alloc.getDynamicSizes().empty())
+    buffer.bytes = static_cast<int64_t>(llvm::alignTo(*known, alignment));
   for (Value size : alloc.getDynamicSizes()) {
     Value bound = atBegin(size);
     if (!bound)
       return alloc.emitOpError(
           "has a size that does not follow from the sizes of the arguments");
-    if (!SizesAtBegin::factor(bound, buffer.bytes, buffer.factors) ||
-        buffer.bytes > std::numeric_limits<int64_t>::max() - alignment)
-      return alloc.emitOpError("has more bytes than an index can count");
+    buffer.factors.push_back(bound);
   }
-  if (buffer.factors.empty())
-    buffer.bytes = static_cast<int64_t>(llvm::alignTo(buffer.bytes, alignment));
   return buffer;
 }
 
@@ -363,11 +361,6 @@ void Workspace::makeSizeFunction(Value total) {
 }
 
 LogicalResult Workspace::assign() {
-  std::string size = partName(signature.getName(), Part::Workspace);
-  if (kernel->getParentOfType<ModuleOp>().lookupSymbol(size))
-    return kernel.emitError()
-           << "expects a kernel whose work space is not assigned yet, but '"
-           << size << "' is there";
   WalkResult measured = kernel.walk<WalkOrder::PreOrder>([&](scf::ForallOp op) {
     return failed(measure(op)) ? WalkResult::interrupt() : WalkResult::skip();
   });

@@ -227,7 +227,7 @@ class Checker:
         source = os.path.join(self.folder, "after.mlir")
         with open(source, "w") as f:
             f.write(text)
-        done = call(source, "--compile-from=" + phase, "--compile-to=entry", "--verify-each=0")
+        done = call(source, "--compile-from=" + phase, "--compile-to=entry")
         return done.stdout, done.stderr
 
     def phases(self):

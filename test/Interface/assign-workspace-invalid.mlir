@@ -37,16 +37,3 @@ func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memre
   memref.store %one, %t[%c0, %c0] : memref<4611686018427387904x?xf32>
   return
 }
-
-// -----
-
-// The pass has run on it.
-func.func private @f.workspace(%x: memref<8xf32>, %threads: index) -> index {
-  %c0 = arith.constant 0 : index
-  return %c0 : index
-}
-
-// expected-error @+1 {{expects a kernel whose work space is not assigned yet, but 'f.workspace' is there}}
-func.func private @f.kernel(%x: memref<8xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
-  return
-}

@@ -54,8 +54,9 @@ static Value bufferOf(Value view) {
 }
 
 static LogicalResult refuse(Operation *op, const Twine &what) {
-  return op->emitError() << "sm_80 has functions of one kernel so far; "
-                         << what;
+  return op->emitOpError(
+             "is not compiled: sm_80 has functions of one kernel so far; ")
+         << what;
 }
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "GradientSums.h"
-#include "../Gradient/Loop.h"
+#include "Gradient/Loop.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

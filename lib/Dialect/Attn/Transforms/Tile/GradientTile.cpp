@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "GradientTile.h"
-#include "../Gradient/ScoreTangents.h"
+#include "Gradient/ScoreTangents.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -235,6 +235,33 @@ static int keyDimOf(GradStepOp op, unsigned destination) {
              : -1;
 }
 
+/// What keys of a tile add to: a slice of a sum, or all of it.
+struct SumPart {
+  Value value;
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+};
+
+/// Of each sum, what the keys of a tile add to, which begin at this row.
+static SmallVector<SumPart> partsOfSums(OpBuilder &b, Location loc,
+                                        GradStepOp op, ValueRange sums,
+                                        Value row, Value count) {
+  SmallVector<SumPart> parts;
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    SumPart &part = parts.emplace_back(SumPart{sum, {}, {}, {}});
+    int dim = keyDimOf(op, i);
+    if (dim < 0)
+      continue;
+    part.offsets.assign(2, b.getIndexAttr(0));
+    part.offsets[dim] = row;
+    part.sizes = tensor::getMixedSizes(b, loc, sum);
+    part.sizes[dim] = count;
+    part.strides.assign(2, b.getIndexAttr(1));
+    part.value = tensor::ExtractSliceOp::create(b, loc, sum, part.offsets,
+                                                part.sizes, part.strides);
+  }
+  return parts;
+}
+
 /// Key tiles of a gradient.
 static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
@@ -263,35 +290,20 @@ static void tileGradStep(GradStepOp op, IRRewriter &rewriter) {
     IRMapping mapping;
     mapping.map(op.getKey(), extractRows(b, l, op.getKey(), row, count));
     mapping.map(op.getValue(), extractRows(b, l, op.getValue(), row, count));
-    SmallVector<Value> parts;
-    SmallVector<SmallVector<OpFoldResult>> offsets, sizes;
-    SmallVector<OpFoldResult> strides(2, b.getIndexAttr(1));
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      int dim = keyDimOf(op, i);
-      offsets.emplace_back(2, b.getIndexAttr(0));
-      sizes.emplace_back();
-      if (dim < 0) {
-        parts.push_back(sum);
-        continue;
-      }
-      offsets[i][dim] = row;
-      sizes[i] = tensor::getMixedSizes(b, l, sum);
-      sizes[i][dim] = count;
-      parts.push_back(tensor::ExtractSliceOp::create(b, l, sum, offsets[i],
-                                                     sizes[i], strides));
-    }
+    SmallVector<SumPart> parts = partsOfSums(b, l, op, sums, row, count);
     auto cut = cast<GradStepOp>(b.clone(*op, mapping));
     cut.getKeyBeginMutable().assign(first);
     // By place: key and value may be the same tensor.
-    cut.getDpsInitsMutable().assign(parts);
+    cut.getDpsInitsMutable().assign(llvm::map_to_vector(
+        parts, [](const SumPart &part) { return part.value; }));
     cut.setMode(edge ? TileMode::Edge : TileMode::Full);
     SmallVector<Value> next(cut->getResults());
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      if (keyDimOf(op, i) < 0)
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      if (part.offsets.empty())
         continue;
-      next[i].setType(parts[i].getType());
-      next[i] = tensor::InsertSliceOp::create(b, l, next[i], sum, offsets[i],
-                                              sizes[i], strides);
+      next[i].setType(part.value.getType());
+      next[i] = tensor::InsertSliceOp::create(
+          b, l, next[i], sums[i], part.offsets, part.sizes, part.strides);
     }
     return next;
   };
