@@ -263,15 +263,17 @@ FailureOr<SizedBuffer> Workspace::sized(memref::AllocOp alloc, Lifetime life) {
   if (!known)
     return alloc.emitOpError("has more bytes than an index can count");
   SizedBuffer buffer{alloc, life, *known, {}};
-  if (alloc.getDynamicSizes().empty())
-    buffer.bytes = static_cast<int64_t>(llvm::alignTo(*known, alignment));
   for (Value size : alloc.getDynamicSizes()) {
     Value bound = atBegin(size);
     if (!bound)
       return alloc.emitOpError(
           "has a size that does not follow from the sizes of the arguments");
-    buffer.factors.push_back(bound);
+    if (!SizesAtBegin::factor(bound, buffer.bytes, buffer.factors) ||
+        buffer.bytes > std::numeric_limits<int64_t>::max() - alignment)
+      return alloc.emitOpError("has more bytes than an index can count");
   }
+  if (buffer.factors.empty())
+    buffer.bytes = static_cast<int64_t>(llvm::alignTo(buffer.bytes, alignment));
   return buffer;
 }
 

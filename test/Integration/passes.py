@@ -129,8 +129,10 @@ def call(*command, text=None):
 # --- what there is ---
 
 def registered_passes():
+    """Those of the pipeline for CPUs."""
     text = call("--canonicalize", "--help-hidden").stdout
-    return ["canonicalize", "cse", *re.findall(r"^\s+--((?:convert-)?attn-[a-z0-9-]+)\s", text, re.MULTILINE)]
+    names = re.findall(r"^\s+--((?:convert-)?attn-[a-z0-9-]+)\s", text, re.MULTILINE)
+    return ["canonicalize", "cse", *(name for name in names if "-gpu-" not in name)]
 
 
 def mask_terms():
