@@ -14,6 +14,16 @@
 //            %part = tensor.extract_slice %o[%i, 0] ..
 //            attn.project_tile .. with %part epilogue { .. } outs(%part)
 //
+// Before:  %r = linalg.generic ins(%o, %x) outs(%o) { .. }
+//          return %r, %o
+// After:   %e = tensor.empty(%n) : tensor<?x64xf32>
+//          %r = linalg.generic ins(%o, %x) outs(%e) { .. }
+//          return %r, %o
+//
+// Upstream's conversion to linalg takes an operand's memory whoever else reads
+// it. The elimination of empty tensors would then compute %o where the caller
+// wants %r, from which it would be overwritten.
+//
 // Bufferization writes each element where it was read, if it can, and takes new
 // memory otherwise. A result that a caller gets stays apart, since it is
 // computed in the caller's memory. A product does so only if its weight comes
@@ -61,6 +71,34 @@ static bool fits(linalg::LinalgOp op, OpOperand &operand, OpOperand &init) {
          operand.get().hasOneUse() &&
          op.getMatchingIndexingMap(&operand).isIdentity() &&
          op.getMatchingIndexingMap(&init).isIdentity();
+}
+
+/// Whether someone may read the value behind `op`: directly, or as a part or
+/// another shape of it.
+static bool isReadBehind(Value value, Operation *op) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (user == op || isa<tensor::DimOp>(user))
+      return false;
+    Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
+    return !ancestor || !ancestor->isBeforeInBlock(op) ||
+           isa<OffsetSizeAndStrideOpInterface, tensor::ExpandShapeOp,
+               tensor::CollapseShapeOp, tensor::CastOp>(user);
+  });
+}
+
+/// Gives the result memory of its own where its operand's is still needed.
+static void separate(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 1)
+    return;
+  OpOperand &init = op.getDpsInitsMutable()[0];
+  Operation *maker = init.get().getDefiningOp();
+  if (!maker || isa<tensor::EmptyOp>(maker) ||
+      op.payloadUsesValueFromOperand(&init) || !isReadBehind(init.get(), op))
+    return;
+  OpBuilder b(op);
+  init.set(tensor::EmptyOp::create(
+      b, op.getLoc(), tensor::getMixedSizes(b, op.getLoc(), init.get()),
+      cast<RankedTensorType>(init.get().getType()).getElementType()));
 }
 
 static void reuse(linalg::LinalgOp op) {
@@ -176,7 +214,10 @@ static void reuse(scf::ForallOp loop, MergeRowsOp tile) {
 namespace {
 struct ReuseOperands : attn::impl::ReuseOperandsBase<ReuseOperands> {
   void runOnOperation() override {
-    getOperation()->walk([](linalg::LinalgOp op) { reuse(op); });
+    getOperation()->walk([](linalg::LinalgOp op) {
+      separate(op);
+      reuse(op);
+    });
     getOperation()->walk([](scf::ForallOp loop) {
       if (auto product = tileOf<ProjectTileOp>(loop))
         reuse(loop, product);

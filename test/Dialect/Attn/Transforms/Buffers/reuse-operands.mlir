@@ -40,3 +40,25 @@ func.func @others(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf16>, ten
   } -> tensor<8x8xf16>
   return %a, %h, %t : tensor<8x8xf32>, tensor<8x8xf16>, tensor<8x8xf32>
 }
+
+// A result that is read behind the op, here by the caller, keeps its memory to itself; one that is read in front of it does not.
+// CHECK-LABEL: func @read_behind
+// CHECK:      %[[A:.*]] = linalg.exp
+// CHECK:      %[[EMPTY:.*]] = tensor.empty
+// CHECK:      linalg.add ins(%[[A]], %arg0 : {{.*}}) outs(%[[EMPTY]] :
+// CHECK-LABEL: func @read_before
+// CHECK:      %[[A:.*]] = linalg.exp
+// CHECK:      linalg.abs ins(%[[A]] :
+// CHECK:      linalg.add ins(%[[A]], %arg0 : {{.*}}) outs(%[[A]] :
+func.func @read_behind(%x: tensor<?x8xf32>, %e: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %a = linalg.exp ins(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %r = linalg.add ins(%a, %x : tensor<?x8xf32>, tensor<?x8xf32>) outs(%a : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r, %a : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+func.func @read_before(%x: tensor<?x8xf32>, %e: tensor<?x8xf32>, %f: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %a = linalg.exp ins(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %b = linalg.abs ins(%a : tensor<?x8xf32>) outs(%f : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %r = linalg.add ins(%a, %x : tensor<?x8xf32>, tensor<?x8xf32>) outs(%a : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r, %b : tensor<?x8xf32>, tensor<?x8xf32>
+}
