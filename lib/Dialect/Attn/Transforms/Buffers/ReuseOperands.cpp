@@ -88,7 +88,7 @@ static bool isReadBehind(Value value, Operation *op) {
 
 /// Gives the result memory of its own where its operand's is still needed.
 static void separate(linalg::LinalgOp op) {
-  if (op.getNumDpsInits() != 1)
+  if (op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
     return;
   OpOperand &init = op.getDpsInitsMutable()[0];
   Operation *maker = init.get().getDefiningOp();
