@@ -120,8 +120,10 @@ bool RowGroup::join(LoopNest &nest) {
     if (nests.size() == mostNests || low > high)
       return false;
     for (unsigned i = 0; i < high; ++i)
-      if (!haveCommon(sizeKeys(*nests.front(), nests.front()->parallel[i]),
-                      sizeKeys(nest, nest.parallel[i])))
+      if (llvm::none_of(nests, [&](const LoopNest *other) {
+            return haveCommon(sizeKeys(*other, other->parallel[i]),
+                              sizeKeys(nest, nest.parallel[i]));
+          }))
         high = i;
     if (low > high)
       return false;

@@ -53,6 +53,35 @@ func.func @centered(%x: memref<?x768xf32>, %y: memref<?x768xf32>) {
 
 // -----
 
+// Sizes are the same in a row, too: the third has that of what the second wrote.
+// CHECK-LABEL: @chained
+// CHECK:      scf.forall
+// CHECK:        memref.store %{{.*}}, %arg1
+// CHECK-NOT:  scf.forall
+// CHECK:      return
+#matrix = affine_map<(i, j) -> (i, j)>
+#rows = affine_map<(i, j) -> (i)>
+func.func @chained(%x: memref<?x8xf32>, %sum: memref<?xf32>, %y: memref<?x8xf32>, %z: memref<?x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%sum : memref<?xf32>)
+  linalg.reduce { arith.addf } ins(%x : memref<?x8xf32>) outs(%sum : memref<?xf32>) dimensions = [1]
+  linalg.generic {indexing_maps = [#matrix, #rows, #matrix], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum : memref<?x8xf32>, memref<?xf32>) outs(%y : memref<?x8xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %d = arith.divf %a, %s : f32
+    linalg.yield %d : f32
+  }
+  linalg.generic {indexing_maps = [#matrix, #matrix], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<?x8xf32>) outs(%z : memref<?x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %d = arith.mulf %a, %a : f32
+    linalg.yield %d : f32
+  }
+  return
+}
+
+// -----
+
 // Exponentials are added up as they are made, and kept in one row of memory until their sum is known.
 // CHECK-LABEL: @quotients
 // CHECK:      scf.forall
