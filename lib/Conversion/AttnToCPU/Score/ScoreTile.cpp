@@ -148,11 +148,13 @@ Value ScoreTile::visible(Value p, Value key, int64_t v) {
 Value ScoreTile::adjust(Value score, Value p, Value key, int64_t v,
                         const Options &options, bool careful) {
   Value excluded = k.infinity();
+  // What belongs to a row in front of the tile's first key may lie outside.
+  Value inside = careful ? k.max(key, k.index(0)) : key;
   if (tile.function && options.function)
-    score = applyFunction(score, p, careful ? k.max(key, k.index(0)) : key, v);
+    score = applyFunction(score, p, inside, v);
   if (tile.bias && options.bias) {
     // A bias of -inf excludes, whatever the score is.
-    Value bias = extras.bias(p, key, v);
+    Value bias = extras.bias(p, inside, v);
     Value excludes = arith::CmpFOp::create(
         k.builder, k.loc, arith::CmpFPredicate::OEQ, bias, excluded);
     score = k.select(excludes, excluded, k.addf(score, bias));
@@ -164,7 +166,7 @@ Value ScoreTile::adjust(Value score, Value p, Value key, int64_t v,
       k.builder, k.loc, arith::CmpIPredicate::sge, key, k.index(0)));
   if (tile.mask && options.mask)
     exists =
-        arith::AndIOp::create(k.builder, k.loc, exists, visible(p, key, v));
+        arith::AndIOp::create(k.builder, k.loc, exists, visible(p, inside, v));
   return k.select(exists, score, excluded);
 }
 
