@@ -30,10 +30,14 @@ KernelLibrary::get(Operation *op, StringRef name, ValueRange operands,
   auto parent = op->getParentOfType<func::FuncOp>();
   auto type = FunctionType::get(op->getContext(), operands.getTypes(), {});
   StringRef owner = parent.getName().split('.').first;
+  // A buffer does not tell the normalization of its state; the op's types do.
+  auto before = FunctionType::get(op->getContext(), op->getOperandTypes(),
+                                  op->getResultTypes());
   Attribute key = ArrayAttr::get(
-      op->getContext(), {StringAttr::get(op->getContext(), owner + "." + name),
-                         op->getAttrDictionary(), TypeAttr::get(type),
-                         StringAttr::get(op->getContext(), regionText(op))});
+      op->getContext(),
+      {StringAttr::get(op->getContext(), owner + "." + name),
+       op->getAttrDictionary(), TypeAttr::get(type), TypeAttr::get(before),
+       StringAttr::get(op->getContext(), regionText(op))});
   func::FuncOp &kernel = kernels[key];
   if (kernel)
     return kernel;
