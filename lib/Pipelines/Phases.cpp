@@ -203,7 +203,7 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertToLLVMPass()); // all dialects at once
   pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createMaskedBF16());
+  pm.addPass(createBF16AsIntegers());
   addKernelCleanup(pm);
 }
 

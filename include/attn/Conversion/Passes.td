@@ -70,10 +70,11 @@ def ExpandForLLVM : Pass<"attn-expand-for-llvm", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
-def MaskedBF16 : Pass<"attn-masked-bf16"> {
-  let summary = "Masked loads and stores of bf16 move integers of as many bits";
+def BF16AsIntegers : Pass<"attn-bf16-as-integers"> {
+  let summary = "Numbers of bf16 that LLVM would convert are moved as integers";
   let description = [{
-    So that LLVM converts no single number of bf16 where a processor has no masks.
+    Those of masked loads and stores, where a processor has no masks, and those
+    that live on behind their block.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
