@@ -172,7 +172,12 @@ static void prefetchItems(scf::ForallOp loop, Value threads) {
     add(result, same);
   else
     add(init.getQuery(), next);
-  loop.walk([&](OnlineOp op) { op.getPrefetchMutable().assign(prefetched); });
+  // In a loop of the user's, which may have several states, those behind it.
+  loop.walk([&](OnlineOp op) {
+    Operation *user = init->getBlock()->findAncestorOpInBlock(*op);
+    if (user && init->isBeforeInBlock(user))
+      op.getPrefetchMutable().assign(prefetched);
+  });
 }
 
 namespace {
