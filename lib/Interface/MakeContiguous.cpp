@@ -25,7 +25,7 @@
 // element is wanted.
 //
 // Before: vector code, and parallel loops that are not outlined; every buffer
-// of the caller has the innermost stride 1. After: any strides.
+// of the caller has the innermost stride 1, or any strides already. After: any.
 #include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -226,7 +226,7 @@ static void askOriginal(Value view, Value original) {
 
 static void makeContiguous(BlockArgument port, bool isInput) {
   auto type = cast<MemRefType>(port.getType());
-  if (type.getRank() == 0)
+  if (type.getRank() == 0 || type == withAnyStrides(type))
     return;
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : port.getUses())

@@ -232,19 +232,29 @@ static void addGPULoops(OpPassManager &pm, const PipelineOptions &) {
 }
 
 static void addGPUKernels(OpPassManager &pm, const PipelineOptions &) {
+  addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createOpenStrides());
+  pm.addNestedPass<func::FuncOp>(createMakeContiguous());
+  addCleanup(pm);
   pm.addPass(createOutlineGPUKernels());
+  pm.addPass(createAssignWorkspace());
   addCleanup(pm);
 }
 
+/// The kernels are a module of their own then; the host's functions wait.
 static void addGPULLVM(OpPassManager &pm, const PipelineOptions &) {
-  pm.addPass(createExpandForLLVM());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(arith::createArithExpandOpsPass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  addKernelCleanup(pm);
-  pm.addPass(createCheckGPUOps());
+  pm.addPass(createLowerGPULaunches());
+  pm.addPass(createLowerGPUFunctions());
+  OpPassManager &kernels = pm.nest<ModuleOp>();
+  kernels.addPass(createExpandForLLVM());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(arith::createArithExpandOpsPass());
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createConvertToLLVMPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createSignedAddresses());
+  addKernelCleanup(kernels);
+  kernels.addPass(createCheckGPUOps());
 }
 
 // --- the tables ---
@@ -258,7 +268,7 @@ static constexpr StringRef graph[] = {"attn.sdpa", "attn.sdpa_grad",
 static constexpr StringRef tensors[] = {"tensor", "bufferization"};
 static constexpr StringRef kernels[] = {"attn", "linalg"};
 static constexpr StringRef loops[] = {"scf.forall", "memref.alloc"};
-static constexpr StringRef onHost[] = {"func", "scf.forall", "memref.alloc"};
+static constexpr StringRef onGPU[] = {"gpu"};
 static constexpr StringRef lowered[] = {"affine",
                                         "arith",
                                         "cf",
@@ -340,10 +350,11 @@ static const Phase gpu[] = {
     {PhaseId::GPULoops, "gpu-loops", "Parallel loops over rows or elements.",
      addGPULoops, kernels, false},
     {PhaseId::GPUKernels, "gpu-kernels",
-     "Kernels of a GPU, whose threads share the loops.", addGPUKernels, onHost,
+     "Kernels of a GPU, whose threads share the loops.", addGPUKernels, loops,
      false, true},
-    {PhaseId::GPULLVM, "gpu-llvm", "Only the LLVM and NVVM dialects.",
-     addGPULLVM, lowered, false, true},
+    {PhaseId::GPULLVM, "gpu-llvm",
+     "Kernels in the LLVM and NVVM dialects; the host calls the runtime.",
+     addGPULLVM, onGPU, false, true},
 };
 
 template <size_t count>

@@ -387,7 +387,7 @@ ExitStatus Compiler::runPhases() {
     // The head of the pipeline is the same for all targets.
     if (!phase.isHead)
       (*module)->setAttr(TargetAttr::moduleAttr, description);
-    if (phase.id == PhaseId::LLVM || phase.id == PhaseId::GPULLVM)
+    if (phase.id == PhaseId::LLVM)
       target::setTarget(*module, processor);
     if (failed(runPhase(*module, phase, pipeline))) {
       if ((phase.isHead || phase.mayRefuse) && diagnostics.sawError())

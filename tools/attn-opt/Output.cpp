@@ -3,6 +3,7 @@
 #include "System.h"
 #include "attn/Interface/WeightsFile.h"
 #include "attn/Target/Header.h"
+#include "attn/Target/Kernels.h"
 #include "attn/Target/Ptxas.h"
 #include "attn/Target/PythonModule.h"
 #include "llvm/IR/LLVMContext.h"
@@ -133,7 +134,9 @@ llvm::Expected<std::string> Output::text(mlir::ModuleOp module) const {
     return target::headerText(
         module, options.output.empty() ? stem() : path::stem(options.output));
   llvm::LLVMContext context;
-  auto translated = target::translate(module, processor, context);
+  mlir::ModuleOp kernels = target::findKernels(module);
+  auto translated =
+      target::translate(kernels ? kernels : module, processor, context);
   if (!translated)
     return llvm::createStringError("");
   llvm::SmallString<0> code;

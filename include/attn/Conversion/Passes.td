@@ -135,14 +135,44 @@ def ApproximateMath : Pass<"attn-approximate-math", "::mlir::ModuleOp"> {
 }
 
 def OutlineGPUKernels : Pass<"attn-outline-gpu-kernels", "::mlir::ModuleOp"> {
-  let summary = "Kernels of parallel loops become kernels of a GPU";
+  let summary = "Parallel loops become kernels of a GPU";
   let description = [{
-    `@NAME.kernel`, whose parallel loops do not depend on each other, becomes the
-    GPU kernel `@NAME` of pointers and sizes. Threads share the items.
+    Every parallel loop of `@NAME.kernel` becomes a `gpu.func` whose threads share
+    the items; the function keeps control and buffers, and launches it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
+def LowerGPULaunches : Pass<"attn-lower-gpu-launches", "::mlir::ModuleOp"> {
+  let summary = "The host has the runtime launch kernels";
+  let description = [{
+    A `gpu.launch_func` becomes the call of a function of libattn-rt, which gets
+    addresses, sizes, strides and numbers. Constants are copied to the device once.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
-    "::mlir::NVVM::NVVMDialect", "::mlir::arith::ArithDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def LowerGPUFunctions : Pass<"attn-lower-gpu-functions", "::mlir::ModuleOp"> {
+  let summary = "Kernels take what a launch passes";
+  let description = [{
+    A `gpu.func` becomes an `llvm.func` of NVVM's, in a module of its own. For a
+    memref it takes an address, and the sizes and strides that the type leaves
+    open.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::arith::ArithDialect"];
+}
+
+def SignedAddresses : Pass<"attn-signed-addresses", "::mlir::ModuleOp"> {
+  let summary = "Addresses may lie before that of a tensor's first element";
+  let description = [{
+    Takes back that no stride is negative, which the lowering of `memref.load`
+    promises.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def CheckGPUOps : Pass<"attn-check-gpu-ops", "::mlir::ModuleOp"> {

@@ -19,6 +19,15 @@ def LowerSignature : Pass<"attn-lower-signature", "::mlir::ModuleOp"> {
     "::mlir::scf::SCFDialect"];
 }
 
+def OpenStrides : Pass<"attn-open-strides", "::mlir::func::FuncOp"> {
+  let summary = "Kernels of a GPU read the caller's tensors as they lie";
+  let description = [{
+    A tensor whose elements are only loaded and stored one by one may have any
+    strides; only for others an innermost stride of 1 stays demanded.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def MakeContiguous : Pass<"attn-make-contiguous", "::mlir::func::FuncOp"> {
   let summary = "Tensors that kernels cannot read as they lie are copied once";
   let description = [{

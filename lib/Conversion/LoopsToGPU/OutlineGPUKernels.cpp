@@ -1,42 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn-outline-gpu-kernels: parallel loops become a kernel of a GPU.
+// attn-outline-gpu-kernels: parallel loops become kernels of a GPU.
 //
 // Before:  func.func private @norm.kernel(%x: memref<?x64xf32, strided<[?, 1],
-//              offset: ?>>, %out: memref<..>, .., %call: !llvm.ptr)
-//              attributes {attn.ports = [#attn.port<"x", input [x0, 64] ..>, ..
-//            scf.forall (%row) in (%x0) { .. }
+//              offset: ?>>, %out: memref<..>, .., %call: !llvm.ptr) {
+//            scf.forall (%row) in (%rows) { .. }
 //          }
-// After:   llvm.func @norm(%x: !llvm.ptr, %out: !llvm.ptr, %x0: i64)
-//              attributes {nvvm.kernel} {
-//            // views of whole tensors, made of the pointers and sizes
-//            scf.for %row = %thread to %x0 step %threads { .. }
+// After:   gpu.module @kernels {
+//            gpu.func @norm_0(%x: memref<..>, %out: memref<..>, %rows: index)
+//                kernel {
+//              scf.for %row = %thread to %rows step %threads { .. }
+//              gpu.return
+//            }
+//          }
+//          func.func private @norm.kernel(..) {
+//            gpu.launch_func @kernels::@norm_0 blocks in (%blocks, 1, 1)
+//                threads in (128, 1, 1) args(%x, %out, %rows)
 //          }
 //
-// A kernel takes the pointers of all arguments and results, in their order, and
-// then the unknown sizes, in the order in which their names first come. Tensors
-// lie without gaps, the last dimension fastest. Any grid and any block of one
-// dimension will do, since threads take items by turns.
+// The host's function keeps control, sizes and buffers; its launches run in
+// their order. A kernel takes what its loop used, in the order of first uses;
+// threads take items by turns, so that any grid and any block of one dimension
+// will do. Copies of buffers become loops first, and what else touches memory
+// becomes a loop of one item, which one thread runs.
 //
-// Blocks do not wait for each other, so the loops of a function must not read
-// what another one writes, and nothing else may touch memory. Functions for
-// which that does not hold need several kernels, and buffers between them; they
-// are refused at the op that is in the way. Memory of one item is the thread's.
+// Memory of an item is the thread's: registers and local memory where its size
+// is known and small, otherwise a row of a buffer of the host's, which has one
+// for each thread. What the host computes must not depend on what a kernel
+// wrote: that is refused at the op.
 //
 // Before: attn-lower-signature and attn-vectorize-linalg with items of one
-// element. After: llvm.func of scf, arith, memref and nvvm ops; the functions
-// that a host would call are gone.
+// element; kernels of other passes may be there, in the same module. After: no
+// scf.forall is left.
 #include "attn/Conversion/Passes.h"
 #include "attn/Interface/KernelSignature.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
-#include "llvm/ADT/MapVector.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attn {
 #define GEN_PASS_DEF_OUTLINEGPUKERNELS
@@ -46,245 +54,377 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// The buffer that a view is of.
-static Value bufferOf(Value view) {
-  while (auto op = view.getDefiningOp<ViewLikeOpInterface>())
-    view = op.getViewSource();
-  return view;
-}
-
-static LogicalResult refuse(Operation *op, const Twine &what) {
-  return op->emitOpError(
-             "is not compiled: sm_80 has functions of one kernel so far; ")
-         << what;
-}
+/// Threads of a block, and blocks of a grid at most: some per multiprocessor.
+/// Where threads have rows of memory, fewer of them take less of it.
+static constexpr int64_t blockThreads = 128, mostBlocks = 2048,
+                         mostBlocksWithRows = 256;
+/// Bytes of memory that a thread may have of its own.
+static constexpr int64_t mostLocalBytes = 4096;
 
 namespace {
-/// Buffers that a loop reads or writes, without a thread's own.
-struct Accesses {
-  DenseSet<Value> reads, writes;
+/// Makes a kernel of a loop.
+class Outliner {
+public:
+  Outliner(scf::ForallOp loop, gpu::GPUModuleOp kernels, const Twine &name)
+      : loop(loop), kernels(kernels), name(name.str()), loc(loop.getLoc()),
+        host(loop) {}
 
-  LogicalResult add(Operation *op);
-  bool dependsOn(const Accesses &earlier) const {
-    auto meets = [](const DenseSet<Value> &some, const DenseSet<Value> &other) {
-      return llvm::any_of(some, [&](Value v) { return other.contains(v); });
-    };
-    return meets(reads, earlier.writes) || meets(writes, earlier.reads) ||
-           meets(writes, earlier.writes);
+  LogicalResult outline();
+
+private:
+  Value constant(OpBuilder &b, int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
   }
+  LogicalResult placeMemory();
+  LogicalResult placeInRows(memref::AllocOp alloc);
+  void capture();
+  LogicalResult checkCaptured();
+  void writeKernel();
+  void mapItem(OpBuilder &b, Value item);
+  void launch();
+
+  scf::ForallOp loop;
+  gpu::GPUModuleOp kernels;
+  std::string name;
+  Location loc;
+  OpBuilder host;
+  gpu::GPUFuncOp kernel;
+  Value items, blocks; ///< the host's
+  SmallVector<Value> bounds;
+  SetVector<Value> captured;
+  IRMapping mapping;
+  /// Buffers with a row for each thread, and what they stand for.
+  SmallVector<std::pair<memref::AllocOp, Value>> rows;
+  SmallVector<memref::AllocOp> locals;
 };
 } // namespace
 
-/// Adds what an op in a loop does, if a thread can do it.
-LogicalResult Accesses::add(Operation *op) {
-  if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
-      isMemoryEffectFree(op))
-    return success();
-  if (auto alloc = dyn_cast<memref::AllocOp>(op);
-      alloc && !alloc.getType().hasStaticShape())
-    return refuse(op, "a row of a thread's own has a known size");
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  if (auto interface = dyn_cast<MemoryEffectOpInterface>(op))
-    interface.getEffects(effects);
-  bool isKnown = !effects.empty();
-  for (const MemoryEffects::EffectInstance &effect : effects) {
-    Value buffer = effect.getValue();
-    isKnown &= buffer != nullptr;
-    if (buffer && isa<MemoryEffects::Read>(effect.getEffect()))
-      reads.insert(bufferOf(buffer));
-    if (buffer && isa<MemoryEffects::Write>(effect.getEffect()))
-      writes.insert(bufferOf(buffer));
-  }
-  if (isKnown)
-    return success();
-  return refuse(op, "'" + op->getName().getStringRef() +
-                        "' is not one that a thread runs");
+static bool isDefinedIn(Value value, scf::ForallOp loop) {
+  return loop->isAncestor(value.getParentRegion()->getParentOp());
 }
 
-static LogicalResult check(KernelSignature kernel) {
-  func::FuncOp function = kernel.getFunction();
-  if (kernel.lookup(Part::Slices))
-    return refuse(function, "slices at places that a caller gives are not "
-                            "checked there");
-  for (BlockArgument unused :
-       {kernel.getWorkspace(), kernel.getThreads(), kernel.getCall()})
-    if (!unused.use_empty())
-      return refuse(*unused.user_begin(), "this needs what only a CPU's "
-                                          "function is given");
-  Accesses earlier;
-  for (Operation &op : function.front()) {
-    auto loop = dyn_cast<scf::ForallOp>(op);
-    if (!loop && !isMemoryEffectFree(&op) && !isa<func::ReturnOp>(op))
-      return refuse(&op, isa<memref::AllocOp>(op)
-                             ? "here a buffer lies between two of them"
-                             : "this does not run in parallel");
-    if (!loop)
-      continue;
-    Accesses own;
-    WalkResult walked = loop.walk([&](Operation *inner) {
-      return failed(own.add(inner)) ? WalkResult::interrupt()
-                                    : WalkResult::advance();
-    });
-    if (walked.wasInterrupted())
+/// A buffer of the host's for all threads. Sizes that the item computes are
+/// computed in front of the loop.
+LogicalResult Outliner::placeInRows(memref::AllocOp alloc) {
+  SmallVector<int64_t> shape{ShapedType::kDynamic};
+  llvm::append_range(shape, alloc.getType().getShape());
+  SmallVector<Value> sizes{
+      arith::MulIOp::create(host, loc, blocks, constant(host, blockThreads))};
+  for (Value size : alloc.getDynamicSizes()) {
+    if (isDefinedIn(size, loop))
+      return alloc.emitOpError("is not compiled for sm_80: a row of a thread's "
+                               "own has a size that its item computes");
+    sizes.push_back(size);
+  }
+  auto type = MemRefType::get(shape, alloc.getType().getElementType());
+  auto all = memref::AllocOp::create(host, alloc.getLoc(), type, sizes,
+                                     host.getI64IntegerAttr(64));
+  rows.push_back({alloc, all});
+  return success();
+}
+
+/// Memory of an item: how many blocks there are depends on it.
+LogicalResult Outliner::placeMemory() {
+  items = constant(host, 1);
+  for (OpFoldResult bound : loop.getMixedUpperBound()) {
+    bounds.push_back(getValueOrCreateConstantIndexOp(host, loc, bound));
+    items = arith::MulIOp::create(host, loc, items, bounds.back());
+  }
+  SmallVector<memref::AllocOp> large;
+  int64_t localBytes = 0;
+  loop.walk([&](memref::AllocOp alloc) {
+    MemRefType type = alloc.getType();
+    int64_t bytes = type.getElementType().isIntOrFloat()
+                        ? llvm::divideCeil(type.getElementTypeBitWidth(), 8)
+                        : sizeof(int64_t);
+    for (int64_t size : type.getShape())
+      bytes = ShapedType::isDynamic(size) || bytes > mostLocalBytes
+                  ? mostLocalBytes + 1
+                  : bytes * size;
+    bool fits = localBytes + bytes <= mostLocalBytes;
+    localBytes += fits ? bytes : 0;
+    (fits ? locals : large).push_back(alloc);
+  });
+  Value threads = constant(host, blockThreads);
+  blocks = arith::CeilDivUIOp::create(host, loc, items, threads);
+  Value most = constant(host, large.empty() ? mostBlocks : mostBlocksWithRows);
+  blocks = arith::MinUIOp::create(host, loc, blocks, most);
+  for (memref::AllocOp alloc : large)
+    if (failed(placeInRows(alloc)))
       return failure();
-    if (own.dependsOn(earlier))
-      return refuse(&op, "here a second one works on the first one's memory");
-    earlier.reads.insert(own.reads.begin(), own.reads.end());
-    earlier.writes.insert(own.writes.begin(), own.writes.end());
+  return success();
+}
+
+/// What the kernel takes: all that its loop uses and that is no constant.
+void Outliner::capture() {
+  // Constants of the module are the host's: a launch passes where they lie.
+  loop.walk([&](memref::GetGlobalOp global) { global->moveBefore(loop); });
+  SetVector<Value> used;
+  used.insert_range(bounds);
+  for (auto [alloc, all] : rows)
+    used.insert(all);
+  getUsedValuesDefinedAbove(loop.getRegion(), used);
+  for (Value value : used)
+    if (Operation *op = value.getDefiningOp();
+        !op || !matchPattern(op, m_Constant()))
+      captured.insert(value);
+}
+
+LogicalResult Outliner::checkCaptured() {
+  for (Value value : captured)
+    if (!value.getType().isIntOrIndexOrFloat() &&
+        !isa<MemRefType>(value.getType()))
+      return loop.emitOpError("is not compiled for sm_80: its items use ")
+             << value.getType();
+  return success();
+}
+
+/// The indices of an item; the last ones of its neighbour are its own.
+void Outliner::mapItem(OpBuilder &b, Value item) {
+  for (size_t i = bounds.size(); i-- > 0;) {
+    Value place = item;
+    if (i > 0) {
+      Value bound = mapping.lookup(bounds[i]);
+      place = arith::RemUIOp::create(b, loc, item, bound);
+      item = arith::DivUIOp::create(b, loc, item, bound);
+    }
+    mapping.map(loop.getInductionVar(i), place);
+  }
+}
+
+void Outliner::writeKernel() {
+  OpBuilder b = OpBuilder::atBlockEnd(kernels.getBody());
+  SmallVector<Type> types = llvm::map_to_vector(
+      captured, [](Value value) { return value.getType(); });
+  kernel = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  Block &entry = kernel.getBody().front();
+  b.setInsertionPointToStart(&entry);
+  for (auto [value, argument] : llvm::zip_equal(captured, entry.getArguments()))
+    mapping.map(value, argument);
+  SetVector<Value> used;
+  used.insert_range(bounds);
+  getUsedValuesDefinedAbove(loop.getRegion(), used);
+  for (Value value : used)
+    if (!mapping.contains(value))
+      b.clone(*value.getDefiningOp(), mapping);
+
+  gpu::Dimension x = gpu::Dimension::x;
+  Value thread = gpu::GlobalIdOp::create(b, loc, x);
+  Value threads =
+      arith::MulIOp::create(b, loc, gpu::GridDimOp::create(b, loc, x),
+                            gpu::BlockDimOp::create(b, loc, x));
+  for (memref::AllocOp alloc : locals) {
+    auto own = memref::AllocaOp::create(b, alloc.getLoc(), alloc.getType());
+    own.setAlignment(16);
+    alloc.replaceAllUsesWith(own.getResult());
+    alloc.erase();
+  }
+  for (auto [alloc, all] : rows) {
+    auto type = alloc.getType();
+    int64_t rank = type.getRank();
+    SmallVector<OpFoldResult> offsets(rank + 1, b.getIndexAttr(0)),
+        sizes{b.getIndexAttr(1)}, strides(rank + 1, b.getIndexAttr(1));
+    offsets[0] = thread;
+    llvm::append_range(sizes,
+                       memref::getMixedSizes(b, loc, mapping.lookup(all)));
+    sizes.erase(sizes.begin() + 1);
+    MemRefType rowType = memref::SubViewOp::inferRankReducedResultType(
+        type.getShape(), cast<MemRefType>(all.getType()), offsets, sizes,
+        strides);
+    Value row = memref::SubViewOp::create(b, loc, rowType, mapping.lookup(all),
+                                          offsets, sizes, strides);
+    mapping.map(alloc.getResult(), row);
+  }
+  Value count = constant(b, 1);
+  for (Value bound : bounds)
+    count = arith::MulIOp::create(b, loc, count, mapping.lookup(bound));
+  auto turns = scf::ForOp::create(b, loc, thread, count, threads);
+  gpu::ReturnOp::create(b, loc);
+  b.setInsertionPointToStart(turns.getBody());
+  mapItem(b, turns.getInductionVar());
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!mapping.contains(op.getNumResults() ? op.getResult(0) : Value()))
+      b.clone(op, mapping);
+}
+
+void Outliner::launch() {
+  Value one = constant(host, 1);
+  Value shared =
+      arith::ConstantIntOp::create(host, loc, /*value=*/0, /*width=*/32);
+  gpu::LaunchFuncOp::create(host, loc, kernel, {blocks, one, one},
+                            {constant(host, blockThreads), one, one}, shared,
+                            captured.getArrayRef());
+}
+
+LogicalResult Outliner::outline() {
+  if (failed(placeMemory()))
+    return failure();
+  capture();
+  if (failed(checkCaptured()))
+    return failure();
+  writeKernel();
+  launch();
+  loop.erase();
+  return success();
+}
+
+/// A loop whose items copy an element each.
+static void parallelizeCopy(memref::CopyOp copy) {
+  OpBuilder b(copy);
+  Location loc = copy.getLoc();
+  SmallVector<OpFoldResult> sizes =
+      memref::getMixedSizes(b, loc, copy.getTarget());
+  if (sizes.empty())
+    sizes.push_back(b.getIndexAttr(1));
+  auto loop = scf::ForallOp::create(b, loc, sizes, ValueRange(), std::nullopt);
+  b.setInsertionPoint(loop.getTerminator());
+  SmallVector<Value> item = loop.getInductionVars();
+  if (cast<MemRefType>(copy.getTarget().getType()).getRank() == 0)
+    item.clear();
+  Value element = memref::LoadOp::create(b, loc, copy.getSource(), item);
+  memref::StoreOp::create(b, loc, element, copy.getTarget(), item);
+  copy.erase();
+}
+
+/// Whether the host can run it, at least its control: what is inside decides.
+static bool isControl(Operation *op) {
+  return isa<scf::IfOp, scf::ForOp, scf::WhileOp, scf::IndexSwitchOp>(op) &&
+         op->walk([](Operation *inner) {
+             return isa<scf::ForallOp, gpu::LaunchFuncOp, memref::CopyOp,
+                        memref::AllocOp>(inner)
+                        ? WalkResult::interrupt()
+                        : WalkResult::advance();
+           }).wasInterrupted();
+}
+
+/// Whether a part of `op` uses a result of one of these.
+static bool usesAny(Operation &op, const SetVector<Operation *> &ops) {
+  return op
+      .walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (ops.contains(operand.getDefiningOp()))
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static bool isHostsOwn(Operation &op) {
+  return isa<scf::ForallOp, gpu::LaunchFuncOp, memref::AllocOp>(op) ||
+         op.hasTrait<OpTrait::IsTerminator>() || isControl(&op);
+}
+
+/// Moves `first`, which touches memory, and what depends on it into a loop of
+/// one item, which stands where the last of these ops does.
+static LogicalResult wrap(Operation *first) {
+  SetVector<Operation *> members;
+  members.insert(first);
+  Block &block = *first->getBlock();
+  for (Operation &op :
+       llvm::make_range(std::next(first->getIterator()), block.end()))
+    if (usesAny(op, members))
+      members.insert(&op);
+  Operation *last = members.back();
+  // What touches memory in between stays between them.
+  for (Operation &op :
+       llvm::make_range(first->getIterator(), last->getIterator()))
+    if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp>(op))
+      members.insert(&op);
+  if (llvm::any_of(members, [](Operation *op) { return isHostsOwn(*op); }))
+    return first->emitOpError("is not compiled for sm_80: the host would need "
+                              "what lies in the device's memory");
+  OpBuilder b(last->getContext());
+  b.setInsertionPointAfter(last);
+  OpFoldResult one = b.getIndexAttr(1);
+  auto loop = scf::ForallOp::create(b, first->getLoc(), one, ValueRange(),
+                                    std::nullopt);
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::make_range(first->getIterator(), loop->getIterator())))
+    if (members.contains(&op))
+      op.moveBefore(loop.getTerminator());
+  return success();
+}
+
+/// Everything that touches memory is a parallel loop then.
+static LogicalResult prepare(Block &block) {
+  for (Operation *op = &block.front(), *next; op; op = next) {
+    next = op->getNextNode();
+    if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+      parallelizeCopy(copy);
+      continue;
+    }
+    if (isControl(op)) {
+      for (Region &region : op->getRegions())
+        for (Block &inner : region)
+          if (failed(prepare(inner)))
+            return failure();
+      continue;
+    }
+    if (isHostsOwn(*op) || isMemoryEffectFree(op))
+      continue;
+    Operation *before = op->getPrevNode();
+    if (failed(wrap(op)))
+      return failure();
+    next = before ? before->getNextNode() : &block.front();
   }
   return success();
 }
 
-namespace {
-/// Writes one kernel.
-class KernelWriter {
-public:
-  KernelWriter(KernelSignature kernel)
-      : source(kernel), ports(PortAttr::of(kernel.getFunction())),
-        loc(kernel.getFunction().getLoc()), b(kernel.getFunction()) {}
-
-  void write();
-
-private:
-  Value number(int64_t value) {
-    return LLVM::ConstantOp::create(b, loc, b.getI64Type(), value);
-  }
-  Value sizeOf(PortAttr port, int64_t dim) {
-    if (port.getSymbols()[dim].empty())
-      return number(port.getSizes()[dim]);
-    return sizes.lookup(port.getSymbols()[dim]);
-  }
-  Value viewOf(PortAttr port, Value pointer, Type type);
-  Value wide(Value number) {
-    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), number);
-  }
-  void writeLoop(scf::ForallOp loop);
-
-  KernelSignature source;
-  std::vector<PortAttr> ports;
-  Location loc;
-  OpBuilder b;
-  LLVM::LLVMFuncOp target;
-  IRMapping mapping;
-  llvm::MapVector<StringAttr, Value> sizes;
-};
-} // namespace
-
-/// A view of a whole tensor.
-Value KernelWriter::viewOf(PortAttr port, Value pointer, Type type) {
-  int64_t rank = port.getRank();
-  Type integer = b.getI64Type();
-  SmallVector<Type> fields{pointer.getType(), pointer.getType(), integer};
-  if (rank > 0)
-    fields.append(2, LLVM::LLVMArrayType::get(integer, rank));
-  Value view = LLVM::PoisonOp::create(
-      b, loc, LLVM::LLVMStructType::getLiteral(b.getContext(), fields));
-  auto set = [&](Value value, ArrayRef<int64_t> place) {
-    view = LLVM::InsertValueOp::create(b, loc, view, value, place);
-  };
-  set(pointer, {0});
-  set(pointer, {1});
-  set(number(0), {2});
-  Value stride = number(1);
-  for (int64_t dim = rank; dim-- > 0;) {
-    Value size = sizeOf(port, dim);
-    set(size, {3, dim});
-    set(stride, {4, dim});
-    if (dim > 0)
-      stride = LLVM::MulOp::create(b, loc, stride, size);
-  }
-  return UnrealizedConversionCastOp::create(b, loc, type, view).getResult(0);
+static LogicalResult check(KernelSignature kernel) {
+  if (kernel.lookup(Part::Slices))
+    return kernel.getFunction().emitOpError(
+        "is not compiled for sm_80: slices at places that a caller gives are "
+        "not checked there");
+  for (BlockArgument unused :
+       {kernel.getWorkspace(), kernel.getThreads(), kernel.getCall()})
+    if (!unused.use_empty())
+      return (*unused.user_begin())
+          ->emitOpError("is not compiled for sm_80: this needs what only a "
+                        "CPU's function is given");
+  return success();
 }
 
-void KernelWriter::writeLoop(scf::ForallOp loop) {
-  Type i32 = b.getI32Type();
-  Value threads = wide(NVVM::BlockDimXOp::create(b, loc, i32));
-  Value before = arith::MulIOp::create(
-      b, loc, wide(NVVM::BlockIdXOp::create(b, loc, i32)), threads);
-  Value first = arith::AddIOp::create(
-      b, loc, before, wide(NVVM::ThreadIdXOp::create(b, loc, i32)));
-  Value all = arith::MulIOp::create(
-      b, loc, wide(NVVM::GridDimXOp::create(b, loc, i32)), threads);
-  SmallVector<Value> bounds;
-  Value items = arith::ConstantIndexOp::create(b, loc, 1);
-  for (OpFoldResult bound : loop.getMixedUpperBound()) {
-    auto value = dyn_cast<Value>(bound);
-    bounds.push_back(value ? mapping.lookup(value)
-                           : arith::ConstantIndexOp::create(
-                                 b, loc, *getConstantIntValue(bound)));
-    items = arith::MulIOp::create(b, loc, items, bounds.back());
-  }
-  auto turns = scf::ForOp::create(b, loc, first, items, all);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(turns.getBody());
-  Value rest = turns.getInductionVar();
-  for (size_t i = bounds.size(); i-- > 0;) {
-    Value place = rest;
-    if (i > 0) {
-      place = arith::RemUIOp::create(b, loc, rest, bounds[i]);
-      rest = arith::DivUIOp::create(b, loc, rest, bounds[i]);
-    }
-    mapping.map(loop.getInductionVar(i), place);
-  }
-  for (Operation &op : loop.getBody()->without_terminator())
-    b.clone(op, mapping);
+/// The module of kernels, made if it is not there.
+static gpu::GPUModuleOp kernelsOf(ModuleOp module) {
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    return kernels;
+  auto b = OpBuilder::atBlockBegin(module.getBody());
+  module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                  b.getUnitAttr());
+  return gpu::GPUModuleOp::create(b, module.getLoc(), "kernels");
 }
 
-/// A thread's memory is there before its first turn, and serves all turns.
-static void hoistMemory(LLVM::LLVMFuncOp target) {
-  SmallVector<memref::AllocOp> allocs;
-  target.walk([&](memref::AllocOp op) { allocs.push_back(op); });
-  OpBuilder b(target.getContext());
-  b.setInsertionPointToStart(&target.front());
-  for (memref::AllocOp op : allocs) {
-    auto own = memref::AllocaOp::create(b, op.getLoc(), op.getType());
-    own.setAlignment(16);
-    op.replaceAllUsesWith(own.getResult());
-    op.erase();
+static LogicalResult outlineAll(KernelSignature kernel,
+                                gpu::GPUModuleOp kernels) {
+  if (failed(check(kernel)) || failed(prepare(kernel.getFunction().front())))
+    return failure();
+  SmallVector<scf::ForallOp> loops;
+  kernel.getFunction().walk<WalkOrder::PreOrder>([&](scf::ForallOp loop) {
+    loops.push_back(loop);
+    return WalkResult::skip();
+  });
+  size_t number = 0;
+  SymbolTable table(kernels);
+  for (scf::ForallOp loop : loops) {
+    std::string name;
+    do
+      name = (kernel.getName() + "_" + Twine(number++)).str();
+    while (table.lookup(name));
+    if (failed(Outliner(loop, kernels, name).outline()))
+      return failure();
   }
-}
-
-void KernelWriter::write() {
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  SmallVector<Type> types(ports.size(), pointer);
-  for (PortAttr port : ports)
-    for (StringAttr symbol : port.getSymbols())
-      if (!symbol.empty())
-        sizes.insert({symbol, Value()});
-  types.append(sizes.size(), b.getI64Type());
-  auto nothing = LLVM::LLVMVoidType::get(b.getContext());
-  target = LLVM::LLVMFuncOp::create(
-      b, loc, source.getName(), LLVM::LLVMFunctionType::get(nothing, types));
-  target->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  b.setInsertionPointToStart(target.addEntryBlock(b));
-  for (auto [i, entry] : llvm::enumerate(sizes))
-    entry.second = target.getArgument(ports.size() + i);
-  for (auto [i, port] : llvm::enumerate(ports)) {
-    BlockArgument from = source.getPort(i);
-    mapping.map(from, viewOf(port, target.getArgument(i), from.getType()));
-  }
-  for (Operation &op : source.getFunction().front().without_terminator())
-    if (auto loop = dyn_cast<scf::ForallOp>(op))
-      writeLoop(loop);
-    else
-      b.clone(op, mapping);
-  LLVM::ReturnOp::create(b, loc, ValueRange());
-  hoistMemory(target);
+  return success();
 }
 
 namespace {
 struct OutlineGPUKernels
     : attn::impl::OutlineGPUKernelsBase<OutlineGPUKernels> {
   void runOnOperation() override {
-    std::vector<KernelSignature> kernels = KernelSignature::all(getOperation());
-    for (KernelSignature kernel : kernels)
-      if (failed(check(kernel)))
+    gpu::GPUModuleOp kernels = kernelsOf(getOperation());
+    for (KernelSignature kernel : KernelSignature::all(getOperation()))
+      if (failed(outlineAll(kernel, kernels)))
         return signalPassFailure();
-    for (KernelSignature kernel : kernels)
-      KernelWriter(kernel).write();
-    for (auto function :
-         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-      function.erase();
   }
 };
 } // namespace

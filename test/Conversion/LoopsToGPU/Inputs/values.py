@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles every function of a file to PTX, runs it in ptxsim at several sizes
-and launches, and compares with attn-reference. With ptxas, that has to take the
-file without a spill."""
+"""Compiles every function of a file to PTX, runs its kernels in ptxsim at several
+sizes and launches, as the host's function would, and compares with
+attn-reference. With ptxas, that has to take the file without a spill."""
 import pathlib
 import re
 import shutil
@@ -44,32 +44,88 @@ def load(path, element):
     return array.astype(np.float64)
 
 
+class Host:
+    """What the host's function in the phase gpu-kernels does with tensors that lie
+    without gaps, for functions without buffers of their own."""
+
+    NUMBERS = {"muli": lambda a, b: a * b, "addi": lambda a, b: a + b, "subi": lambda a, b: a - b, "minui": min, "maxui": max,
+               "divui": lambda a, b: a // b, "ceildivui": lambda a, b: -(-a // b)}
+
+    def __init__(self, name, ports):
+        """`ports`: the file, element type and shape of each argument and result."""
+        text = HOST[HOST.index(f"@{name}.kernel("):]
+        self.lines = text[:text.index("\n    return")].splitlines()[1:]
+        self.values = {f"%arg{i}": port for i, port in enumerate(ports)}
+
+    def argument(self, text):
+        name, type_ = (part.strip() for part in text.split(" : "))
+        if type_ == "index":
+            return [f"i64:{self.values[name]}"]
+        path, _, shape = self.values[name]
+        strides = [int(np.prod(shape[i + 1:])) for i in range(len(shape))]
+        dims = re.match(r"memref<((?:[?\d]+x)*)", type_)[1].split("x")[:-1]
+        given = re.search(r"strided<\[(.*)\]", type_)
+        opened = given[1].split(", ") if given else ["1"] * len(dims)
+        numbers = [size for size, dim in zip(shape, dims) if dim == "?"] + [stride for stride, text in zip(strides, opened) if text == "?"]
+        return [path, *(f"i64:{number}" for number in numbers)]
+
+    def kernels(self):
+        """Each launch: the kernel and its arguments for ptxsim."""
+        skips = False  # a copy of a tensor with other strides
+        for line in self.lines:
+            skips = (skips or "scf.if" in line) and line != "    }"
+            if skips or "arith.cmpi" in line or "arith.ori" in line:
+                continue
+            if m := re.search(r"(%\w+) = arith.constant (-?\d+) : index", line):
+                self.values[m[1]] = int(m[2])
+            elif m := re.search(r"(%\w+) = memref.dim (%\w+), (%\w+) ", line):
+                self.values[m[1]] = self.values[m[2]][2][self.values[m[3]]]
+            elif m := re.search(r"(%\w+) = (?:memref.cast|arith.select %\w+, %\w+,) (%\w+)", line):
+                self.values[m[1]] = self.values.get(m[2])
+            elif m := re.search(r"(%\w+) = arith.(\w+) (%\w+), (%\w+) : index", line):
+                self.values[m[1]] = self.NUMBERS[m[2]](self.values[m[3]], self.values[m[4]])
+            elif m := re.search(r"launch_func  @kernels::@(\w+) .* args\((.*)\)", line):
+                yield m[1], [part for text in re.split(r", (?=%)", m[2]) for part in self.argument(text)]
+            elif m := re.search(r"(%\w+) = memref.get_global @(\w+) : memref<([\dx]+)xf32>", line):
+                shape = [int(size) for size in m[3].split("x")]
+                numbers = re.search(rf"memref.global .*@{m[2]} : .* = dense<(.*)> ", HOST)[1]
+                np.save("constant.npy", np.array(eval(numbers), np.float32).reshape(shape))
+                self.values[m[1]] = ("constant.npy", "f32", shape)
+
+
 def run(name, arguments, results, sizes, grid, block):
     """What is wrong, or nothing. Unknown sizes of one place are one size."""
     unknown = iter(sizes)
-    by_place, order = {}, []
+    by_place = {}
 
-    def shape_of(dims, first):
+    def shape_of(dims):
         shape = []
         for place, dim in enumerate(dims):
             if dim == "?" and place not in by_place:
                 by_place[place] = next(unknown)
-                order.append(by_place[place])
             shape.append(by_place[place] if dim == "?" else int(dim))
         return shape
 
-    inputs = []
+    ports = []
     for i, (dims, element) in enumerate(arguments):
-        inputs.append(f"in{i}.npy")
-        save(inputs[-1], shape_of(dims, i == 0), element)
-    outputs = [f"out{i}.npy" for i in range(len(results))]
+        ports.append((f"in{i}.npy", element, shape_of(dims)))
+        save(ports[-1][0], ports[-1][2], element)
+    outputs = [(f"out{i}.npy", element, shape_of(dims)) for i, (dims, element) in enumerate(results)]
     expected = [f"expected{i}.npy" for i in range(len(results))]
-    subprocess.run(["attn-reference", SOURCE, f"--entry={name}", *inputs, *(f"-o={path}" for path in expected)], check=True)
-    made = [f"out={path}:{element}:{'x'.join(map(str, shape_of(dims, False)))}" for path, (dims, element) in zip(outputs, results)]
-    result = subprocess.run(["ptxsim", "rows.ptx", f"--entry={name}", f"--grid={grid}", f"--block={block}", *inputs, *made, *(f"i64:{size}" for size in order)], capture_output=True, text=True)
-    if result.returncode:
-        return result.stderr.strip()
-    for path, reference, (_, element) in zip(outputs, expected, results):
+    subprocess.run(["attn-reference", SOURCE, f"--entry={name}", *(path for path, _, _ in ports), *(f"-o={path}" for path in expected)], check=True)
+    ports += outputs
+    written = set()
+    for kernel, taken in Host(name, ports).kernels():
+        made = []
+        for text in taken:
+            if port := next((port for port in outputs if port[0] == text), None):
+                text = f"inout={text}:{text}" if text in written else f"out={text}:{port[1]}:{'x'.join(map(str, port[2]))}"
+                written.add(port[0])
+            made.append(text)
+        result = subprocess.run(["ptxsim", "rows.ptx", f"--entry={kernel}", f"--grid={grid}", f"--block={block}", *made], capture_output=True, text=True)
+        if result.returncode:
+            return result.stderr.strip()
+    for (path, element, _), reference in zip(outputs, expected):
         wanted, found = np.load(reference), load(path, element)
         limit = TOLERANCE[element] * max(1, np.abs(wanted).max(initial=0))
         if not np.array_equal(np.isnan(wanted), np.isnan(found)) or not np.nanmax(np.abs(wanted - found), initial=0) <= limit:
@@ -77,6 +133,7 @@ def run(name, arguments, results, sizes, grid, block):
     return ""
 
 
+HOST = subprocess.run(["attn-opt", SOURCE, "--target=sm_80", "--compile-to=gpu-kernels"], check=True, capture_output=True, text=True).stdout
 subprocess.run(["attn-opt", SOURCE, "--target=sm_80", "--emit=ptx", "-o", "rows.ptx"], check=True)
 wrong = []
 if shutil.which("ptxas"):
