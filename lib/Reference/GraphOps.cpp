@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The textbook steps, one op each.
+#include "Dropout.h"
 #include "Masks.h"
 #include "Steps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -137,6 +138,20 @@ static LogicalResult evaluateOp(Frame &frame, SoftmaxOp op) {
   return frame.setTensor(op->getResult(0), std::move(result));
 }
 
+static LogicalResult evaluateOp(Frame &frame, DropoutOp op) {
+  Tensor result = frame.tensor(op.getWeights());
+  HeadView w(frame.tensor(op.getWeights()));
+  Dropout dropout(op.getProbability().convertToDouble(),
+                  frame.tensor(op.getSeed()).elements[0].integer);
+  forEachHead(w, [&](int64_t b, int64_t h) {
+    for (int64_t i = 0; i < w.rows(); ++i)
+      for (int64_t j = 0; j < w.columns(); ++j)
+        result.elements[w.offset(b, h, i, j)].real =
+            dropout.weight(w(b, h, i, j), b, h, i, j);
+  });
+  return frame.setTensor(op->getResult(0), std::move(result));
+}
+
 static LogicalResult evaluateOp(Frame &frame, SigmoidOp op) {
   return changeScores(frame, op, [](double score, ArrayRef<int64_t>) {
     return sigmoid(score);
@@ -228,7 +243,8 @@ static LogicalResult evaluateOp(Frame &frame, MergeHeadsOp op) {
 Outcome attn::reference::evaluateGraphOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<ScoresOp, ScaleOp, BiasOp, MaskOp, MaskFnOp, SoftmaxOp, SigmoidOp,
-            SubtractWeightsOp, ContextOp, SplitHeadsOp, MergeHeadsOp>(
+            DropoutOp, SubtractWeightsOp, ContextOp, SplitHeadsOp,
+            MergeHeadsOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

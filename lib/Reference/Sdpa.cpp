@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // attn.sdpa, row by row. Keys and values that a row does not see are not read.
+#include "Dropout.h"
 #include "Masks.h"
 #include "ScoreFunctions.h"
 #include "Steps.h"
@@ -19,7 +20,7 @@ public:
         bias(op.getBias() ? &frame.tensor(op.getBias()) : nullptr),
         sinks(op.getSinks() ? &frame.tensor(op.getSinks()) : nullptr),
         lambda(op.getLambda() ? &frame.tensor(op.getLambda()) : nullptr),
-        function(frame, op, op.getCaptures()),
+        function(frame, op, op.getCaptures()), dropout(dropoutOf(frame, op)),
         rank(frame.tensor(op.getQuery()).rank()) {}
 
   LogicalResult evaluate();
@@ -55,6 +56,7 @@ private:
   HeadView q, k, v;
   const Tensor *bias, *sinks, *lambda;
   ScoreFunction function;
+  Dropout dropout;
   int64_t rank;
   std::optional<Mask> mask;
   std::optional<Tensor> out, lse, weights, scores, stateMaximum, stateSum, acc;
@@ -198,8 +200,8 @@ LogicalResult Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
   for (int64_t d = 0; d < v.columns(); ++d) {
     double context = 0;
     for (int64_t j = 0; j < v.rows(); ++j)
-      if (row[j] != 0)
-        context += row[j] * v(b, shared, j, d);
+      if (double weight = dropout.weight(row[j], b, h, i, j); weight != 0)
+        context += weight * v(b, shared, j, d);
     int64_t at = o.offset(b, h, i, d);
     out->elements[at].real = context;
     if (acc)

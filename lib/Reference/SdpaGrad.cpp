@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // attn.sdpa_grad, row by row. Pairs that are excluded, or whose weight is 0,
 // are left out: nothing of them is read.
+#include "Dropout.h"
 #include "Masks.h"
 #include "ScoreDerivative.h"
 #include "Steps.h"
@@ -19,6 +20,7 @@ public:
         dOut(view(op.getDOut(), op.getOutLayout())),
         bias(optional(op.getBias())), sinks(optional(op.getSinks())),
         lambda(optional(op.getLambda())), function(frame, op, op.getCaptures()),
+        dropout(dropoutOf(frame, op)),
         rank(frame.tensor(op.getQuery()).rank()) {}
 
   LogicalResult evaluate();
@@ -85,6 +87,7 @@ private:
   HeadView q, k, v, dOut;
   const Tensor *bias, *sinks, *lambda;
   ScoreDerivative function;
+  Dropout dropout;
   int64_t rank;
   std::optional<Mask> mask;
   std::map<std::string, Tensor> gradients;
@@ -165,12 +168,13 @@ FailureOr<SdpaGrad::Row> SdpaGrad::weigh(const Map &map, Place p) {
   return row;
 }
 
-/// The cotangent of the weight of key j.
+/// The cotangent of the weight of key j, in front of a dropout.
 double SdpaGrad::cotangentOf(Place p, int64_t j) {
   double u = 0;
+  double factor = dropout.factor(p.b, p.h, p.i, j);
   int64_t shared = sharedHead(p.h, q.heads(), v.heads());
-  for (int64_t d = 0; d < v.columns(); ++d)
-    u += dOut(p.b, p.h, p.i, d) * v(p.b, shared, j, d);
+  for (int64_t d = 0; factor != 0 && d < v.columns(); ++d)
+    u += factor * dOut(p.b, p.h, p.i, d) * v(p.b, shared, j, d);
   if (op.getDWeights())
     u += frame.tensor(op.getDWeights()).at(leading({p.b, p.h, p.i, j})).real;
   return u;
@@ -185,7 +189,8 @@ void SdpaGrad::addSink(const Row &row, Place p, double factor) {
 
 void SdpaGrad::addValue(Place p, int64_t j, double weight) {
   int64_t shared = sharedHead(p.h, q.heads(), v.heads());
-  for (int64_t d = 0; d < v.columns(); ++d)
+  weight = dropout.weight(weight, p.b, p.h, p.i, j);
+  for (int64_t d = 0; weight != 0 && d < v.columns(); ++d)
     add("value", v.offset(p.b, shared, j, d), weight * dOut(p.b, p.h, p.i, d));
 }
 

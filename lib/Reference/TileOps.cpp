@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel does with one tile. Indices of queries and keys are absolute
 // where a mask or bias sees them.
+#include "Dropout.h"
 #include "Masks.h"
 #include "ScoreFunctions.h"
 #include "Steps.h"
@@ -119,18 +120,35 @@ private:
 /// exp(m - next) for a maximum that became `next`.
 static double rescale(double m, double next) { return exponential(m, next); }
 
+/// What becomes of the weight of key j of a tile.
+using KeyFactors = std::function<double(int64_t j, double weight)>;
+
 template <typename Op> static bool isSigmoid(Op op) {
   return op.getState().getType().getNormalization() == Normalization::Sigmoid;
 }
 
 /// Adds the values of a tile, with weights by sigmoid, to row `i` of a state.
 static void addWeighted(State &state, int64_t i, ArrayRef<double> scores,
-                        const Tensor &values) {
+                        const Tensor &values, const KeyFactors &factors) {
   for (int64_t j = 0, keys = scores.size(); j < keys; ++j)
     for (int64_t d = 0; d < state.valueDim; ++d)
-      if (double weight = sigmoid(scores[j])) // an excluded value is not read
+      if (double weight = factors(j, sigmoid(scores[j]))) // else it is not read
         state.context[i * state.valueDim + d] +=
             weight * values.at({j, d}).real;
+}
+
+/// What a dropout makes of weights of row `i`.
+static KeyFactors factorsOf(Frame &frame, OnlineOp op, int64_t i) {
+  if (!op.getDropout())
+    return [](int64_t, double weight) { return weight; };
+  OperandRange place = op.getDropped();
+  Dropout dropout(op.getDropout()->convertToDouble(), frame.integer(place[0]));
+  int64_t b = frame.integer(place[1]), h = frame.integer(place[2]),
+          q = frame.integer(op.getQueryBegin()) + i,
+          first = frame.integer(op.getKeyBegin());
+  return [=](int64_t j, double weight) {
+    return dropout.weight(weight, b, h, q, first + j);
+  };
 }
 
 /// The step of one map: sets `result` to the next state.
@@ -147,6 +165,7 @@ static LogicalResult step(Frame &frame, OnlineOp op, Value state, Value key,
     return failure();
   for (int64_t i = 0; i < next.rows; ++i) {
     std::vector<double> scores(tile.numKeys());
+    KeyFactors factors = factorsOf(frame, op, i);
     double m = next.maximum[i];
     for (int64_t j = 0; j < tile.numKeys(); ++j) {
       FailureOr<double> score = tile.masked(i, j);
@@ -156,7 +175,7 @@ static LogicalResult step(Frame &frame, OnlineOp op, Value state, Value key,
       m = maximum(m, scores[j]);
     }
     if (isSigmoid(op)) {
-      addWeighted(next, i, scores, values);
+      addWeighted(next, i, scores, values, factors);
       continue;
     }
     double a = rescale(next.maximum[i], m);
@@ -168,7 +187,7 @@ static LogicalResult step(Frame &frame, OnlineOp op, Value state, Value key,
       double &acc = next.context[i * next.valueDim + d];
       acc = weigh(a, acc);
       for (int64_t j = 0; j < tile.numKeys(); ++j) {
-        double p = exponential(scores[j], m);
+        double p = factors(j, exponential(scores[j], m));
         if (p != 0) // an excluded value is not read
           acc += p * values.at({j, d}).real;
       }

@@ -16,7 +16,9 @@
 // and 96 keys; at one FMA per cycle four times as much, but at most 128, for
 // then the level-2 cache is fast enough.
 //
-// Few queries, or an unknown number, get a schedule of kind decode too. An item
+// Few queries, or an unknown number, get a schedule of kind decode too, unless
+// weights are dropped, for which only kind prefill with single numbers has
+// code. An item
 // of kind prefill sees all keys, unless a head has few tiles of queries and
 // many keys: then it sees 4096 of them.
 //
@@ -219,9 +221,9 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
   void assign(SdpaOp op) {
     RankedTensorType q = op.getQuery().getType(), v = op.getValue().getType();
     int64_t keyDim = q.getShape().back(), valueDim = v.getShape().back();
-    bool bf16 = !op.isSigmoid() && q.getElementType().isBF16() &&
-                v.getElementType().isBF16();
-    if (assignDecode(op, bf16))
+    bool bf16 = !op.isSigmoid() && !op.getSeed() &&
+                q.getElementType().isBF16() && v.getElementType().isBF16();
+    if (!op.getSeed() && assignDecode(op, bf16))
       return;
     PrefillKernel kernel;
     kernel.isAttention = true;

@@ -70,7 +70,7 @@ def score_region(function, operands, score):
     return "\n".join([head, *lines, f"    attn.yield {values[number]} : {score}", "  }"])
 
 
-def write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, normalization, name):
+def write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, normalization, name, dropout=0.0):
     """The specification's text and its operands."""
     operands = Operands(problem.rank, problem.statistics)
     clauses = []
@@ -83,6 +83,8 @@ def write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, n
         clauses.append("where " + as_mask(mask).text(operands))
     if sinks is not None:
         clauses.append("sinks " + operands.tensor(sinks, "sinks", (problem.query_heads or 1,), problem.statistics, fixed=True))
+    if dropout:
+        clauses.append(f"dropout {_emit.float_text(dropout, 'f64')} seed %seed : tensor<i64>")
     if returns != ("out",):
         clauses.append(f"returning({', '.join(returns)})")
     attributes = []
@@ -96,10 +98,10 @@ def write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, n
         clauses.append(f"{{{', '.join(attributes)}}}")
     types = [problem.query(), problem.key(), problem.value()]
     results = [problem.result_type(r) for r in returns]
-    arguments = [f"%{n}: {t}" for n, t in zip("qkv", types)] + [f"%{n}: {t}" for n, t, _ in operands.list]
+    arguments = [f"%{n}: {t}" for n, t in zip("qkv", types)] + [f"%{n}: {t}" for n, t, _ in operands.list] + ["%seed: tensor<i64>"] * bool(dropout)
     produced = ", ".join(f"%{r}" for r in returns)
     listed = f"({', '.join(results)})" if len(results) > 1 else results[0]
-    lines = [f"func.func @{name}({', '.join(arguments)}) -> {listed} {{"]
+    lines = [f"func.func @{name}({', '.join(arguments)}) -> {listed} {'attributes {attn.dropout} ' * bool(dropout)}{{"]
     lines += [f"  {line}" for line in operands.constants]
     lines.append(f"  {produced} = attn.sdpa %q, %k, %v {' '.join(clauses)}")
     lines.append(f"      : ({', '.join(types)}) -> {listed}")
@@ -140,8 +142,8 @@ class Attention:
         if self._observe is None:
             given = dict(zip(self._open, arrays)) | named | self._bound
             return self.kernel.show(tokens=tokens, keys=keys, title=title, batch=batch, **given)
-        if self._observe.keywords["sinks"] is not None:
-            raise Error(f"{self.name}: this attention has sinks, which no picture shows")
+        if self._observe.keywords["sinks"] is not None or self._observe.keywords["dropout"]:
+            raise Error(f"{self.name}: this attention has sinks, or drops weights, which no picture shows")
         seen = {stage: self._observe(stage)(*arrays, **named) for stage in ("raw", "scaled", "masked")}
         first, problem = seen["masked"], self._observe.keywords["problem"]
 
@@ -167,7 +169,9 @@ class Attention:
 
 
 def _make(problem, mask=None, score_mod=None, bias=None, scale=None, returns="out", scores_stage="masked", sinks=None,
-          normalization="softmax", name="attention", target="native"):
+          normalization="softmax", name="attention", target="native", dropout=0.0):
+    if not 0 <= dropout < 1:
+        raise ValueError(f"dropout: expected a probability of at least 0 and below 1, but got {dropout}")
     returns = (returns,) if isinstance(returns, str) else tuple(returns)
     if not returns or any(r not in _RESULTS for r in returns) or "out" not in returns:
         raise ValueError(f"returns: expected 'out' and others of {', '.join(_RESULTS[1:])}, but got {returns}")
@@ -175,7 +179,7 @@ def _make(problem, mask=None, score_mod=None, bias=None, scale=None, returns="ou
         raise ValueError(f"scores_stage: expected one of {', '.join(_STAGES)}, but got {scores_stage!r}")
     returns = tuple(r for r in _RESULTS if r in returns)
     scale = 1 / math.sqrt(problem.dim) if scale is None else float(scale)
-    same = dict(problem=problem, mask=mask, score_mod=score_mod, bias=bias, scale=scale, sinks=sinks, normalization=normalization, name=name)
+    same = dict(problem=problem, mask=mask, score_mod=score_mod, bias=bias, scale=scale, sinks=sinks, normalization=normalization, name=name, dropout=dropout)
     text, operands = write(**same, returns=returns, scores_stage=scores_stage)
     kernel = _driver.load(Kernel, text, name, [f"--target={target}"])
     observe = functools.partial(_observed, target=target, **same)
@@ -187,7 +191,7 @@ def _observed(stage, **same):
 
 
 def attention(mask=None, *, heads=None, dim, dtype="f32", value_dim=None, scale=None, score_mod=None, bias=None, sinks=None,
-              returns="out", scores_stage="masked", normalization="softmax", layout="bhsd", name="attention", target="native"):
+              returns="out", scores_stage="masked", normalization="softmax", layout="bhsd", name="attention", target="native", dropout=0.0):
     """Compiles one attention, for any batch size and any lengths.
 
     `heads` is a number, a pair of query and key heads, or None: then arrays are
@@ -197,14 +201,17 @@ def attention(mask=None, *, heads=None, dim, dtype="f32", value_dim=None, scale=
     -> bool, `score_mod` a function (score, batch, head, query, key) -> score
     of the scaled score. `bias` is added to the scores, `sinks` has one more
     score per head. `scale` is 1 / sqrt(D) unless it is given. `normalization`
-    is softmax or sigmoid. `returns` names results: out, lse (the natural
+    is softmax or sigmoid. With a `dropout`, weights become 0 with this
+    probability and the others grow by 1 / (1 - dropout), for training: the last
+    argument, `seed`, an integer, says which; a negative one drops nothing.
+    `returns` names results: out, lse (the natural
     logarithm of each row's sum), weights, scores.
 
         causal = attn.attention(attn.causal(), heads=(32, 8), dim=128, dtype="bf16")
         out = causal(q, k, v)
     """
     problem = Problem(heads, dim, dtype, value_dim, layout)
-    return _make(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, normalization, name, target)
+    return _make(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, normalization, name, target, dropout)
 
 
 def flex_attention(query, key, value, score_mod=None, mask_mod=None, *, bias=None, scale=None, return_lse=False, out=None, threads=0):

@@ -55,7 +55,7 @@ def operator(kernel):
 
 
 @functools.lru_cache(256)
-def _kernel_of(rank, heads, dims, dtype, mask, is_causal, scale):
+def _kernel_of(rank, heads, dims, dtype, mask, is_causal, scale, dropout):
     """The kernel for tensors like these; `mask` is None or the element type and
     the sizes of a mask, where sizes that are not 1 are open."""
     problem = _attention.Problem(heads, dims[0], dtype, dims[1], rank=rank)
@@ -65,7 +65,7 @@ def _kernel_of(rank, heads, dims, dtype, mask, is_causal, scale):
         given, bias = (_masks.allowed(stand_in), None) if mask[0] == torch.bool else (None, stand_in)
     if is_causal:
         given = _masks.causal() if given is None else given & _masks.causal()
-    return _attention._make(problem, given, bias=bias, scale=scale, name="sdpa").kernel
+    return _attention._make(problem, given, bias=bias, scale=scale, name="sdpa", dropout=dropout).kernel
 
 
 def _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa):
@@ -76,8 +76,8 @@ def _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa):
             raise TypeError(f"{name}: expected a tensor, but got {type(tensor).__name__}")
         if tensor.device.type != "cpu":
             raise ValueError(f"{name}: is in the memory of the device {tensor.device}, and the kernel runs on the processor")
-    if dropout_p:
-        raise ValueError(f"dropout_p: kernels drop nothing, so it is 0, but got {dropout_p}")
+    if not 0 <= dropout_p < 1:
+        raise ValueError(f"dropout_p: expected a probability of at least 0 and below 1, but got {dropout_p}")
     if is_causal and attn_mask is not None:
         raise ValueError("attn_mask, is_causal: PyTorch allows one of them")
     if query.dim() < 2 or key.dim() != query.dim() or value.dim() != query.dim():
@@ -93,18 +93,22 @@ def sdpa(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scal
     Tensors are (.., S, D) with up to 4 dimensions, of float32, float64, float16
     or bfloat16. `attn_mask` is boolean, true where a key is seen, or is added
     to the scores; it broadcasts to them. `is_causal` counts from the first key.
-    A query that sees no key gets 0. `dropout_p` is 0."""
+    A query that sees no key gets 0. `dropout_p` is the share of weights that are
+    dropped; which ones, says a seed that PyTorch's generator draws, so that
+    `torch.manual_seed` repeats them. Each probability is a kernel of its own."""
     _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
     tensors = {"q": query, "k": key, "v": value, "bias": attn_mask}
     wrt = " ".join(n for n, t in tensors.items() if t is not None and t.requires_grad) if torch.is_grad_enabled() else ""
+    seed = torch.randint(0, 2**63 - 1, (), dtype=torch.int64) if dropout_p else None
+    arguments = query, key, value, attn_mask, seed, is_causal, scale, float(dropout_p)
     if wrt:
-        return torch.ops.attn.sdpa_forward(query, key, value, attn_mask, is_causal, scale, wrt)[0]
+        return torch.ops.attn.sdpa_forward(*arguments, wrt)[0]
     if torch.compiler.is_compiling():
-        return torch.ops.attn.sdpa(query, key, value, attn_mask, is_causal, scale)
-    return _sdpa(query, key, value, attn_mask, is_causal, scale)
+        return torch.ops.attn.sdpa(*arguments)
+    return _sdpa(*arguments)
 
 
-def _prepare(query, key, value, attn_mask, is_causal, scale):
+def _prepare(query, key, value, attn_mask, seed, is_causal, scale, dropout):
     """The kernel, and its arguments."""
     rank = query.dim()
     heads = None if rank == 2 else (int(query.shape[-3]), int(key.shape[-3]))
@@ -114,8 +118,8 @@ def _prepare(query, key, value, attn_mask, is_causal, scale):
             attn_mask = attn_mask.to(torch.float64 if query.dtype == torch.float64 else torch.float32)
         mask = attn_mask.dtype, tuple(1 if s == 1 else None for s in attn_mask.shape)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
-    kernel = _kernel_of(rank, heads, (int(query.shape[-1]), int(value.shape[-1])), _spelled(query.dtype), mask, is_causal, scale)
-    return kernel, (query, key, value) if mask is None else (query, key, value, attn_mask)
+    kernel = _kernel_of(rank, heads, (int(query.shape[-1]), int(value.shape[-1])), _spelled(query.dtype), mask, is_causal, scale, dropout)
+    return kernel, tuple(t for t in (query, key, value, attn_mask, seed) if t is not None)
 
 
 def _sdpa(*arguments):
@@ -123,7 +127,8 @@ def _sdpa(*arguments):
     return kernel(*tensors)
 
 
-library.define("sdpa(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float? scale) -> Tensor")
+_ARGUMENTS = "Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, bool is_causal, float? scale, float dropout"
+library.define(f"sdpa({_ARGUMENTS}) -> Tensor")
 
 
 def _sdpa_below_autograd(*arguments):
@@ -131,7 +136,7 @@ def _sdpa_below_autograd(*arguments):
         return _sdpa(*arguments)
 
 
-def _sdpa_fake(query, key, value, attn_mask, is_causal, scale):
+def _sdpa_fake(query, key, value, *_):
     return query.new_empty([*query.shape[:-1], value.shape[-1]], dtype=value.dtype)
 
 
@@ -156,32 +161,32 @@ def _sdpa_forward_fake(*arguments):
     return _autograd.empty_results(made.pair.forward, tensors)
 
 
-def _sdpa_gradient(query, key, value, attn_mask, is_causal, scale, wrt, kept, cotangent):
-    made, tensors = _learned((query, key, value, attn_mask, is_causal, scale), wrt)
+def _sdpa_gradient(*arguments):
+    attn_mask, (wrt, kept, cotangent) = arguments[3], arguments[-3:]
+    made, tensors = _learned(arguments[:-3], wrt)
     found = _autograd.run(made.pair.gradient, made.operands(tensors, kept, [cotangent]))
     return [g.to(attn_mask.dtype) if n == "bias" else g for n, g in zip(wrt.split(), found)]
 
 
-def _sdpa_gradient_fake(query, key, value, attn_mask, is_causal, scale, wrt, kept, cotangent):
+def _sdpa_gradient_fake(query, key, value, attn_mask, seed, is_causal, scale, dropout, wrt, kept, cotangent):
     tensors = {"q": query, "k": key, "v": value, "bias": attn_mask}
     return [torch.empty(tensors[n].shape, dtype=tensors[n].dtype) for n in wrt.split()]
 
 
 def _sdpa_setup(ctx, inputs, output):
-    ctx.save_for_backward(*inputs[:4], *output)
-    ctx.rest = inputs[4:]
+    ctx.save_for_backward(*inputs[:5], *output)
+    ctx.rest = inputs[5:]
     ctx.mark_non_differentiable(*output[1:])
 
 
 def _sdpa_backward(ctx, cotangents):
-    inputs, kept = ctx.saved_tensors[:4], ctx.saved_tensors[4:]
+    inputs, kept = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
     found = dict(zip(ctx.rest[-1].split(), torch.ops.attn.sdpa_gradient(*inputs, *ctx.rest, kept, cotangents[0])))
-    return (*(found[n] if n in found else None for n in ("q", "k", "v", "bias")), None, None, None)
+    return (*(found[n] if n in found else None for n in ("q", "k", "v", "bias")), None, None, None, None, None)
 
 
-_ARGUMENTS = "Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float? scale, str wrt"
-library.define(f"sdpa_forward({_ARGUMENTS}) -> Tensor[]")
-library.define(f"sdpa_gradient({_ARGUMENTS}, Tensor[] kept, Tensor cotangent) -> Tensor[]")
+library.define(f"sdpa_forward({_ARGUMENTS}, str wrt) -> Tensor[]")
+library.define(f"sdpa_gradient({_ARGUMENTS}, str wrt, Tensor[] kept, Tensor cotangent) -> Tensor[]")
 library.impl("sdpa_forward", _sdpa_forward, "CPU")
 library.impl("sdpa_gradient", _sdpa_gradient, "CPU")
 torch.library.register_fake("attn::sdpa_forward", _sdpa_forward_fake, lib=library)

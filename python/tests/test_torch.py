@@ -158,7 +158,7 @@ def test_sdpa_grouped_heads():
 
 
 @pytest.mark.parametrize("wrong, text", [
-    (dict(dropout_p=0.1), "dropout_p: kernels drop nothing"),
+    (dict(dropout_p=1.0), "dropout_p: expected a probability of at least 0 and below 1"),
     (dict(attn_mask=torch.ones(9, 9, dtype=torch.bool), is_causal=True), "allows one of them"),
     (dict(key=make(4, 9, 16)), "same number of dimensions"),
     (dict(value=[1]), "value: expected a tensor, but got list"),
@@ -214,3 +214,32 @@ def test_functions_of_torch(name):
     with torch.no_grad():
         expected = flex(q, k, k, score_mod=FLEX[name])
     torch.testing.assert_close(attn.flex_attention(q, k, k, FLEX[name]), expected, atol=5e-6, rtol=1e-4)
+
+
+def test_dropout():
+    """Weights are dropped or grow, the same for the same generator; the gradient is that of what was kept."""
+    q, k, v = (make(1, 2, 6, 4, dtype=torch.float64, seed=i) for i in range(3))
+    eye = torch.eye(6, dtype=torch.float64).expand(1, 2, 6, 6)
+
+    def drop(q, k, v):
+        torch.manual_seed(3)
+        return attn.torch.sdpa(q, k, v, dropout_p=0.25)
+
+    kept = drop(q, k, eye) / F.scaled_dot_product_attention(q, k, eye)
+    assert set(kept.reshape(-1).round(decimals=9).tolist()) == {0.0, round(4 / 3, 9)}
+    assert torch.allclose(drop(q, k, v), (kept * F.scaled_dot_product_attention(q, k, eye)) @ v)
+    assert not torch.equal(drop(q, k, v), attn.torch.sdpa(q, k, v, dropout_p=0.25))
+    assert torch.autograd.gradcheck(drop, tuple(x.requires_grad_() for x in (q, k, v)))
+    half = torch.compile(lambda q, k, v: attn.torch.sdpa(q, k, v, dropout_p=0.5) * 2, fullgraph=True)
+    half(q, k, v).sum().backward()
+    assert torch.isfinite(q.grad).all()
+
+
+def test_dropout_by_a_seed():
+    kernel = attn.attention(dim=8, dropout=0.5)
+    x = make(9, 8)
+    assert torch.equal(kernel(x, x, x, np.array(5)), kernel(x, x, x, seed=np.array(5)))
+    assert not torch.equal(kernel(x, x, x, np.array(5)), kernel(x, x, x, np.array(6)))
+    assert torch.equal(kernel(x, x, x, np.array(-1)), attn.attention(dim=8)(x, x, x))
+    with pytest.raises(ValueError, match="dropout: expected a probability of at least 0 and below 1, but got 1"):
+        attn.attention(dim=8, dropout=1)

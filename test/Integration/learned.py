@@ -26,7 +26,7 @@ class Port:
     def store(self, array):
         """The array in the port's type."""
         if self.element in INTEGERS:
-            return np.ascontiguousarray(array, INTEGERS[self.element])
+            return np.asarray(array, INTEGERS[self.element], order="C")
         if array.dtype == elements.STORED[self.element]:
             return array
         return elements.store(elements.numbers(array), self.element)

@@ -97,6 +97,12 @@ def gradient(rng, normal):
             normal(2, 4, sq, 6), normal(2, 4, sq)], [(2, 4, sq, 8), (2, 2, skv, 8), (2, 2, skv, 6)]
 
 
+def dropout(rng, normal):
+    sq, skv = 21, 37
+    return [normal(2, 4, sq, 8), normal(2, 2, skv, 8), normal(2, 2, skv, 6), normal(2, 4, sq, 6), np.array(5, np.int64),
+            np.array(2**33 + 1, np.int64)], [(2, 4, sq, 6), (2, 4, sq, 8), (2, 2, skv, 6)]
+
+
 class Sink:
     def __init__(self, path, inputs):
         rng = np.random.default_rng(1)
@@ -289,7 +295,7 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     sinks = [Sink(options.inputs / f"{make.__name__}.mlir", make) 
-             for make in (graph, sdpa, decode, state, sigmoid, differential, ragged, gradient)]
+             for make in (graph, sdpa, decode, state, sigmoid, differential, ragged, gradient, dropout)]
     failures, counts, passes = [], {"same": 0, "computed": 0, "refused": 0}, registered_passes()
     for sink in sinks:
         if options.only in sink.path.name:

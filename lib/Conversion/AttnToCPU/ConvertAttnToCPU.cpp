@@ -63,7 +63,12 @@ template <typename Op> TileOperands tileOperands(Op op, ValueRange arguments) {
   auto [firstCapture, captures] = op.getODSOperandIndexAndLength(next + 7);
   tile.captures = arguments.slice(firstCapture, captures);
   if constexpr (online) {
-    auto [firstPrefetch, prefetches] = op.getODSOperandIndexAndLength(next + 8);
+    auto [firstDropped, dropped] = op.getODSOperandIndexAndLength(next + 8);
+    if (dropped)
+      tile.dropout = {arguments[firstDropped], arguments[firstDropped + 1],
+                      arguments[firstDropped + 2],
+                      op.getDropout()->convertToDouble()};
+    auto [firstPrefetch, prefetches] = op.getODSOperandIndexAndLength(next + 9);
     tile.prefetch = arguments.slice(firstPrefetch, prefetches);
   }
   tile.function = scoreFunctionOf(op);
@@ -121,7 +126,7 @@ struct ConvertOnline : ConvertTileOp<OnlineOp> {
         [&](KernelBuilder &k, ValueRange a) {
           TileOperands tile = tileOperands(op, a);
           tile.mask = edge ? op.getMaskAttr() : Attribute();
-          bool strict = edge || op.getBias() || tile.function;
+          bool strict = edge || op.getBias() || tile.function || tile.dropout;
           if (isDecode)
             return emitDecodeOnline(k, decode, tile, a[2], type, op.getHeads(),
                                     strict);

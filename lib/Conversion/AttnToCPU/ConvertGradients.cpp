@@ -89,7 +89,8 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
     return chain;
   }
 
-  /// The op's operands as values `a`, and room for what is kept behind them.
+  /// The op's operands as values `a`, and behind them room for what is kept,
+  /// and for factors of a dropout.
   static GradStep stepOf(GradStepOp op, ValueRange a) {
     auto groupOf = [&](MutableOperandRange range) {
       OperandRange operands = range;
@@ -115,19 +116,30 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
     step.tile.mask = edge ? op.getMaskAttr() : Attribute();
     step.tile.function = scoreFunctionOf(op);
     step.tile.captures = groupOf(op.getCapturesMutable());
+    if (ValueRange dropped = groupOf(op.getDroppedMutable());
+        !dropped.empty()) {
+      step.tile.dropout = {dropped[0], dropped[1], dropped[2],
+                           op.getDropout()->convertToDouble()};
+    }
     step.query = at(op.getQueryMutable());
     step.dOut = at(op.getDOutMutable());
     step.dKey = at(op.getDKeyMutable());
     step.dValue = at(op.getDValueMutable());
     step.chain = chainOf(op, groupOf(op.getSumsMutable()));
-    step.strict = edge || op.getBias() || step.tile.function;
+    step.strict =
+        edge || op.getBias() || step.tile.function || step.tile.dropout;
     step.sigmoid = op.isSigmoid();
-    if (!step.tile.function)
+    ValueRange rooms = a.drop_front(op->getNumOperands());
+    if (step.tile.function) {
+      step.tile.kept.values = keptOf(step.chain, *step.tile.function);
+      step.tile.kept.keys = CPUScheduleAttr::of(op).getKeyTile();
+    }
+    if (rooms.empty()) // of an op that is yet to be given some
       return step;
-    step.tile.kept.values = keptOf(step.chain, *step.tile.function);
-    step.tile.kept.keys = CPUScheduleAttr::of(op).getKeyTile();
     if (!step.tile.kept.values.empty())
-      step.tile.kept.rows = a.back();
+      step.tile.kept.rows = rooms.front();
+    if (step.tile.dropout)
+      step.factors = rooms.back();
     return step;
   }
 
@@ -138,14 +150,19 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
     GradLayout layout = layoutOf(library, op);
     SmallVector<Value> operands(adaptor.getOperands());
     GradStep known = stepOf(op, operands);
-    int64_t kept = known.tile.kept.values.size() * known.tile.kept.keys;
     operands[0] =
         viewBuffer(rewriter, op.getLoc(), operands[0], layout.memrefType());
-    if (kept)
-      operands.push_back(memref::AllocOp::create(
-          rewriter, op.getLoc(),
-          MemRefType::get({kept, layout.queries.queryBlock}, type.getElement()),
-          rewriter.getI64IntegerAttr(64)));
+    auto addRoom = [&](int64_t rows) {
+      if (rows)
+        operands.push_back(memref::AllocOp::create(
+            rewriter, op.getLoc(),
+            MemRefType::get({rows, layout.queries.queryBlock},
+                            type.getElement()),
+            rewriter.getI64IntegerAttr(64)));
+    };
+    addRoom(known.tile.kept.values.size() * known.tile.kept.keys);
+    if (known.tile.dropout)
+      addRoom(CPUScheduleAttr::of(op).getKeyTile());
     bool edge = op.getMode() == TileMode::Edge;
     return replaceByCall(
         op, rewriter, edge ? "grad_edge" : "grad_full", operands,

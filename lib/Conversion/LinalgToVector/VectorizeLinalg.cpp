@@ -35,9 +35,9 @@
 // for the threads of a GPU, every row is an item, or every element. What has no
 // vector form goes number by number.
 //
-// Before: kernels on buffers; fills and copies in parallel items are parts of
-// kernels and stay. After: no other linalg op and no memref.copy of strided
-// buffers outside of parallel items.
+// Before: kernels on buffers; copies in parallel items, and fills of no whole
+// rows, are parts of kernels and stay. After: no other linalg op and no
+// memref.copy of strided buffers outside of parallel items.
 #include "RowEmitter.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -227,6 +227,15 @@ static bool isTransparent(Operation &op) {
   return isa<memref::AllocOp>(op) || isMemoryEffectFree(&op);
 }
 
+/// Whether what is filled has rows of neighbours.
+static bool fillsRows(Operation *fill) {
+  auto type = dyn_cast<MemRefType>(fill->getOperand(1).getType());
+  if (!type || type.getRank() == 0)
+    return false;
+  auto [strides, offset] = type.getStridesAndOffset();
+  return strides.back() == 1;
+}
+
 namespace {
 struct VectorizeLinalg : attn::impl::VectorizeLinalgBase<VectorizeLinalg> {
   using VectorizeLinalgBase::VectorizeLinalgBase;
@@ -234,8 +243,9 @@ struct VectorizeLinalg : attn::impl::VectorizeLinalgBase<VectorizeLinalg> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      bool isPart = isa<linalg::FillOp, memref::CopyOp>(op) &&
-                    op->getParentOfType<scf::ForallOp>();
+      bool isPart = op->getParentOfType<scf::ForallOp>() &&
+                    (isa<memref::CopyOp>(op) ||
+                     (isa<linalg::FillOp>(op) && !fillsRows(op)));
       auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
       if (linalgOp && !linalgOp.hasPureBufferSemantics())
         return;

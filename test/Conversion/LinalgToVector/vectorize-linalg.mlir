@@ -174,18 +174,20 @@ func.func @quotient(%x: memref<2x13xi32>, %y: memref<2x13xi32>) {
 
 // -----
 
-// Items start no others; what a kernel fills stays.
+// Items start no others; what a kernel fills with a stride stays.
 // CHECK-LABEL: @items
 // CHECK:      scf.forall
-// CHECK:        linalg.fill
+// CHECK:        linalg.fill ins(%{{.*}}) outs(%{{.*}} : memref<16xf32, strided<[?]>>)
+// CHECK-NOT:  scf.forall
+// CHECK:        vector.store %{{.*}} : memref<16xf32>, vector<8xf32>
 // CHECK-NOT:  scf.forall
 // CHECK:        math.exp %{{.*}} : vector<8xf32>
 // CHECK:      return
-func.func @items(%x: memref<?x768xf32>, %y: memref<?x768xf32>) {
+func.func @items(%x: memref<?x768xf32>, %y: memref<?x768xf32>, %z: memref<16xf32, strided<[?]>>, %w: memref<16xf32>) {
   %zero = arith.constant 0.0 : f32
   scf.forall (%i) in (4) {
-    %state = memref.alloc() : memref<16xf32>
-    linalg.fill ins(%zero : f32) outs(%state : memref<16xf32>)
+    linalg.fill ins(%zero : f32) outs(%z : memref<16xf32, strided<[?]>>)
+    linalg.fill ins(%zero : f32) outs(%w : memref<16xf32>)
     linalg.exp ins(%x : memref<?x768xf32>) outs(%y : memref<?x768xf32>)
   }
   return

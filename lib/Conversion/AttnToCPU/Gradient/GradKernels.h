@@ -53,6 +53,7 @@ void emitChainScores(KernelBuilder &k, const TileOperands &tile,
 struct GradStep {
   TileOperands tile;
   Value value, query, dOut, dKey, dValue;
+  Value factors; ///< room for those of a dropout, a row per key; may be null
   ScoreChain chain;
   bool strict, sigmoid; ///< weights are those of sigmoid
 };

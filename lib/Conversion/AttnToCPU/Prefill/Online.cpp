@@ -12,6 +12,7 @@
 #include "Build/QueryBlocks.h"
 #include "Build/TileProducts.h"
 #include "Kernels.h"
+#include "Score/Dropout.h"
 #include "Score/Normalization.h"
 #include "StageRows.h"
 
@@ -262,6 +263,11 @@ static void weightsOfMap(ScoreTile &scoreTile, ScoreTile::Options options) {
           sigmoidTile(tile.k, layout, state, p, keys.begin, keys.end);
         else
           softmaxTile(tile.k, layout, {state, p, keys.begin, keys.end, factor});
+        if (const auto &dropout = tile.tile.dropout)
+          dropWeights(
+              tile.k, *dropout,
+              {tile.firstQuery(p), tile.tile.keyBegin, keys.begin, keys.end},
+              state, layout.weights(tile.k, p));
       });
 }
 

@@ -41,15 +41,22 @@ Value cpu::allNumbers(KernelBuilder &k, Value vector) {
 
 Value cpu::allFinite(KernelBuilder &k, Value value, Value count,
                      int64_t valueDim) {
+  // One sum would wait for itself at every vector.
+  constexpr int64_t mostSums = 8;
+  int64_t vectors = llvm::divideCeil(valueDim, k.lanes);
   Value zero = k.splat(0.0), mask = k.columnMask(valueDim);
-  Values sum =
-      k.loop(k.index(0), count, 1, zero, [&](Value key, ValueRange carried) {
-        Value acc = carried[0];
-        for (int64_t i = 0; i * k.lanes < valueDim; ++i) {
-          Value column = k.index(k.columnOf(i, valueDim));
-          acc = k.product(k.loadRow(value, key, column, mask), zero, acc);
-        }
-        return Values{acc};
-      });
-  return allNumbers(k, sum[0]);
+  Values sums(std::min(vectors, mostSums), zero);
+  sums = k.loop(k.index(0), count, 1, sums, [&](Value key, ValueRange carried) {
+    Values next(carried);
+    for (int64_t i = 0; i < vectors; ++i) {
+      Value column = k.index(k.columnOf(i, valueDim));
+      Value &sum = next[i % mostSums];
+      sum = k.product(k.loadRow(value, key, column, mask), zero, sum);
+    }
+    return next;
+  });
+  Value all = sums[0];
+  for (Value sum : llvm::drop_begin(sums))
+    all = k.addf(all, sum);
+  return allNumbers(k, all);
 }

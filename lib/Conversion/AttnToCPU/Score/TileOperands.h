@@ -19,6 +19,12 @@ struct KeptScores {
   }
 };
 
+/// A dropout of weights; see Dropout.h.
+struct TileDropout {
+  Value seed, batch, head;
+  double probability;
+};
+
 /// The operands that attn.online and attn.weigh have in common, as values of a
 /// kernel function, and what follows from them.
 struct TileOperands {
@@ -31,7 +37,8 @@ struct TileOperands {
   mlir::Region *function = nullptr; // null: scores stay as they are
   mlir::ValueRange captures;        // batch entry, head, captured values
   KeptScores kept;                  // of the function
-  mlir::ValueRange prefetch;        // matrices that are needed later
+  std::optional<TileDropout> dropout;
+  mlir::ValueRange prefetch; // matrices that are needed later
 };
 
 /// The keys of the tile that a query block looks at, relative to the tile's

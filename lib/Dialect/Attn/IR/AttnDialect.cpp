@@ -107,6 +107,22 @@ static void printOptionalMask(OpAsmPrinter &printer, Operation *,
   printMask(printer, mask, operands);
 }
 
+/// 0.1 seed %seed : type.
+static ParseResult
+parseOptionalDropout(OpAsmParser &parser, FloatAttr &probability,
+                     std::optional<OpAsmParser::UnresolvedOperand> &seed,
+                     Type &seedType) {
+  return failure(
+      parseFactor(parser, probability) || parser.parseKeyword("seed") ||
+      parser.parseOperand(seed.emplace()) || parser.parseColonType(seedType));
+}
+static void printOptionalDropout(OpAsmPrinter &printer, Operation *op,
+                                 FloatAttr probability, Value seed,
+                                 Type seedType) {
+  printFactor(printer, op, probability);
+  printer << " seed " << seed << " : " << seedType;
+}
+
 static ParseResult parseSecondMap(
     OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &state,
     Type &stateType, std::optional<OpAsmParser::UnresolvedOperand> &key,
@@ -150,6 +166,24 @@ parseOptionalTensor(OpAsmParser &parser, StringRef word,
                  parser.parseColonType(types.emplace_back()));
 }
 
+/// [dropout 0.1 seed %seed : type].
+template <typename Properties>
+static ParseResult
+parseDropout(OpAsmParser &parser, Properties &properties,
+             SmallVectorImpl<OpAsmParser::UnresolvedOperand> &seed,
+             SmallVectorImpl<Type> &seedTypes) {
+  if (failed(parser.parseOptionalKeyword("dropout")))
+    return success();
+  FloatAttr probability;
+  std::optional<OpAsmParser::UnresolvedOperand> operand;
+  if (parseOptionalDropout(parser, probability, operand,
+                           seedTypes.emplace_back()))
+    return failure();
+  properties.setDropout(probability);
+  seed.push_back(*operand);
+  return success();
+}
+
 /// [returning(out, lse, ...)]; says for each result whether it is there.
 static ParseResult parseReturning(OpAsmParser &parser,
                                   SmallVectorImpl<int32_t> &present) {
@@ -189,8 +223,8 @@ static ParseResult parseAttributes(OpAsmParser &parser, OperationState &state) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseOptionalAttrDict(state.attributes))
     return failure();
-  for (StringRef name :
-       {"scale", "mask", "operandSegmentSizes", "resultSegmentSizes"})
+  for (StringRef name : {"scale", "mask", "dropout", "operandSegmentSizes",
+                         "resultSegmentSizes"})
     if (state.attributes.get(name))
       return parser.emitError(loc)
              << "'" << name << "' has a place of its own in the syntax";
@@ -200,7 +234,8 @@ static ParseResult parseAttributes(OpAsmParser &parser, OperationState &state) {
 
 // attn.sdpa %q, %k, %v [minus %q2, %k2 by %l : type] [bias %b : type]
 //   scale 0.125 [score_mod FUNCTION] [where MASK] [sinks %s : type]
-//   [returning(out, lse, ...)] attr-dict : (types) -> (types)
+//   [dropout 0.1 seed %x : type] [returning(out, lse, ...)] attr-dict
+//   : (types) -> (types)
 ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::UnresolvedOperand> inputs, bias, maskOperands,
       captures, sinks, second, lambda;
@@ -225,7 +260,10 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
   }
   SmallVector<int32_t> present;
   FunctionType type;
+  SmallVector<OpAsmParser::UnresolvedOperand> seed;
+  SmallVector<Type> seedTypes;
   if (parseOptionalTensor(parser, "sinks", sinks, sinkTypes) ||
+      parseDropout(parser, properties, seed, seedTypes) ||
       parseReturning(parser, present) || parseAttributes(parser, state))
     return failure();
   SMLoc loc = parser.getCurrentLocation();
@@ -237,10 +275,10 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
            << results << " results, but got " << type.getNumInputs() << " and "
            << type.getNumResults();
   int32_t hasSecond = lambda.size();
-  llvm::copy(ArrayRef<int32_t>({1, 1, 1, int32_t(bias.size()),
-                                int32_t(maskOperands.size()),
-                                int32_t(captures.size()), int32_t(sinks.size()),
-                                hasSecond, hasSecond, hasSecond}),
+  llvm::copy(ArrayRef<int32_t>(
+                 {1, 1, 1, int32_t(bias.size()), int32_t(maskOperands.size()),
+                  int32_t(captures.size()), int32_t(sinks.size()), hasSecond,
+                  hasSecond, hasSecond, int32_t(seed.size())}),
              properties.operandSegmentSizes.begin());
   llvm::copy(present, properties.resultSegmentSizes.begin());
   state.addTypes(type.getResults());
@@ -252,7 +290,8 @@ ParseResult SdpaOp::parse(OpAsmParser &parser, OperationState &state) {
   return failure(resolve(inputs, type.getInputs()) ||
                  resolve(bias, biasTypes) || resolve(maskOperands, maskTypes) ||
                  resolve(captures, captureTypes) || resolve(sinks, sinkTypes) ||
-                 resolve(second, secondTypes) || resolve(lambda, lambdaTypes));
+                 resolve(second, secondTypes) || resolve(lambda, lambdaTypes) ||
+                 resolve(seed, seedTypes));
 }
 
 void SdpaOp::print(OpAsmPrinter &printer) {
@@ -274,13 +313,18 @@ void SdpaOp::print(OpAsmPrinter &printer) {
   }
   if (getSinks())
     printer << " sinks " << getSinks() << " : " << getSinks().getType();
+  if (getSeed()) {
+    printer << " dropout ";
+    printOptionalDropout(printer, *this, getDropoutAttr(), getSeed(),
+                         getSeed().getType());
+  }
   if (getNumResults() > 1)
     printer << " returning(out" << (getLse() ? ", lse" : "")
             << (getWeights() ? ", weights" : "")
             << (getScores() ? ", scores" : "") << (getAcc() ? ", state" : "")
             << ")";
-  SmallVector<StringRef> elided{"scale", "mask", "operandSegmentSizes",
-                                "resultSegmentSizes"};
+  SmallVector<StringRef> elided{"scale", "mask", "dropout",
+                                "operandSegmentSizes", "resultSegmentSizes"};
   auto elideDefault = [&](StringRef name, Layout layout) {
     if (layout == Layout::HeadMajor)
       elided.push_back(name);

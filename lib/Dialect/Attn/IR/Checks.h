@@ -45,6 +45,35 @@ inline llvm::LogicalResult expectElement(mlir::Operation *op,
   return mlir::success();
 }
 
+/// The probability and the seed of a dropout of weights.
+inline llvm::LogicalResult verifyDropout(mlir::Operation *op,
+                                         const llvm::APFloat &probability,
+                                         mlir::Type seed) {
+  double p = probability.convertToDouble();
+  if (!(p >= 0 && p < 1))
+    return op->emitOpError()
+           << "expects a probability of at least 0 and below 1, but got " << p;
+  auto type = llvm::cast<mlir::RankedTensorType>(seed);
+  if (type.getRank() != 0 || !type.getElementType().isSignlessInteger(64))
+    return op->emitOpError()
+           << "expects a seed of type tensor<i64>, but got " << seed;
+  return mlir::success();
+}
+
+/// What a tile op knows of a dropout: the seed, the batch entry, the head.
+template <typename TileOp> llvm::LogicalResult verifyTileDropout(TileOp op) {
+  mlir::OperandRange place = op.getDropped();
+  if (!op.getDropout())
+    return place.empty() ? mlir::success()
+                         : op.emitOpError("expects a dropout where there is a "
+                                          "seed");
+  if (place.size() == 3 && place[0].getType().isSignlessInteger(64) &&
+      place[1].getType().isIndex() && place[2].getType().isIndex())
+    return mlir::success();
+  return op.emitOpError("expects a dropout of a seed of type i64, a batch "
+                        "entry and a head of type index");
+}
+
 /// Products of pairs, and of tiles of them, are those of bf16.
 inline llvm::LogicalResult expectPairs(mlir::Operation *op,
                                        ScheduleInterface schedule,

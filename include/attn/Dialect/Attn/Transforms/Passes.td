@@ -123,6 +123,14 @@ def CheckGradients : Pass<"attn-check-gradients"> {
   }];
 }
 
+def CheckDropout : Pass<"attn-check-dropout", "::mlir::func::FuncOp"> {
+  let summary = "Refuse dropout in a function that learns nothing";
+  let description = [{
+    A function without `attn.gradient` that drops weights is an error, unless it
+    has the attribute `attn.dropout`.
+  }];
+}
+
 def ExpandGradients : Pass<"attn-expand-gradients"> {
   let summary = "Take gradients apart that need no kernel of their own";
   let description = [{

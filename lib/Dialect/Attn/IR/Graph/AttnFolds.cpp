@@ -15,6 +15,13 @@ OpFoldResult ScaleOp::fold(FoldAdaptor) {
   return {};
 }
 
+/// A dropout of nothing is its input.
+OpFoldResult DropoutOp::fold(FoldAdaptor) {
+  if (getProbability().isZero())
+    return getWeights();
+  return {};
+}
+
 namespace {
 /// scale(scale(x, a), b) is scale(x, a*b), unless the inner one has other uses
 /// or the product leaves the range of an f64.

@@ -91,6 +91,13 @@ LogicalResult SoftmaxOp::verify() {
                     : success();
 }
 
+LogicalResult DropoutOp::verify() {
+  if (failed(expectRank(*this, "the weights", getWeights().getType()))) // C1
+    return failure();
+  // C4 is the trait AllTypesMatch.
+  return verifyDropout(*this, getProbability(), getSeed().getType()); // C2, C3
+}
+
 LogicalResult SigmoidOp::verify() {
   // C2 is the trait SameOperandsAndResultType.
   return expectRank(*this, "the scores", getScores().getType()); // C1

@@ -208,6 +208,19 @@ template <typename Op> static LogicalResult verifyTensors(Op op) {
                                     k.getDimSize(dk.head)); // C5
 }
 
+/// The clause of attn.dropout, and what its kernels need.
+template <typename Op> static LogicalResult verifyDropoutClause(Op op) {
+  if (static_cast<bool>(op.getSeed()) != op.getDropout().has_value())
+    return op.emitOpError("expects a seed exactly where there is a dropout");
+  if (!op.getSeed())
+    return success();
+  if (failed(verifyDropout(op, *op.getDropout(), op.getSeed().getType())))
+    return failure();
+  std::optional<ScheduleInterface> schedule = op.getSchedule();
+  return refuseParts(
+      op, {{"products of pairs", schedule && schedule->usesDot()}}, "dropout");
+}
+
 /// C8 to C10: scale, bias and mask of scores of `shape` and type `element`.
 template <typename Op>
 static LogicalResult verifyScores(Op op, ArrayRef<int64_t> shape,
@@ -258,6 +271,14 @@ LogicalResult SdpaOp::verify() {
                                  element)) || // C16
       failed(verifySchedules(*this)) ||
       failed(verifySecondMap(*this, shape, element))) // C21, C22
+    return failure();
+  if (getSeed() &&
+      failed(refuseParts(*this,
+                         {{"state", static_cast<bool>(getAcc())},
+                          {"decode_schedule", getDecodeSchedule().has_value()}},
+                         "dropout"))) // C24
+    return failure();
+  if (failed(verifyDropoutClause(*this))) // C24
     return failure();
   return verifyPairs(*this); // C20
 }
@@ -314,10 +335,11 @@ SdpaOp SdpaGradOp::attention(OpBuilder &b) {
       /*scores=*/Type(), /*maximum=*/Type(), /*sum=*/Type(), /*acc=*/Type(),
       getQuery(), getKey(), getValue(), getBias(), getMaskOperands(),
       getCaptures(), getSinks(), getSecondQuery(), getSecondKey(), getLambda(),
-      getScaleAttr(), getMaskAttr(), layout(getQueryLayout()),
-      layout(getKeyLayout()), layout(getValueLayout()), layout(getOutLayout()),
-      getNormalizationAttr(), /*scores_stage=*/ScoresStageAttr(),
-      getScheduleAttr(), /*decode_schedule=*/ScheduleInterface());
+      getSeed(), getScaleAttr(), getMaskAttr(), getDropoutAttr(),
+      layout(getQueryLayout()), layout(getKeyLayout()),
+      layout(getValueLayout()), layout(getOutLayout()), getNormalizationAttr(),
+      /*scores_stage=*/ScoresStageAttr(), getScheduleAttr(),
+      /*decode_schedule=*/ScheduleInterface());
 }
 
 /// C2: what the attention computed.
@@ -393,7 +415,8 @@ LogicalResult SdpaGradOp::verify() {
       failed(refuseParts(*this, {{"sinks", static_cast<bool>(getSinks())}},
                          "normalization sigmoid"))) // C1
     return failure();
-  if (failed(verifyResiduals(*this, rows, element)) ||
+  if (failed(verifyDropoutClause(*this)) || // C1
+      failed(verifyResiduals(*this, rows, element)) ||
       failed(verifyStatistics(*this, "the cotangent of lse", getDLse(),
                               rows)) || // C3
       failed(verifyStatistics(*this, "the cotangent of weights", getDWeights(),

@@ -47,6 +47,9 @@ LogicalResult MaskFnOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
 LogicalResult SigmoidOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
   return sameShape(builder, getWeights(), getScores(), shapes);
 }
+LogicalResult DropoutOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
+  return sameShape(builder, getResult(), getWeights(), shapes);
+}
 LogicalResult SoftmaxOp::reifyResultShapes(OpBuilder &builder, Shapes &shapes) {
   return sameShape(builder, getWeights(), getScores(), shapes);
 }

@@ -145,7 +145,8 @@ LogicalResult GradStepOp::verify() {
                               "state's type "
                            << state.getElement() << ", but got "
                            << sum.getType();
-  if (failed(verifyDerivatives(*this, state.getElement())) || // C7
+  if (failed(verifyTileDropout(*this)) ||                     // C9
+      failed(verifyDerivatives(*this, state.getElement())) || // C7
       failed(verifySums(*this, state.getElement())))          // C8
     return failure();
   return expectPrefill(*this, getSchedule()); // C5

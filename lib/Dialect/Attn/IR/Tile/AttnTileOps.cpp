@@ -159,6 +159,12 @@ LogicalResult OnlineOp::verify() {
                          "behind 'prefetch', but got ")
              << type;
   }
+  if (failed(verifyTileDropout(*this))) // C17
+    return failure();
+  if (getDropout() &&
+      (state.getKind() != Kind::Prefill || getSchedule().usesDot())) // C17
+    return emitOpError("expects a dropout only with a state of kind prefill "
+                       "and products = fma");
   if (!getPrefetch().empty() && state.getKind() != Kind::Prefill) // C15
     return emitOpError("expects 'prefetch' only with a state of kind prefill");
   return verifyTileScoreFunction(*this); // C9

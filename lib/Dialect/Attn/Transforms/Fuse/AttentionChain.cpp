@@ -220,9 +220,17 @@ static std::optional<Refusal> readMap(Value weights, Chain &chain) {
 
 std::optional<Refusal> attn::readChain(ContextOp context, Chain &chain) {
   chain.context = context;
-  chain.difference = context.getWeights().getDefiningOp<SubtractWeightsOp>();
+  Value weights = context.getWeights();
+  chain.dropout = weights.getDefiningOp<DropoutOp>();
+  if (chain.dropout) {
+    if (chain.dropout->getBlock() != context->getBlock())
+      return Refusal{chain.dropout, "attn.dropout stands in another block than "
+                                    "attn.context"};
+    weights = chain.dropout.getWeights();
+  }
+  chain.difference = weights.getDefiningOp<SubtractWeightsOp>();
   if (!chain.difference)
-    return readMap(context.getWeights(), chain);
+    return readMap(weights, chain);
   if (chain.difference->getBlock() != context->getBlock())
     return Refusal{chain.difference,
                    "attn.subtract_weights stands in another block than "

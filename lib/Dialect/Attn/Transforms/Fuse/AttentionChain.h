@@ -29,6 +29,7 @@ struct Level {
 /// a difference, those of its first map.
 struct Chain {
   ContextOp context;
+  DropoutOp dropout;                        ///< in front of it; may be null
   SubtractWeightsOp difference;             ///< null: there is one map
   std::unique_ptr<Chain> second;            ///< what the difference subtracts
   mlir::Operation *normalization = nullptr; ///< attn.softmax or attn.sigmoid
@@ -47,6 +48,13 @@ struct Chain {
   unsigned masks = 0;
   llvm::SmallVector<mlir::Value> maskOperands;
 
+  mlir::Value seed() const {
+    return dropout ? mlir::Value(DropoutOp(dropout).getSeed()) : mlir::Value();
+  }
+  mlir::FloatAttr probability() const {
+    return dropout ? DropoutOp(dropout).getProbabilityAttr()
+                   : mlir::FloatAttr();
+  }
   mlir::Value weights() const { return normalization->getResult(0); }
   mlir::Value sinks() const {
     auto softmax = llvm::dyn_cast<SoftmaxOp>(normalization);

@@ -138,7 +138,7 @@ static LogicalResult check(FinalizeStateOp op) {
 
 static bool isStep(Operation *op) {
   return isa<ScoresOp, ScaleOp, SoftcapOp, ScoreModOp, AlibiOp, BiasOp, MaskOp,
-             SoftmaxOp, SigmoidOp, SubtractWeightsOp, ContextOp>(op);
+             SoftmaxOp, SigmoidOp, SubtractWeightsOp, DropoutOp, ContextOp>(op);
 }
 
 /// Whether a context that is left depends on `op`, in the same attention; it is

@@ -42,6 +42,9 @@
 // becomes
 //   %o = attn.sdpa %q1, %k1, %v minus %q2, %k2 by %lambda scale 0.125 where ..
 //
+// attn.dropout may stand in front of the context; weights that are returned are
+// those in front of it.
+//
 // Maps that differ in more than query and key are refused, and so are scores or
 // weights with a use outside: such an attn.sdpa returns out only.
 //
@@ -135,6 +138,8 @@ static SmallVector<Value> operandsOf(Chain &chain, const Plan &plan) {
                    chain.context.getValue()});
   if (chain.bias)
     operands.push_back(chain.bias);
+  if (chain.dropout)
+    operands.push_back(chain.seed());
   if (chain.sinks())
     operands.push_back(chain.sinks());
   llvm::append_range(operands, operandsOfScoreSteps(chain.functions));
@@ -206,6 +211,10 @@ static std::optional<Refusal> decide(Chain &chain, Plan &plan,
                                      const DenseSet<Value> &claimed,
                                      DominanceInfo &dominance) {
   plan = Plan();
+  if (chain.dropout && !usersOutside(chain.dropout.getResult(), fused).empty())
+    return Refusal{chain.dropout,
+                   "the result of attn.dropout has other uses, but attn.sdpa "
+                   "returns the weights in front of it"};
   if (chain.second)
     return decideDifference(chain, fused, claimed);
   Value weights = chain.weights();
@@ -256,6 +265,8 @@ static void remarkFused(const Chain &chain) {
   std::string names = stepNames(chain);
   if (chain.second)
     names += stepNames(*chain.second) + "attn.subtract_weights, ";
+  if (chain.dropout)
+    names += "attn.dropout, ";
   remark::passed(chain.context->getLoc(),
                  remark::RemarkOpts::name("Fused").category("attn-fuse"))
       << "fused " + names + "attn.context";
@@ -294,9 +305,10 @@ static void fuse(Chain &chain, const Plan &plan,
       keep ? chain.scores.getKey() : chain.key, context.getValue(), chain.bias,
       chain.maskOperands, captures, chain.sinks(),
       second ? second->query : Value(), second ? second->key : Value(),
-      second ? chain.difference.getLambda() : Value(),
-      rewriter.getF64FloatAttr(scale), chain.mask, layout, layout, layout,
-      layout, NormalizationAttr::get(mlir, normalization), stage,
+      second ? chain.difference.getLambda() : Value(), chain.seed(),
+      rewriter.getF64FloatAttr(scale), chain.mask, chain.probability(), layout,
+      layout, layout, layout, NormalizationAttr::get(mlir, normalization),
+      stage,
       /*schedule=*/ScheduleInterface(),
       /*decode_schedule=*/ScheduleInterface());
   buildScoreFunction(sdpa, chain.functions);
@@ -328,6 +340,8 @@ static void collectOps(Chain &chain, SetVector<Operation *> &ops) {
     }
   if (chain.difference)
     ops.insert(chain.difference);
+  if (chain.dropout)
+    ops.insert(chain.dropout);
   ops.insert(chain.context);
 }
 
@@ -343,6 +357,8 @@ static DenseSet<Operation *> readersIn(ArrayRef<Chain> chains) {
       }
     if (chain.difference)
       ops.insert(chain.difference);
+    if (chain.dropout)
+      ops.insert(chain.dropout);
     ops.insert(chain.context);
   }
   return ops;

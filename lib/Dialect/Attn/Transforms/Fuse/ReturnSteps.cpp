@@ -26,8 +26,8 @@
 // Before: attn-fuse has run. After: the same, and a second public function.
 // Refused at the function: none or several attentions, one in a loop, two maps
 // (differential attention), sinks, which the page's formula of softmax has not,
-// and tokens in front of heads (layout bshd). A function with an attention that
-// was not fused is left to attn-check-target, which refuses it.
+// dropout, and tokens in front of heads (layout bshd). A function with an
+// attention that was not fused is left to attn-check-target, which refuses it.
 #include "attn-rt/picture.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -52,6 +52,8 @@ static StringRef whyNotShown(SdpaOp op, func::FuncOp function) {
     return "has two maps (differential attention)";
   if (op.getSinks())
     return "has sinks";
+  if (op.getSeed())
+    return "drops weights";
   for (Layout layout : {op.getQueryLayout(), op.getKeyLayout(),
                         op.getValueLayout(), op.getOutLayout()})
     if (layout != Layout::HeadMajor)
@@ -74,7 +76,8 @@ static SdpaOp cloneReturning(SdpaOp op, bool weights, ScoresStage stage) {
       /*acc=*/Type(), op.getQuery(), op.getKey(), op.getValue(), op.getBias(),
       op.getMaskOperands(), op.getCaptures(), /*sinks=*/Value(),
       /*second_query=*/Value(), /*second_key=*/Value(), /*lambda=*/Value(),
-      op.getScaleAttr(), op.getMaskAttr(), layout(op.getQueryLayout()),
+      /*seed=*/Value(), op.getScaleAttr(), op.getMaskAttr(),
+      /*dropout=*/FloatAttr(), layout(op.getQueryLayout()),
       layout(op.getKeyLayout()), layout(op.getValueLayout()),
       layout(op.getOutLayout()), op.getNormalizationAttr(),
       ScoresStageAttr::get(context, stage), /*schedule=*/ScheduleInterface(),

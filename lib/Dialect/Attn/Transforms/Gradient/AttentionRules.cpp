@@ -88,9 +88,10 @@ static LogicalResult differentiate(Adjoints &adjoints, SdpaOp op,
   auto grad = SdpaGradOp::create(
       b, op.getLoc(), types, op.getQuery(), op.getKey(), op.getValue(),
       op.getBias(), op.getMaskOperands(), op.getCaptures(), op.getSinks(),
-      op.getSecondQuery(), op.getSecondKey(), op.getLambda(), known.out,
-      known.lse, known.dOut, known.dLse, known.dWeights, b.getArrayAttr(wrt),
-      op.getScaleAttr(), op.getMaskAttr(), layout(op.getQueryLayout()),
+      op.getSecondQuery(), op.getSecondKey(), op.getLambda(), op.getSeed(),
+      known.out, known.lse, known.dOut, known.dLse, known.dWeights,
+      b.getArrayAttr(wrt), op.getScaleAttr(), op.getMaskAttr(),
+      op.getDropoutAttr(), layout(op.getQueryLayout()),
       layout(op.getKeyLayout()), layout(op.getValueLayout()),
       layout(op.getOutLayout()), op.getNormalizationAttr(),
       /*schedule=*/ScheduleInterface());

@@ -125,9 +125,10 @@ static Gradients gradientOf(OpBuilder &b, SdpaGradOp op, const Map &map,
   auto grad = SdpaGradOp::create(
       b, op.getLoc(), types, map.query, map.key, op.getValue(), op.getBias(),
       op.getMaskOperands(), op.getCaptures(), op.getSinks(),
-      /*second_query=*/Value(), /*second_key=*/Value(), /*lambda=*/Value(), out,
-      lse, map.dOut, op.getDLse(), op.getDWeights(), b.getStrArrayAttr(names),
-      op.getScaleAttr(), op.getMaskAttr(), layout(op.getQueryLayout()),
+      /*second_query=*/Value(), /*second_key=*/Value(), /*lambda=*/Value(),
+      op.getSeed(), out, lse, map.dOut, op.getDLse(), op.getDWeights(),
+      b.getStrArrayAttr(names), op.getScaleAttr(), op.getMaskAttr(),
+      op.getDropoutAttr(), layout(op.getQueryLayout()),
       layout(op.getKeyLayout()), layout(op.getValueLayout()),
       layout(op.getOutLayout()), op.getNormalizationAttr(),
       /*schedule=*/ScheduleInterface());
@@ -156,9 +157,10 @@ static SdpaOp attend(OpBuilder &b, SdpaGradOp op, const Map &map) {
       /*acc=*/Type(), map.query, map.key, op.getValue(), op.getBias(),
       op.getMaskOperands(), op.getCaptures(), op.getSinks(),
       /*second_query=*/Value(), /*second_key=*/Value(), /*lambda=*/Value(),
-      op.getScaleAttr(), op.getMaskAttr(), layout(op.getQueryLayout()),
-      layout(op.getKeyLayout()), layout(op.getValueLayout()),
-      layout(op.getOutLayout()), op.getNormalizationAttr(),
+      op.getSeed(), op.getScaleAttr(), op.getMaskAttr(), op.getDropoutAttr(),
+      layout(op.getQueryLayout()), layout(op.getKeyLayout()),
+      layout(op.getValueLayout()), layout(op.getOutLayout()),
+      op.getNormalizationAttr(),
       /*scores_stage=*/ScoresStageAttr(), /*schedule=*/ScheduleInterface(),
       /*decode_schedule=*/ScheduleInterface());
   IRMapping mapping;

@@ -225,8 +225,8 @@ void ShapeConstraints::collect(Operation *operation) {
   llvm::TypeSwitch<Operation *>(op)
       .Case<ScoresOp, SubtractWeightsOp, ContextOp, ProjectOp, SdpaOp,
             SdpaGradOp>([&](auto graphOp) { visit(graphOp); })
-      .Case<ScaleOp, SoftmaxOp, SigmoidOp, SoftcapOp, ScoreModOp, AlibiOp,
-            RopeOp, RmsNormOp, LayerNormOp>([&](auto step) {
+      .Case<ScaleOp, SoftmaxOp, SigmoidOp, DropoutOp, SoftcapOp, ScoreModOp,
+            AlibiOp, RopeOp, RmsNormOp, LayerNormOp>([&](auto step) {
         sameShape(step->getOperand(0), step->getResult(0));
         visitDetails(step);
       })

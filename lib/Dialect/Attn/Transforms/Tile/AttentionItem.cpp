@@ -85,6 +85,14 @@ Value AttentionItem::lambda() {
   return tensor::ExtractOp::create(builder, loc, op.getLambda(), at);
 }
 
+SmallVector<Value> AttentionItem::dropped() {
+  if (!op.getSeed())
+    return {};
+  Value seed =
+      tensor::ExtractOp::create(builder, loc, op.getSeed(), ValueRange());
+  return {seed, batch, head};
+}
+
 ItemMask AttentionItem::mask() {
   Value end = arith::AddIOp::create(builder, loc, begin, rows);
   return maskOfItem(builder, loc, {op, batch, head, begin, end, keyLength},
@@ -145,8 +153,9 @@ OnlineOp AttentionItem::attend(ItemMask mask, Value first, Value count) {
   auto online = OnlineOp::create(
       b, loc, stateType, secondState ? stateType : Type(), state, key, value,
       begin, end, first, queryLength, keyLength, bias, mask.operands,
-      captures(), /*prefetch=*/ValueRange(), secondState, secondKey, mask.mask,
-      TileModeAttr::get(b.getContext(), mode), schedule,
+      captures(), dropped(), /*prefetch=*/ValueRange(), secondState, secondKey,
+      mask.mask, op.getDropoutAttr(), TileModeAttr::get(b.getContext(), mode),
+      schedule,
       /*heads=*/b.getI64IntegerAttr(1));
   copyScoreFunction(online);
   return online;

@@ -40,6 +40,8 @@ struct AttentionItem {
   Value sink();
   /// The head's factor of the second map.
   Value lambda();
+  /// Seed, batch entry and head, of which a dropout depends; empty without one.
+  llvm::SmallVector<Value> dropped();
   /// The mask of the item's rows.
   ItemMask mask();
   /// A state of kind prefill of the item's rows that has seen `count` keys from

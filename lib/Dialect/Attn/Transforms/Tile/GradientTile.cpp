@@ -98,11 +98,12 @@ static GradStepOp addStep(const GradientTiles &tiles, AttentionItem &queries,
   auto step = GradStepOp::create(
       b, queries.loc, ValueRange(sums).getTypes(), state, key, value,
       queries.begin, end, item.firstKey, queries.queryLength, queries.keyLength,
-      bias, mask.operands, captures, rows.query, rows.dOut, sums[0], sums[1],
-      sums.drop_front(2), by.empty() ? ArrayAttr() : b.getArrayAttr(by),
+      bias, mask.operands, captures, queries.dropped(), rows.query, rows.dOut,
+      sums[0], sums[1], sums.drop_front(2),
+      by.empty() ? ArrayAttr() : b.getArrayAttr(by),
       by.empty() ? FloatAttr() : op.getScaleAttr(), mask.mask,
-      TileModeAttr::get(op.getContext(), mode), op.getNormalizationAttr(),
-      op.getScheduleAttr(),
+      op.getDropoutAttr(), TileModeAttr::get(op.getContext(), mode),
+      op.getNormalizationAttr(), op.getScheduleAttr(),
       /*score_functionCount=*/captures.empty() ? 0 : 1);
   queries.copyScoreFunction(step);
   if (Region *function = scoreFunctionOf(step))

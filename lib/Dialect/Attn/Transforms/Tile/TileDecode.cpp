@@ -164,10 +164,10 @@ Value DecodeBuilder::groupState(AttentionItem &item, Value first, Value count) {
   auto online = OnlineOp::create(
       b, loc, stateType, /*second_next=*/Type(), state, key, value, item.begin,
       end, first, queryLength, keyLength, bias, mask.operands, item.captures(),
-      /*prefetch=*/ValueRange(), /*second_state=*/Value(),
-      /*second_key=*/Value(), mask.mask,
-      TileModeAttr::get(b.getContext(), mode), schedule,
-      b.getI64IntegerAttr(packed));
+      /*dropped=*/ValueRange(), /*prefetch=*/ValueRange(),
+      /*second_state=*/Value(), /*second_key=*/Value(), mask.mask,
+      /*dropout=*/FloatAttr(), TileModeAttr::get(b.getContext(), mode),
+      schedule, b.getI64IntegerAttr(packed));
   item.copyScoreFunction(online);
   return online.getNext();
 }

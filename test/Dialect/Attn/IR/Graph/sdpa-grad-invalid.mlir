@@ -135,3 +135,12 @@ func.func @sdpa_grad_c7_schedule_of_few_queries(%q: tensor<2x4x5x8xf32>, %k: ten
       : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>, tensor<2x4x5x3xf32>) -> (tensor<2x4x5x8xf32>)
   return
 }
+
+// -----
+
+func.func @sdpa_grad_c1_seed(%q: tensor<5x8xf32>, %l: tensor<5xf32>, %x: tensor<i32>) {
+  // expected-error@+1 {{expects a seed of type tensor<i64>, but got 'tensor<i32>'}}
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 dropout 0.5 seed %x : tensor<i32> out %q : tensor<5x8xf32> lse %l : tensor<5xf32> cotangents %q wrt ["query"]
+      : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
+  return
+}

@@ -4,7 +4,7 @@
 
 func.func @sdpa_c21_query_alone(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
   // expected-error@+1 {{expects all of second query, second key and lambda where one is given}}
-  %r = "attn.sdpa"(%q, %k, %v, %q) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
+  %r = "attn.sdpa"(%q, %k, %v, %q) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
       : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>, tensor<4x5x8xf32>) -> tensor<4x5x3xf32>
   return
 }
@@ -13,7 +13,7 @@ func.func @sdpa_c21_query_alone(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v
 
 func.func @sdpa_c21_lambda_left_out(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
   // expected-error@+1 {{expects all of second query, second key and lambda where one is given}}
-  %r = "attn.sdpa"(%q, %k, %v, %q, %k) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 1, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
+  %r = "attn.sdpa"(%q, %k, %v, %q, %k) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
       : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>, tensor<4x5x8xf32>, tensor<2x6x8xf32>) -> tensor<4x5x3xf32>
   return
 }
@@ -22,7 +22,7 @@ func.func @sdpa_c21_lambda_left_out(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>
 
 func.func @sdpa_c21_other_query(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>, %p: tensor<?x5x8xf32>, %l: tensor<f32>) {
   // expected-error@+1 {{expects the second query to have the type of the first 'tensor<4x5x8xf32>', but got 'tensor<?x5x8xf32>'}}
-  %r = "attn.sdpa"(%q, %k, %v, %p, %k, %l) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 1, 1>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
+  %r = "attn.sdpa"(%q, %k, %v, %p, %k, %l) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
       : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>, tensor<?x5x8xf32>, tensor<2x6x8xf32>, tensor<f32>) -> tensor<4x5x3xf32>
   return
 }
@@ -31,7 +31,7 @@ func.func @sdpa_c21_other_query(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v
 
 func.func @sdpa_c21_other_key(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>, %p: tensor<1x6x8xf32>, %l: tensor<f32>) {
   // expected-error@+1 {{expects the second key to have the type of the first 'tensor<2x6x8xf32>', but got 'tensor<1x6x8xf32>'}}
-  %r = "attn.sdpa"(%q, %k, %v, %q, %p, %l) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 1, 1>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
+  %r = "attn.sdpa"(%q, %k, %v, %q, %p, %l) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
       : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>, tensor<4x5x8xf32>, tensor<1x6x8xf32>, tensor<f32>) -> tensor<4x5x3xf32>
   return
 }

@@ -85,7 +85,7 @@ func.func @sdpa_c17_acc_of_other_layout(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8x
 
 func.func @sdpa_c17_maximum_alone(%q: tensor<4x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x3xf32>) {
   // expected-error@+1 {{expects all of maximum, sum and acc where one is returned}}
-  %r:2 = "attn.sdpa"(%q, %k, %v) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 1, 0, 0>}> ({})
+  %r:2 = "attn.sdpa"(%q, %k, %v) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 1, 0, 0>}> ({})
       : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x5xf32>)
   return
 }

@@ -220,7 +220,7 @@ func.func @sdpa_c10_mask_operand_of_other_batch(%q: tensor<2x4x5x8xf32>, %k: ten
 
 func.func @sdpa_c10_operand_without_mask(%q: tensor<5x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x3xf32>, %n: tensor<i32>) {
   // expected-error@+1 {{expects a mask where there are mask operands}}
-  %r = "attn.sdpa"(%q, %k, %v, %n) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
+  %r = "attn.sdpa"(%q, %k, %v, %n) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({})
       : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>, tensor<i32>) -> tensor<5x3xf32>
   return
 }
@@ -257,6 +257,6 @@ func.func @sdpa_c16_score_function_with_side_effect(%q: tensor<4x5x8xf32>, %k: t
 
 func.func @sdpa_c16_captured_by_nothing(%q: tensor<4x5x8xf32>, %k: tensor<4x6x8xf32>, %t: tensor<4xf32>) {
   // expected-error@+1 {{expects a score function where values are captured}}
-  %r = "attn.sdpa"(%q, %k, %k, %t) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({}) : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>, tensor<4xf32>) -> tensor<4x5x8xf32>
+  %r = "attn.sdpa"(%q, %k, %k, %t) <{scale = 0.5 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({}) : (tensor<4x5x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>, tensor<4xf32>) -> tensor<4x5x8xf32>
   return
 }

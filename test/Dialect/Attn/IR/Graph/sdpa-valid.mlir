@@ -194,3 +194,10 @@ func.func @sdpa_c23_split(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6
       : (tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x3xf32>) -> (tensor<4x3xf32>, tensor<4xf32>)
   return
 }
+
+func.func @sdpa_c24_dropout(%q: tensor<4x8xf32>, %x: tensor<i64>) {
+  %o, %l, %w, %s = attn.sdpa %q, %q, %q scale 0.5 dropout 0.0 seed %x : tensor<i64> returning(out, lse, weights, scores)
+      {scores_stage = #attn<scores_stage masked>, schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>}
+      : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<4x4xf32>)
+  return
+}

@@ -149,3 +149,13 @@ func.func @grad_step_c8_number(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref
   } mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?xf32>) by ["capture_1"] of 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @grad_step_c9_seed(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %x: i32) {
+  // expected-error@+1 {{expects a dropout of a seed of type i64, a batch entry and a head of type index}}
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i dropout 5.000000e-01 of %x, %i, %i : i32, index, index mode full of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}

@@ -5,7 +5,7 @@
 
 func.func @online_c1_other_state(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   // expected-error@+1 {{failed to verify that all of {state, next} have same type}}
-  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0>}> ({})
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index) -> !attn.state<8 x 4 x 8, f32>
   return
 }
@@ -71,7 +71,7 @@ func.func @online_c4_boolean_of_rank_4(%s: !attn.state<16 x 4 x 8, f32>, %k: mem
 
 func.func @online_c4_operand_without_mask(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   // expected-error@+1 {{expects a mask where there are mask operands}}
-  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0>}> ({})
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %i) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, index) -> !attn.state<16 x 4 x 8, f32>
   return
 }
@@ -118,7 +118,7 @@ func.func @online_c9_side_effect(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x
 
 func.func @online_c9_batch_entry_of_other_type(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %n: i32, %t: memref<4xf32>) {
   // expected-error@+1 {{expects a score function of a batch entry and a head, both of type index}}
-  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %n, %n) <{mode = #attn<tile_mode edge>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 2, 0, 0, 0>}> ({
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %n, %n) <{mode = #attn<tile_mode edge>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 2, 0, 0, 0, 0>}> ({
   ^bb0(%x: f32, %b: index, %h: index, %q: index, %j: index):
     "attn.yield"(%x) : (f32) -> ()
   }) : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, i32, i32) -> !attn.state<16 x 4 x 8, f32>
@@ -180,7 +180,7 @@ func.func @online_c10_state_of_f64(%s: !attn.state<16 x 4 x 8, f64>, %k: memref<
 
 func.func @online_c11_state_without_key(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   // expected-error@+1 {{expects all of second state, second key and second result where one is given}}
-  %r:2 = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %s) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0>}> ({})
+  %r:2 = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %s) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, !attn.state<16 x 4 x 8, f32>) -> (!attn.state<16 x 4 x 8, f32>, !attn.state<16 x 4 x 8, f32>)
   return
 }
@@ -191,7 +191,7 @@ func.func @online_c11_state_without_key(%s: !attn.state<16 x 4 x 8, f32>, %k: me
 
 func.func @online_c11_no_second_result(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   // expected-error@+1 {{expects all of second state, second key and second result where one is given}}
-  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %s, %k) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1>}> ({})
+  %r = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %s, %k) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>) -> !attn.state<16 x 4 x 8, f32>
   return
 }
@@ -202,7 +202,7 @@ func.func @online_c11_no_second_result(%s: !attn.state<16 x 4 x 8, f32>, %k: mem
 
 func.func @online_c12_other_state(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %o: !attn.state<16 x 4 x 6, f32>) {
   // expected-error@+1 {{expects the second state to have the type of the first '!attn.state<16 x 4 x 8, f32>', but got '!attn.state<16 x 4 x 6, f32>'}}
-  %r:2 = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %o, %k) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1>}> ({})
+  %r:2 = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %o, %k) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, !attn.state<16 x 4 x 6, f32>, memref<?x4xf32>) -> (!attn.state<16 x 4 x 8, f32>, !attn.state<16 x 4 x 8, f32>)
   return
 }
@@ -213,7 +213,7 @@ func.func @online_c12_other_state(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?
 
 func.func @online_c12_other_result(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index) {
   // expected-error@+1 {{expects the second state to have the type of the first '!attn.state<16 x 4 x 8, f32>', but got '!attn.state<16 x 4 x 6, f32>'}}
-  %r:2 = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %s, %k) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1>}> ({})
+  %r:2 = "attn.online"(%s, %k, %v, %i, %i, %i, %i, %i, %s, %k) <{mode = #attn<tile_mode full>, schedule = #s, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1>}> ({})
       : (!attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, index, index, index, index, index, !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>) -> (!attn.state<16 x 4 x 8, f32>, !attn.state<16 x 4 x 6, f32>)
   return
 }
@@ -302,4 +302,13 @@ func.func @online_c15_decode(%s: !attn.state<16 x 4 x 8, f32, decode>, %k: memre
   %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full prefetch %k : memref<?x4xf32> {schedule = #d}
       : !attn.state<16 x 4 x 8, f32, decode>, memref<?x4xf32>, memref<?x8xf32>
   return
+}
+
+// -----
+
+func.func @online_c17_no_head(%s: !attn.state<16 x 8 x 8, f32>, %k: memref<?x8xf32>, %i: index, %x: i64) -> !attn.state<16 x 8 x 8, f32> {
+  // expected-error@+1 {{expects a dropout of a seed of type i64, a batch entry and a head of type index}}
+  %r = attn.online %s, %k, %k rows %i to %i keys from %i lengths %i, %i dropout 0.5 of %x, %i : i64, index mode full
+      {schedule = #attn.cpu_schedule<lanes = 8, rows = 6, vectors = 2, query_tile = 16, key_tile = 96, unroll = 4, prefetch = 0>} : !attn.state<16 x 8 x 8, f32>, memref<?x8xf32>, memref<?x8xf32>
+  return %r : !attn.state<16 x 8 x 8, f32>
 }

@@ -108,3 +108,9 @@ func.func @online_c15_prefetch(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4x
       : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
+
+func.func @online_c17_dropout(%s: !attn.state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %i: index, %x: i64) {
+  %r = attn.online %s, %k, %v rows %i to %i keys from %i lengths %i, %i dropout 5.000000e-01 of %x, %i, %i : i64, index, index mode full {schedule = #s}
+      : !attn.state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}

@@ -182,6 +182,32 @@ def Attn_SubtractWeightsOp : Attn_GraphOp<"subtract_weights", [
   }];
 }
 
+def Attn_DropoutOp : Attn_GraphOp<"dropout", [
+    AllTypesMatch<["weights", "result"]>]> {
+  let summary = "drops weights at random";
+  let description = [{
+    Of the weights of an attention, each becomes 0 with this probability, and all
+    others are divided by one minus it (Srivastava et al. 2014). Which ones, follows
+    from the seed and the weight's place alone (Dropout.h): the same on every target
+    and for any number of threads. A negative seed drops nothing.
+
+    ```mlir
+    func.func @dropout(%w: tensor<2x5x7xf32>, %seed: tensor<i64>) -> tensor<2x5x7xf32> attributes {attn.dropout} {
+      %kept = attn.dropout %w by 0.1 seed %seed : tensor<2x5x7xf32>, tensor<i64>
+      return %kept : tensor<2x5x7xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Attn_FloatTensor:$weights, AnyRankedTensor:$seed,
+                       F64Attr:$probability);
+  let results = (outs Attn_FloatTensor:$result);
+  let assemblyFormat = [{
+    $weights `by` custom<Factor>($probability) `seed` $seed attr-dict
+    `:` type($weights) `,` type($seed)
+  }];
+  let hasFolder = 1;
+}
+
 def Attn_ContextOp : Attn_GraphOp<"context"> {
   let summary = "weighted sum of the values";
   let description = [{
@@ -297,6 +323,9 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     and that of the second ones, which have all else in common (differential
     attention). `out` is then the only result.
 
+    After `dropout` stand a probability and a seed: `out` then has the weights of
+    `attn.dropout`, all other results those in front of it.
+
     `schedule` holds the tile sizes for many queries per head, `decode_schedule`
     those for few; where both are there, run-time lengths decide.
 
@@ -318,7 +347,8 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     Variadic<AnyRankedTensor>:$mask_operands, Variadic<AnyType>:$captures,
     Optional<Attn_FloatTensor>:$sinks, Optional<Attn_FloatTensor>:$second_query,
     Optional<Attn_FloatTensor>:$second_key, Optional<Attn_FloatTensor>:$lambda,
-    F64Attr:$scale, OptionalAttr<AnyAttr>:$mask,
+    Optional<AnyRankedTensor>:$seed,
+    F64Attr:$scale, OptionalAttr<AnyAttr>:$mask, OptionalAttr<F64Attr>:$dropout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$query_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$key_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$value_layout,
@@ -391,10 +421,11 @@ def Attn_SdpaGradOp : Attn_GraphOp<"sdpa_grad", [AttrSizedOperandSegments,
     Variadic<AnyRankedTensor>:$mask_operands, Variadic<AnyType>:$captures,
     Optional<Attn_FloatTensor>:$sinks, Optional<Attn_FloatTensor>:$second_query,
     Optional<Attn_FloatTensor>:$second_key, Optional<Attn_FloatTensor>:$lambda,
-    Optional<Attn_FloatTensor>:$out, Optional<Attn_FloatTensor>:$lse,
+    Optional<AnyRankedTensor>:$seed, Optional<Attn_FloatTensor>:$out, Optional<Attn_FloatTensor>:$lse,
     Attn_FloatTensor:$d_out, Optional<Attn_FloatTensor>:$d_lse,
     Optional<Attn_FloatTensor>:$d_weights,
     StrArrayAttr:$wrt, F64Attr:$scale, OptionalAttr<AnyAttr>:$mask,
+    OptionalAttr<F64Attr>:$dropout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$query_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$key_layout,
     DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$value_layout,
@@ -411,6 +442,7 @@ def Attn_SdpaGradOp : Attn_GraphOp<"sdpa_grad", [AttrSizedOperandSegments,
     (`score_mod` custom<ScoreFunction>($score_function, $captures, type($captures))^)?
     (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
     (`sinks` $sinks^ `:` type($sinks))?
+    (`dropout` custom<OptionalDropout>($dropout, $seed, type($seed))^)?
     (`out` $out^ `:` type($out))? (`lse` $lse^ `:` type($lse))?
     `cotangents` $d_out (`lse` $d_lse^ `:` type($d_lse))?
     (`weights` $d_weights^ `:` type($d_weights))? `wrt` $wrt attr-dict

@@ -44,6 +44,9 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
     of the query tile and whose columns those of the key tile. A dimension of one
     element takes everything.
 
+    With `dropout` as that of `attn.online`, u and the p in front of d_out are
+    multiplied by what `attn.dropout` multiplies the pair's weight with.
+
     The state is changed in place. `query` and `d_out` are the rows that
     `attn.init_grad` packed. The other operands are those of `attn.online`.
   }];
@@ -51,11 +54,12 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
     Attn_Shaped:$value, Index:$query_begin, Index:$query_end, Index:$key_begin,
     Index:$query_length, Index:$key_length,
     Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
-    Variadic<AnyType>:$captures,
+    Variadic<AnyType>:$captures, Variadic<AnyType>:$dropped,
     Attn_Shaped:$query, Attn_Shaped:$d_out, Attn_Shaped:$d_key,
     Attn_Shaped:$d_value, Variadic<Attn_Shaped>:$sums,
     OptionalAttr<StrArrayAttr>:$by, OptionalAttr<F64Attr>:$scale,
-    OptionalAttr<AnyAttr>:$mask, Attn_TileModeAttr:$mode,
+    OptionalAttr<AnyAttr>:$mask, OptionalAttr<F64Attr>:$dropout,
+    Attn_TileModeAttr:$mode,
     DefaultValuedAttr<Attn_NormalizationAttr, "::attn::Normalization::Softmax">:$normalization,
     Attn_ScheduleInterface:$schedule);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -67,6 +71,7 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
     (`score_mod` custom<TileScoreFunction>($score_function, $captures, type($captures))^)?
     (`bias` $bias^ `:` type($bias))?
     (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
+    (`dropout` $dropout `of` $dropped^ `:` type($dropped))?
     `mode` $mode `of` $query `,` $d_out `outs` `(` $d_key `,` $d_value `:` type($d_key) `,` type($d_value) `)`
     (`sums` `(` $sums^ `:` type($sums) `)` `by` $by `of` $scale)?
     attr-dict `:` type($state) `,` type($key) `,` type($value) `,` type($query) `,` type($d_out)

@@ -41,6 +41,9 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments, IsolatedFromAbo
     not looked at. A score function is that of `attn.score_mod`; the batch entry
     and the head stand behind `of`, captured tensors are whole.
 
+    With `dropout`, whose `of` has the seed, the batch entry and the head, acc gets
+    the weights of `attn.dropout`; l does not.
+
     Behind `second` stands the state of another map of the same queries, with a
     tile of keys of its own: it takes the same step with the same values, which
     are read once for both.
@@ -52,9 +55,11 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments, IsolatedFromAbo
     Attn_Shaped:$value, Index:$query_begin, Index:$query_end, Index:$key_begin,
     Index:$query_length, Index:$key_length,
     Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
-    Variadic<AnyType>:$captures, Variadic<Attn_Shaped>:$prefetch,
+    Variadic<AnyType>:$captures, Variadic<AnyType>:$dropped,
+    Variadic<Attn_Shaped>:$prefetch,
     Optional<Attn_StateType>:$second_state, Optional<Attn_Shaped>:$second_key,
-    OptionalAttr<AnyAttr>:$mask, Attn_TileModeAttr:$mode,
+    OptionalAttr<AnyAttr>:$mask, OptionalAttr<F64Attr>:$dropout,
+    Attn_TileModeAttr:$mode,
     Attn_ScheduleInterface:$schedule, DefaultValuedAttr<I64Attr, "1">:$heads);
   let regions = (region AnyRegion:$score_function);
   let results = (outs Attn_StateType:$next, Optional<Attn_StateType>:$second_next);
@@ -64,6 +69,7 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments, IsolatedFromAbo
     (`score_mod` custom<TileScoreFunction>($score_function, $captures, type($captures))^)?
     (`bias` $bias^ `:` type($bias))?
     (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
+    (`dropout` $dropout `of` $dropped^ `:` type($dropped))?
     `mode` $mode
     (`prefetch` $prefetch^ `:` type($prefetch))?
     (`second` custom<SecondMap>($second_state, type($second_state), $second_key,
