@@ -81,6 +81,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
     pm.addNestedPass<func::FuncOp>(createCheckGradients());
   pm.addNestedPass<func::FuncOp>(createCheckOps());
   pm.addNestedPass<func::FuncOp>(createCheckUnknownSizes());
+  pm.addNestedPass<func::FuncOp>(createJoinBranches());
 }
 
 static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {

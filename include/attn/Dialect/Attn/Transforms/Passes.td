@@ -223,6 +223,16 @@ def CheckUnknownSizes : Pass<"attn-check-unknown-sizes"> {
   }];
 }
 
+def JoinBranches : Pass<"attn-join-branches", "::mlir::func::FuncOp"> {
+  let summary = "Put the tensors of all branches into one place";
+  let description = [{
+    The branches of an `scf.if` materialize what they yield in one tensor in
+    front of it. A result with a size that no tensor in front has is refused.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def CheckTarget : Pass<"attn-check-target"> {
   let summary = "Refuse what the target cannot run, by name";
   let description = [{
