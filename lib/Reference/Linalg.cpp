@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every structured linalg op (fill, transpose, generic, matmul, ...) by its own
-// definition: indexing maps and a body.
+// definition: indexing maps and a body. linalg.softmax has none.
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "Interpreter.h"
+#include "Steps.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace attn::reference;
@@ -99,11 +101,35 @@ static LogicalResult evaluateOp(Frame &frame, linalg::LinalgOp op) {
   return success();
 }
 
+static LogicalResult evaluateOp(Frame &frame, linalg::SoftmaxOp op) {
+  Tensor result = frame.tensor(op.getInput());
+  int64_t along = static_cast<int64_t>(op.getDimension());
+  int64_t count = result.shape[along], step = 1;
+  for (int64_t size : ArrayRef(result.shape).drop_front(along + 1))
+    step *= size;
+  SmallVector<int64_t> lines(result.shape), at(result.rank(), 0);
+  lines[along] = 1;
+  bool any = !llvm::is_contained(result.shape, 0);
+  for (; any; any = advance(at, lines)) {
+    Number *line = &result.elements[result.offset(at)];
+    double top = line[0].real, sum = 0;
+    for (int64_t i = 1; i < count; ++i)
+      top = maximum(top, line[i * step].real);
+    for (int64_t i = 0; i < count; ++i)
+      sum += line[i * step].real = std::exp(line[i * step].real - top);
+    for (int64_t i = 0; i < count; ++i)
+      line[i * step].real /= sum;
+  }
+  return frame.setTensor(op->getResult(0), std::move(result));
+}
+
 Outcome attn::reference::evaluateLinalg(Frame &frame, Operation *op) {
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     frame.setInteger(index, frame.loopIndices[index.getDim()]);
     return success();
   }
+  if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
+    return evaluateOp(frame, softmax);
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   return structured ? Outcome(evaluateOp(frame, structured)) : std::nullopt;
 }

@@ -79,6 +79,36 @@ static LogicalResult evaluateOp(Frame &frame, tensor::InsertSliceOp op) {
   return frame.setTensor(op->getResult(0), std::move(result));
 }
 
+static LogicalResult evaluateOp(Frame &frame, tensor::ConcatOp op) {
+  int64_t along = static_cast<int64_t>(op.getDim());
+  SmallVector<int64_t> shape = frame.tensor(op.getInputs()[0]).shape;
+  shape[along] = 0;
+  for (Value value : op.getInputs()) {
+    const Tensor &input = frame.tensor(value);
+    for (int64_t d = 0; d < input.rank(); ++d)
+      if (failed(require(op, d == along || input.shape[d] == shape[d],
+                         "inputs whose other sizes agree")))
+        return failure();
+    shape[along] += input.shape[along];
+  }
+  FailureOr<Tensor> result = makeTensor(op, shape);
+  if (failed(result))
+    return failure();
+  int64_t begin = 0;
+  for (Value value : op.getInputs()) {
+    const Tensor &input = frame.tensor(value);
+    SmallVector<int64_t> at(input.rank(), 0);
+    for (const Number &number : input.elements) {
+      SmallVector<int64_t> to(at);
+      to[along] += begin;
+      result->elements[result->offset(to)] = number;
+      advance(at, input.shape);
+    }
+    begin += input.shape[along];
+  }
+  return frame.setTensor(op->getResult(0), std::move(*result));
+}
+
 static LogicalResult evaluateOp(Frame &frame, tensor::DimOp op) {
   if (!isa<RankedTensorType>(op.getSource().getType()))
     return op.emitOpError("cannot be evaluated by the reference");
@@ -198,10 +228,10 @@ static LogicalResult evaluateOp(Frame &frame, tensor::FromElementsOp op) {
 
 Outcome attn::reference::evaluateTensorOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::DimOp,
-            tensor::ExtractOp, tensor::InsertOp, tensor::ExpandShapeOp,
-            tensor::CollapseShapeOp, tensor::CastOp, tensor::EmptyOp,
-            tensor::SplatOp, tensor::FromElementsOp>(
+      .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp,
+            tensor::DimOp, tensor::ExtractOp, tensor::InsertOp,
+            tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+            tensor::EmptyOp, tensor::SplatOp, tensor::FromElementsOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

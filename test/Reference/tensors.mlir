@@ -42,6 +42,22 @@ func.func @shapes() -> (tensor<?x1x2xf32>, index, f32, tensor<?xf32>, tensor<2xf
   return %y, %d, %e, %s, %unwritten : tensor<?x1x2xf32>, index, f32, tensor<?xf32>, tensor<2xf32>
 }
 
+// CHECK-LABEL: @joined
+// CHECK-NEXT{LITERAL}: [[1, 2, 5], [3, 4, 6]]
+// CHECK-NEXT{LITERAL}: [[0.25, 0.5], [0.75, 0.5]]
+// CHECK-NEXT{LITERAL}: [[0.25, 0.75], [0.5, 0.5]]
+func.func @joined() -> (tensor<2x3xf64>, tensor<2x2xf64>, tensor<2x2xf64>) {
+  %x = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf64>
+  %y = arith.constant dense<[[5.0], [6.0]]> : tensor<2x1xf64>
+  %j = tensor.concat dim(1) %x, %y : (tensor<2x2xf64>, tensor<2x1xf64>) -> tensor<2x3xf64>
+  %e = tensor.empty() : tensor<2x2xf64>
+  %logs = arith.constant dense<[[0.0, 1.0], [1.0986122886681098, 1.0]]> : tensor<2x2xf64>
+  %c = linalg.softmax dimension(0) ins(%logs : tensor<2x2xf64>) outs(%e : tensor<2x2xf64>) -> tensor<2x2xf64>
+  %turned = linalg.transpose ins(%logs : tensor<2x2xf64>) outs(%e : tensor<2x2xf64>) permutation = [1, 0]
+  %r = linalg.softmax dimension(1) ins(%turned : tensor<2x2xf64>) outs(%e : tensor<2x2xf64>) -> tensor<2x2xf64>
+  return %j, %c, %r : tensor<2x3xf64>, tensor<2x2xf64>, tensor<2x2xf64>
+}
+
 // CHECK-LABEL: @linalg
 // CHECK-NEXT{LITERAL}: [[1, 4], [2, 5], [3, 6]]
 // CHECK-NEXT: [7, 7]
