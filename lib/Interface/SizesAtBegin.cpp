@@ -101,11 +101,14 @@ Value SizesAtBegin::ofJoined(memref::DimOp size) {
   std::optional<int64_t> dim = size.getConstantIndex();
   if (!collapse || !dim)
     return {};
+  // A copy of an argument has its sizes, which are known earlier.
+  Value source = collapse.getSrc(), argument = argumentOf(source);
+  if (argument)
+    source = argument;
   Value product = arith::ConstantIndexOp::create(rewriter, loc, 1);
   for (int64_t part : collapse.getReassociationIndices()[*dim]) {
     OpBuilder before(collapse);
-    Value one =
-        bound(before.createOrFold<memref::DimOp>(loc, collapse.getSrc(), part));
+    Value one = bound(before.createOrFold<memref::DimOp>(loc, source, part));
     if (!one)
       return {};
     product = arith::MulIOp::create(rewriter, loc, product, one);
