@@ -182,7 +182,10 @@ void BlockBuilder::multiply(const SumBlock &block, Value matrix,
       [&](Value d, int64_t v) {
         if (v == 0 && block.ahead)
           block.ahead(d);
-        return loadSource(block.source, d, v);
+        Value vector = loadSource(block.source, d, v);
+        if (block.copy)
+          k.store(vector, block.copy, d, k.index(v * k.lanes));
+        return vector;
       });
   finish(block, acc);
 }

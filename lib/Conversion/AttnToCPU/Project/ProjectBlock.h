@@ -27,6 +27,9 @@ struct SumBlock {
   /// What a turn fetches into the cache for later; null: nothing.
   std::function<void(Value turn)> ahead;
   Value count = {};
+  /// Where what is read of the source is written for later blocks; null:
+  /// nowhere.
+  Value copy = {};
 };
 
 class BlockBuilder {

@@ -3,9 +3,12 @@
 // step has few rows of it, from end to end, while the next step is prefetched.
 // Two blocks of rows, which take less time than memory, share what they fetch,
 // in steps that lie in few sets of the level-2 cache also where rows of the
-// weight are a power of two apart.
+// weight are a power of two apart. Where a row of a panel is one cache line,
+// the level-1 cache would not hold them for a second block: the first one
+// copies them to the scratch.
 #include "CopyInputs.h"
 #include "Projection.h"
+#include <memory>
 
 using namespace mlir;
 using namespace attn;
@@ -115,15 +118,55 @@ void Projection::streamBy(int64_t count) {
       [&] { streamBy(std::min(2 * count, k.rows)); });
 }
 
+/// Whether a row of a panel is a cache line.
+bool Projection::hasNarrowPanels() const {
+  return sizes.panel * sizes.inputs.getElementTypeBitWidth() <= 64 * 8;
+}
+
+/// Lines of the same columns of half of the next rows, one in two turns.
+std::function<void(Value)> Projection::halfOfNextRows(const SumBlock &part,
+                                                      Value half) {
+  Value count = part.steps, column = part.column;
+  Value next = k.min(k.add(part.begin, count), k.sub(depth, count));
+  next = k.add(next, times(half, k.div(count, 2)));
+  auto turns = std::make_shared<int64_t>(0);
+  return [=](Value turn) {
+    if ((*turns)++ % 2 == 0)
+      prefetch({weight, k.add(next, k.div(turn, 2)), column});
+  };
+}
+
+/// Several blocks of rows, for which the first one copies the panel while it
+/// multiplies.
+void Projection::packByFirstBlock(SumBlock part, Value first) {
+  SumBlock packing = part;
+  packing.copy = packed;
+  packing.ahead = halfOfNextRows(part, k.index(0));
+  packing.rows = k.rows;
+  Values rowsOf;
+  for (int64_t r = 0; r < k.rows; ++r) {
+    rowsOf.push_back(k.index(r));
+    packing.outRows.push_back(k.index(r));
+  }
+  block.multiply(packing, inputsFrom(k.index(0), k.rows), rowsOf, first);
+  SumBlock others = part;
+  others.source = {packed, k.index(0), k.index(0)};
+  others.ahead = nullptr;
+  blocksFrom(k.index(k.rows), block, others, first,
+             [&](Value) { return halfOfNextRows(part, k.index(1)); });
+}
+
 /// Several blocks of rows.
 void Projection::streamBlocks(bool isShallow) {
   auto emit = [&](SumBlock part, Value at) {
     Value number = part.sums;
+    part.sums = k.mul(number, sizes.rows);
+    if (hasNarrowPanels())
+      return packByFirstBlock(part, at);
     if (!isShallow)
       part.ahead = nextRows(number, part, /*few=*/false);
-    part.sums = k.mul(number, sizes.rows);
     AheadOf half = [&](Value row) {
-      return nextRows(number, part, /*few=*/false, k.div(row, k.rows));
+      return nextRows(number, part, /*few=*/false, halfOf(row));
     };
     blocks(block, part, at, isShallow ? half : nullptr);
   };
@@ -131,5 +174,7 @@ void Projection::streamBlocks(bool isShallow) {
 }
 
 void Projection::streamBlocks() {
+  if (hasNarrowPanels())
+    return streamBlocks(/*isShallow=*/false);
   chooseShallow([&](bool isShallow) { streamBlocks(isShallow); });
 }

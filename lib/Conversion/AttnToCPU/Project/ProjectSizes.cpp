@@ -47,11 +47,11 @@ ProjectSizes::ProjectSizes(CPUScheduleAttr schedule, Value input, Value weight,
     sums =
         MemRefType::get({inPanels ? rows * panels : waiting, panel}, element);
   else if (shallowRows)
-    shallow = MemRefType::get({shallowRows, panel}, element);
+    shallow = MemRefType::get({std::min(rows, shallowRows), panel}, element);
   if (!inPanels)
     panelsHere = MemRefType::get({packed * depth, panel}, element);
-  if (!inPanels && transposed && !schedule.usesDot()) {
-    dotRows = std::min(rows, 2 * schedule.getRows());
+  if (!inPanels && transposed && !schedule.usesDot() && shallowRows) {
+    dotRows = std::min(rows, shallowRows);
     dotScratch = 3;
     dots = MemRefType::get({dotRows, panel}, element);
     dotParts =

@@ -9,22 +9,23 @@
 //   panel    `depth` rows of a panel of columns, which lie one behind the
 //   other.
 //            The next panel is prefetched, all of a row in each turn, or line
-//            by line, evenly, over all blocks of a tile of many rows. Two
-//            blocks take less time than memory: their steps are so short that
-//            they stay in the level-1 cache, and both fetch a little ahead in
-//            the same panel.
+//            by line, evenly, over all blocks of a tile of many rows. Few
+//            blocks take about as much time as memory: their steps are so short
+//            that they stay in the level-1 cache, and the first two fetch a
+//            little ahead.
 //   block    A few rows of the input. Their sums stay in registers. Between two
 //            steps they wait in the scratch.
-// The last rows are blocks of half as many rows, a quarter, and so on, and the
-// last panel has only as many vectors as it needs, so nothing is computed that
-// is not asked for.
+// The last rows are blocks of four rows (of eight), two and one, and the last
+// panel has only as many vectors as it needs, so nothing is computed that is
+// not asked for.
 //
 // The weight comes in panels (attn.pack_panels, or a constant that was packed
 // at compile time), or in place:
 //   a matrix   A step has few rows of it, which the blocks of all panels read
 //              from end to end, while the next step is prefetched; the sums of
 //              all columns wait in the scratch. A copy would cost as much as it
-//              saves.
+//              saves, unless a row of a panel is one cache line: then the first
+//              block of rows writes one for the others.
 //   transposed, with few rows
 //              Sums are dot products (ProjectDots.h).
 //   transposed, narrower than a panel, or to be multiplied in pairs
@@ -48,9 +49,9 @@ using namespace attn::cpu;
 
 /// Rows of a panel that few rows of the input fetch in advance.
 static constexpr int64_t aheadInPanel = 32;
-/// Rows of a panel per step of two blocks, which stay in the level-1 cache for
-/// the second one, and rows that both fetch in advance.
-static constexpr int64_t shallowInPanel = 64, shallowAhead = 96;
+/// Rows of a panel per step of few blocks, which stay in the level-1 cache for
+/// all of them, and bytes that they fetch in advance.
+static constexpr int64_t shallowInPanel = 64, shallowAhead = 96 * 192;
 
 /// What the schedule says where the next panel is fetched evenly.
 static constexpr int64_t evenPrefetch = 1;
@@ -102,6 +103,14 @@ Source Projection::panelAt(Value number, Value row) {
   Value view = memref::SubViewOp::create(k.builder, k.loc, panel, weight,
                                          offsets, sizesOf, strides);
   return {view, row, k.index(0)};
+}
+
+/// Where row `row` of a step lies in its panel: behind the step's end, in the
+/// next panel, which follows in memory.
+Value Projection::rowAhead(const SumBlock &part, Value row) {
+  Value nextPanel = k.sub(sizeOf(k, part.source.matrix, 0), part.steps);
+  Value behind = k.select(k.less(row, part.steps), k.index(0), nextPanel);
+  return k.add(k.add(part.source.row, row), behind);
 }
 
 /// A little ahead in the same panel: few rows are at its end soon.
@@ -174,18 +183,44 @@ void Projection::blocksOfPanel(SumBlock part, Source next) {
 /// a row fetches.
 void Projection::blocks(BlockBuilder &block, SumBlock part, Value first,
                         const AheadOf &aheadOf) {
-  Value firstSums = part.sums, row = k.index(0);
-  for (int64_t size = k.rows; size > 0; size /= 2) {
-    Value end = size == 1
-                    ? rows
-                    : k.add(row, k.mul(k.div(k.sub(rows, row), size), size));
+  blocksFrom(k.index(0), block, part, first, aheadOf);
+}
+
+/// Where blocks of `size` rows from `row` on end. Two or three rows behind
+/// blocks of six would be few sums at a time: the last of these goes to blocks
+/// of four.
+Value Projection::endOfBlocks(Value row, int64_t size) {
+  if (size == 1)
+    return rows;
+  Value left = k.sub(rows, row);
+  Value whole = k.mul(k.div(left, size), size);
+  int64_t smaller = CPUScheduleAttr::getSmallerBlock(size);
+  if (size < 2 * smaller) {
+    Value rest = k.sub(left, whole), none = k.index(0);
+    Value spared = k.select(k.less(rest, k.index(2 * smaller - size)), none,
+                            k.index(size));
+    spared = k.select(k.less(rest, k.index(smaller)), spared, none);
+    whole = k.max(k.sub(whole, spared), none);
+  }
+  return k.add(row, whole);
+}
+
+void Projection::blocksFrom(Value row, BlockBuilder &block, SumBlock part,
+                            Value first, const AheadOf &aheadOf) {
+  Value firstSums = part.sums;
+  std::function<void(Value)> nextPanel = part.ahead;
+  for (int64_t size = k.rows; size > 0;
+       size = size == 1 ? 0 : CPUScheduleAttr::getSmallerBlock(size)) {
+    Value end = endOfBlocks(row, size);
     k.loop(row, end, size, [&](Value i) {
       part.rows = size;
       part.outRows.clear();
       if (aheadOf)
         part.ahead = aheadOf(i);
       else if (inPanels() && size < k.rows)
-        part.ahead = rowsBehind(part);
+        part.ahead = !hasNarrowPanels() ? rowsBehind(part)
+                     : size > 1         ? nextPanel
+                                        : nullptr;
       else if (spread)
         part.ahead = fetchEvenly(k, part, *spread, k.div(i, k.rows));
       if (firstSums)
@@ -202,25 +237,34 @@ void Projection::blocks(BlockBuilder &block, SumBlock part, Value first,
   }
 }
 
-/// All rows of one panel, two blocks, in short steps.
+/// Which half the block of a row fetches: the first one, or any other.
+Value Projection::halfOf(Value row) {
+  return k.min(k.div(row, k.rows), k.index(1));
+}
+
+/// All rows of one panel, few blocks, in short steps.
 void Projection::shallowPanel(SumBlock part) {
   BlockBuilder inSteps = block;
   if (shallowSums) {
     inSteps.waiting = shallowSums;
     part.sums = k.index(0);
   }
+  SumBlock whole = part;
   Value first = part.begin;
+  auto type = cast<MemRefType>(weight.getType());
+  int64_t rowBytes =
+      k.schedule.getPanelWidth() * type.getElementTypeBitWidth() / 8;
   Source source = part.source;
   steps(shallowInPanel, part.steps, [&](Value at, Value count) {
     part.begin = k.add(first, at);
     part.steps = count;
     part.source.row = k.add(source.row, at);
     Source ahead = part.source;
-    ahead.row = k.add(ahead.row, shallowAhead);
-    // Each block fetches half of as many numbers, which lie side by side.
+    ahead.row = rowAhead(whole, k.add(at, shallowAhead / rowBytes));
+    // Two blocks fetch half of as many numbers each, which lie side by side.
     int64_t half = k.schedule.getPanelWidth() / 2;
     blocks(inSteps, part, at, [=](Value row) {
-      Value begin = times(k.div(row, k.rows), count);
+      Value begin = times(halfOf(row), count);
       return [=](Value turn) {
         Value column = k.mul(k.add(begin, turn), half);
         prefetch({ahead.matrix, ahead.row, column}, half);
@@ -299,7 +343,7 @@ void Projection::packAndMultiply(Value begin, Value count) {
   });
 }
 
-/// Two forms where the rows may be those of two blocks.
+/// Two forms where the rows may be those of few blocks.
 void Projection::chooseShallow(function_ref<void(bool)> emit) {
   if (!sizes.shallowRows)
     return emit(/*isShallow=*/false);

@@ -24,9 +24,14 @@ private:
 
   // Many rows.
   Source panelAt(Value number, Value row);
+  Value rowAhead(const SumBlock &part, Value row);
   using AheadOf = std::function<std::function<void(Value)>(Value row)>;
+  Value endOfBlocks(Value row, int64_t size);
   void blocks(BlockBuilder &block, SumBlock part, Value first,
               const AheadOf &aheadOf);
+  void blocksFrom(Value row, BlockBuilder &block, SumBlock part, Value first,
+                  const AheadOf &aheadOf);
+  Value halfOf(Value row);
   void shallowPanel(SumBlock part);
   void blocksOfPanel(SumBlock part, Source next);
   void tileBlocks(SumBlock part);
@@ -46,6 +51,9 @@ private:
   void stream(int64_t count);
   void streamBy(int64_t count);
 
+  bool hasNarrowPanels() const;
+  std::function<void(Value)> halfOfNextRows(const SumBlock &part, Value half);
+  void packByFirstBlock(SumBlock part, Value first);
   void streamBlocks(bool isShallow);
   void streamBlocks();
 

@@ -19,14 +19,14 @@
 // CHECK: vector.maskedstore %arg2
 // CHECK: func.func private @two.kernel
 func.func private @two.kernel(%x: memref<2x66xf32>, %w: memref<9x66xf32>, %o: memref<2x9xf32>) {
-  attn.project_tile %x, %w transposed outs(%o : memref<2x9xf32>) {schedule = #s} : memref<2x66xf32>, memref<9x66xf32>
+  attn.project_tile %x, %w transposed outs(%o : memref<2x9xf32>) {attn.few_rows, schedule = #s} : memref<2x66xf32>, memref<9x66xf32>
   return
 }
 
 // More than four rows come in steps of 2048 bytes, whose vectors of products
 // wait; each pass fetches some of the next rows of the weight.
 // CHECK-LABEL: func.func private @six.project(
-// CHECK-SAME: %[[PARTS:[a-z0-9]*]]: memref<64x4xf32>)
+// CHECK-SAME: %[[PARTS:[a-z0-9]*]]: memref<128x4xf32>)
 // CHECK: vector.store %{{.*}}, %[[PARTS]]
 // CHECK: scf.for %{{.*}} = %c0 to %c256 step %c128
 // CHECK: vector.load %[[PARTS]]
@@ -39,6 +39,6 @@ func.func private @two.kernel(%x: memref<2x66xf32>, %w: memref<9x66xf32>, %o: me
 // CHECK: vector.shuffle %{{.*}} [2, 3, 0, 1]
 // CHECK: func.func private @six.kernel
 func.func private @six.kernel(%x: memref<6x1026xf32>, %w: memref<9x1026xf32>, %o: memref<6x9xf32>) {
-  attn.project_tile %x, %w transposed outs(%o : memref<6x9xf32>) {schedule = #s} : memref<6x1026xf32>, memref<9x1026xf32>
+  attn.project_tile %x, %w transposed outs(%o : memref<6x9xf32>) {attn.few_rows, schedule = #s} : memref<6x1026xf32>, memref<9x1026xf32>
   return
 }

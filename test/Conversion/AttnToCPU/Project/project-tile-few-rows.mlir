@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two blocks of rows. In panels, steps of 64 rows for both blocks, which fetch
-// half a panel's row per turn, 96 rows ahead; the sums wait in the scratch. In
+// half a panel's row per turn, 144 rows ahead; the sums wait in the scratch. In
 // place, steps of 16 rows.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.cpu_schedule<lanes = 16, rows = 2, vectors = 2, query_tile = 64, key_tile = 1024, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: func.func private @panels.project(
-// CHECK-SAME: %[[W:[a-z0-9]*]]: memref<2x128x32xf32>, %{{.*}}: memref<4x64xf32>, %{{.*}}: memref<64x144xf32>, %[[SUMS:[a-z0-9]*]]: memref<4x32xf32>)
+// CHECK-SAME: %[[W:[a-z0-9]*]]: memref<2x128x32xf32>, %{{.*}}: memref<4x64xf32>, %{{.*}}: memref<64x144xf32>, %[[SUMS:[a-z0-9]*]]: memref<16x32xf32>)
 // CHECK: scf.for %{{.*}} = %c0 to %c128 step %c64
 // CHECK: scf.for %[[ROW:.*]] = %c0 to %c4 step %c2
 // CHECK: scf.if

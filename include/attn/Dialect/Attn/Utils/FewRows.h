@@ -11,10 +11,10 @@ namespace attn {
 /// it gets code for that.
 constexpr llvm::StringLiteral fewRowsAttr = "attn.few_rows";
 
-/// So many rows at most, two blocks. Tiles of AMX multiply any rows in that
-/// time.
+/// So many rows at most, of two blocks or more. Tiles of AMX multiply any rows
+/// in that time.
 inline int64_t mostFewRows(CPUScheduleAttr schedule) {
-  return schedule.usesAmx() ? 0 : 2 * schedule.getRows();
+  return schedule.usesAmx() ? 0 : std::max<int64_t>(16, 2 * schedule.getRows());
 }
 
 } // namespace attn

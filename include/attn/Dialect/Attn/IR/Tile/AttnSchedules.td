@@ -60,9 +60,17 @@ def Attn_CPUScheduleAttr : Attn_Attr<"CPUSchedule", "cpu_schedule",
     int64_t getColumnTile() const {
       return std::max<int64_t>(1, 768 / getQueryBlock()) * getQueryBlock();
     }
+    /// What is left of `rows` rows at the end becomes blocks of so many: a power
+    /// of two, since a third of six would be too few sums at a time.
+    static int64_t getSmallerBlock(int64_t rows) {
+      int64_t smaller = 1;
+      while (2 * smaller < rows)
+        smaller *= 2;
+      return smaller;
+    }
     /// Few rows read a weight from memory, which is fastest from end to end of
     /// its rows: tiles of so many rows at most have more columns.
-    int64_t getFewRows() const { return std::max<int64_t>(1, getRows() / 2); }
+    int64_t getFewRows() const { return getSmallerBlock(getRows()); }
     int64_t getWideColumnTile() const {
       return (2047 / getQueryBlock() + 1) * getQueryBlock();
     }
