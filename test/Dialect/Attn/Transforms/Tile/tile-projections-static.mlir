@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Known numbers of rows leave the loops that have items. Up to two blocks of rows
-// are few.
+// Known numbers of rows leave the loops that have items. Up to 16 rows, or
+// two blocks, are few.
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
@@ -24,18 +24,18 @@ func.func @few(%x: tensor<16x128xf32>, %w: tensor<128x1030xf32>) -> tensor<16x10
   return %y : tensor<16x1030xf32>
 }
 
-// CHECK-LABEL: @two_blocks
+// CHECK-LABEL: @sixteen
 // CHECK: attn.project_tile {{.*}} {attn.few_rows, schedule
-func.func @two_blocks(%x: tensor<4x128xf32>, %w: tensor<128x100xf32>) -> tensor<4x100xf32> {
-  %y = attn.project %x, %w {schedule = #s} : (tensor<4x128xf32>, tensor<128x100xf32>) -> tensor<4x100xf32>
-  return %y : tensor<4x100xf32>
+func.func @sixteen(%x: tensor<16x128xf32>, %w: tensor<128x100xf32>) -> tensor<16x100xf32> {
+  %y = attn.project %x, %w {schedule = #s} : (tensor<16x128xf32>, tensor<128x100xf32>) -> tensor<16x100xf32>
+  return %y : tensor<16x100xf32>
 }
 
-// CHECK-LABEL: @three_blocks
+// CHECK-LABEL: @seventeen
 // CHECK: attn.project_tile {{.*}} {schedule
-func.func @three_blocks(%x: tensor<5x128xf32>, %w: tensor<128x100xf32>) -> tensor<5x100xf32> {
-  %y = attn.project %x, %w {schedule = #s} : (tensor<5x128xf32>, tensor<128x100xf32>) -> tensor<5x100xf32>
-  return %y : tensor<5x100xf32>
+func.func @seventeen(%x: tensor<17x128xf32>, %w: tensor<128x100xf32>) -> tensor<17x100xf32> {
+  %y = attn.project %x, %w {schedule = #s} : (tensor<17x128xf32>, tensor<128x100xf32>) -> tensor<17x100xf32>
+  return %y : tensor<17x100xf32>
 }
 
 // CHECK-LABEL: @unknown
