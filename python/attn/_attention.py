@@ -178,7 +178,7 @@ def _make(problem, mask=None, score_mod=None, bias=None, scale=None, returns="ou
     if scores_stage not in _STAGES:
         raise ValueError(f"scores_stage: expected one of {', '.join(_STAGES)}, but got {scores_stage!r}")
     returns = tuple(r for r in _RESULTS if r in returns)
-    scale = 1 / math.sqrt(problem.dim) if scale is None else float(scale)
+    scale = 1 / math.sqrt(max(problem.dim, 1)) if scale is None else float(scale)
     same = dict(problem=problem, mask=mask, score_mod=score_mod, bias=bias, scale=scale, sinks=sinks, normalization=normalization, name=name, dropout=dropout)
     text, operands = write(**same, returns=returns, scores_stage=scores_stage)
     kernel = _driver.load(Kernel, text, name, [f"--target={target}"])

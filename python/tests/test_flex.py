@@ -154,6 +154,11 @@ def test_ranks(shape, rng):
     np.testing.assert_allclose(attn.flex_attention(q, k, v, None, causal), reference(q, k, v, None, causal)[0], atol=2e-6)
 
 
+def test_no_features(rng):
+    q, k, v = np.empty((1, 2, 3, 0), np.float32), np.empty((1, 2, 4, 0), np.float32), rng.standard_normal((1, 2, 4, 8), np.float32)
+    np.testing.assert_allclose(attn.flex_attention(q, k, v), np.broadcast_to(v.mean(2, keepdims=True), (1, 2, 3, 8)), atol=1e-6)
+
+
 def test_same_meaning_same_text():
     def text(score, mask):
         return attn.attention(mask, score_mod=score, heads=2, dim=16).mlir
