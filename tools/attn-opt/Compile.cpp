@@ -399,8 +399,11 @@ ExitStatus Compiler::runPhases() {
     if (!options.dumpPhasesTo.empty())
       if (ExitStatus status = dump(index); status != Success)
         return status;
-    if (phase.id == PhaseId::Scheduled)
+    if (phase.id == PhaseId::Scheduled) {
       pipeline.info = info(); // now with the schedules
+      if (llvm::Error error = checkDims(*module, options))
+        return failInInput(llvm::toString(std::move(error)));
+    }
     explain(phase);
     if (phase.id == lastPhase())
       break;

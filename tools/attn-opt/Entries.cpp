@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Entries.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -34,6 +35,25 @@ template <typename... Parts> static llvm::Error refuse(const Parts &...parts) {
   llvm::raw_string_ostream stream(text);
   (stream << ... << parts);
   return llvm::createStringError(text);
+}
+
+llvm::Error attn::tool::checkDims(ModuleOp module, const Options &options) {
+  SmallVector<std::string> known;
+  module.walk([&](func::FuncOp function) {
+    auto ports = function->getAttrOfType<ArrayAttr>(PortAttr::functionAttr);
+    for (Attribute port : ports ? ports.getValue() : ArrayRef<Attribute>())
+      for (StringAttr symbol : cast<PortAttr>(port).getSymbols())
+        // A name, or the sum of names and numbers.
+        for (StringRef part : llvm::split(symbol.getValue(), '+'))
+          if (!part.empty() && !llvm::isDigit(part.front()) &&
+              !llvm::is_contained(known, part))
+            known.push_back(part.str());
+  });
+  for (const auto &dim : options.dims)
+    if (!llvm::is_contained(known, dim.first))
+      return refuse("--dim: no argument has a dimension '", dim.first, "'",
+                    known.empty() ? "" : ", only ", llvm::join(known, ", "));
+  return llvm::Error::success();
 }
 
 llvm::Error attn::tool::selectEntries(ModuleOp module, const Options &options,

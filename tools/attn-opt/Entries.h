@@ -15,6 +15,9 @@ namespace attn::tool {
 llvm::Error selectEntries(mlir::ModuleOp module, const Options &options,
                           std::string &entry);
 
+/// Checks that every --dim names a size of a function of the scheduled level.
+llvm::Error checkDims(mlir::ModuleOp module, const Options &options);
+
 } // namespace attn::tool
 
 #endif // ATTN_TOOLS_ENTRIES_H
