@@ -142,8 +142,10 @@ class Attention:
         if self._observe is None:
             given = dict(zip(self._open, arrays)) | named | self._bound
             return self.kernel.show(tokens=tokens, keys=keys, title=title, batch=batch, **given)
-        if self._observe.keywords["sinks"] is not None or self._observe.keywords["dropout"]:
-            raise Error(f"{self.name}: this attention has sinks, or drops weights, which no picture shows")
+        if self._observe.keywords["sinks"] is not None:
+            raise Error(f"{self.name}: this attention has sinks, which no picture shows")
+        if self._observe.keywords["dropout"]:
+            raise Error(f"{self.name}: this attention drops weights, which no picture shows")
         seen = {stage: self._observe(stage)(*arrays, **named) for stage in ("raw", "scaled", "masked")}
         first, problem = seen["masked"], self._observe.keywords["problem"]
 

@@ -114,3 +114,9 @@ def test_sinks_are_refused(rng):
     for show in (lambda: sinking.show(x, np.ones(1, np.float32)), lambda: attn.attention(dim=3, sinks=np.ones(1, np.float32)).show(x, x, x)):
         with pytest.raises(attn.Error, match="has sinks, which no picture shows"):
             show()
+
+
+def test_dropout_is_refused():
+    x = np.zeros((4, 3), np.float32)
+    with pytest.raises(attn.Error, match="drops weights, which no picture shows"):
+        attn.attention(dim=3, dropout=0.5).show(x, x, x, 7)
