@@ -73,3 +73,23 @@ Value cpu::viewBuffer(OpBuilder &builder, Location loc, Value buffer,
                                            /*offset=*/0, type.getShape(),
                                            type.getStridesAndOffset().first);
 }
+
+Value cpu::viewRows(OpBuilder &builder, Location loc, Value operand) {
+  auto type = dyn_cast<MemRefType>(operand.getType());
+  if (!type || type.getRank() == 0 || type.getShape().back() != 1)
+    return operand;
+  auto [strides, offset] = type.getStridesAndOffset();
+  if (strides.back() == 1)
+    return operand;
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, operand);
+  SmallVector<OpFoldResult> steps = metadata.getConstifiedMixedStrides();
+  steps.back() = builder.getIndexAttr(1);
+  strides.back() = 1;
+  auto layout = StridedLayoutAttr::get(builder.getContext(), offset, strides);
+  return memref::ReinterpretCastOp::create(
+      builder, loc,
+      MemRefType::get(type.getShape(), type.getElementType(), layout),
+      metadata.getBaseBuffer(), metadata.getConstifiedMixedOffset(),
+      metadata.getConstifiedMixedSizes(), steps);
+}

@@ -34,6 +34,12 @@ private:
 mlir::Value viewBuffer(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value buffer, mlir::MemRefType type);
 
+/// `operand`; a buffer with rows of one element as one whose rows are
+/// contiguous: a view of one feature may have dropped the feature's stride and
+/// kept that of the head, which vectors do not take.
+mlir::Value viewRows(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value operand);
+
 template <typename Op> struct ConvertTileOp : mlir::OpConversionPattern<Op> {
   KernelLibrary &library;
   ConvertTileOp(const mlir::TypeConverter &types, mlir::MLIRContext *context,
@@ -51,6 +57,8 @@ template <typename Op> struct ConvertTileOp : mlir::OpConversionPattern<Op> {
       if (auto state = llvm::dyn_cast<StateType>(operand.getType()))
         argument = viewBuffer(rewriter, op.getLoc(), argument,
                               library.bufferOf(state, CPUScheduleAttr::of(op)));
+    for (Value &argument : arguments)
+      argument = viewRows(rewriter, op.getLoc(), argument);
     mlir::func::FuncOp kernel = library.get(op, name, arguments, body,
                                             CPUScheduleAttr::of(op), element);
     mlir::func::CallOp::create(rewriter, op.getLoc(), kernel, arguments);

@@ -17,7 +17,10 @@ bool Access::isContiguous(unsigned dim) const {
   for (AffineExpr result : map.getResults().drop_back())
     if (result.isFunctionOfDim(dim))
       return false;
-  return cast<MemRefType>(buffer.getType()).areTrailingDimsContiguous(1);
+  // A row of one element may have any stride, which no vector op takes.
+  auto [strides, offset] =
+      cast<MemRefType>(buffer.getType()).getStridesAndOffset();
+  return strides.back() == 1;
 }
 
 /// Of a view that has some dimensions of size 1 more or less, the buffer it is
