@@ -19,17 +19,31 @@ static Value dotOfRows(KernelBuilder &k, Value a, Value b, Value row,
     Value right = k.loadRow(b, row, column, mask);
     return k.fma(left, right, acc);
   };
-  Value zero = k.splat(0.0);
-  Value sum = k.loop(k.index(0), k.index(whole), k.lanes, zero,
-                     [&](Value column, ValueRange acc) {
-                       return Values{add(acc[0], column, Value())};
-                     })[0];
+  // One sum would wait for itself at every vector.
+  constexpr int64_t mostSums = 4;
+  int64_t vectors = std::clamp<int64_t>(whole / k.lanes, 1, mostSums);
+  int64_t step = vectors * k.lanes, looped = whole / step * step;
+  Values sums(vectors, k.splat(0.0));
+  sums = k.loop(k.index(0), k.index(looped), step, sums,
+                [&](Value column, ValueRange acc) {
+                  Values next(acc);
+                  for (auto [i, sum] : llvm::enumerate(next))
+                    sum = add(sum, k.add(column, i * k.lanes), Value());
+                  return next;
+                });
+  for (int64_t column = looped; column < whole; column += k.lanes) {
+    Value &sum = sums[(column - looped) / k.lanes];
+    sum = add(sum, k.index(column), Value());
+  }
   if (whole < columns) {
     Value left = k.index(columns - whole);
     Value mask =
         vector::CreateMaskOp::create(k.builder, k.loc, k.boolVectorType, left);
-    sum = add(sum, k.index(whole), mask);
+    sums[0] = add(sums[0], k.index(whole), mask);
   }
+  Value sum = sums[0];
+  for (Value next : llvm::drop_begin(sums))
+    sum = k.addf(sum, next);
   return vector::ReductionOp::create(k.builder, k.loc,
                                      vector::CombiningKind::ADD, sum);
 }
