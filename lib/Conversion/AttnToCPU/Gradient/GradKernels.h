@@ -5,7 +5,7 @@
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_GRADIENT_GRADKERNELS_H
 
 #include "GradLayout.h"
-#include "Score/TileOperands.h"
+#include "Score/Dropout.h"
 
 namespace attn::cpu {
 
@@ -59,6 +59,15 @@ struct GradStep {
 };
 void emitGradStep(KernelBuilder &k, const GradLayout &layout,
                   const GradStep &step);
+
+/// Cotangents of weights that are dropped become 0, and others grow as their
+/// weights do: rows of `state`, of which key 0 has row `slopes`. The factors
+/// are kept in the step's room.
+void dropCotangents(KernelBuilder &k, const GradStep &step,
+                    const DropoutPlace &place, Value state, Value slopes);
+/// Weights become those that met the values, by the factors that were kept.
+void multiplyByFactors(KernelBuilder &k, const GradStep &step,
+                       const QueryBlockKeys &keys, Value state, Value weights);
 
 /// Writes the gradient by the queries.
 void emitFinishGrad(KernelBuilder &k, const GradLayout &layout, Value state,

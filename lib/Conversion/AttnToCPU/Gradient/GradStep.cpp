@@ -15,7 +15,6 @@
 // their own memory, in the order of the queries.
 #include "GradKernels.h"
 #include "Prefill/StageRows.h"
-#include "Score/Dropout.h"
 #include "Score/Normalization.h"
 #include "Score/ScoreTile.h"
 
@@ -147,39 +146,6 @@ static void weighPairs(const Step &step, Value p, Value begin, Value end) {
     k.loop(begin, middle, inFlight, [&](Value key) { weigh(key, inFlight); });
     k.loop(middle, end, 1, [&](Value key) { weigh(key, 1); });
   }
-}
-
-/// Cotangents of weights that are dropped become 0, and others grow as their
-/// weights do; the factors are kept.
-static void dropCotangents(const Step &step, Value p,
-                           const DropoutPlace &place) {
-  KernelBuilder &k = step.k;
-  Value slopes = step.slopes(p), zero = k.splat(0.0);
-  eachFactor(k, *step.operands.tile.dropout, place,
-             [&](Value key, Value column, Value factor) {
-               Value row = k.add(slopes, key);
-               Value u = k.load(step.cotangents, row, column);
-               Value isDropped = arith::CmpFOp::create(
-                   k.builder, k.loc, arith::CmpFPredicate::OEQ, factor, zero);
-               u = k.select(isDropped, zero, k.mulf(u, factor));
-               k.store(u, step.cotangents, row, column);
-               k.store(factor, step.operands.factors, key, column);
-             });
-}
-
-/// The weights become those that met the values.
-static void multiplyByFactors(const Step &step, Value p, Value begin,
-                              Value end) {
-  KernelBuilder &k = step.k;
-  Value weights = step.weights(p);
-  k.loop(begin, end, 1, [&](Value key) {
-    for (int64_t v = 0; v < k.vectors; ++v) {
-      Value row = k.add(weights, key), column = k.index(v * k.lanes);
-      Value factor = k.load(step.operands.factors, key, column);
-      Value weight = k.load(step.queries, row, column);
-      k.store(k.mulf(weight, factor), step.queries, row, column);
-    }
-  });
 }
 
 /// dQ^T += K^T dS^T of query block p.
@@ -452,15 +418,16 @@ void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
           ofProducts);
       if (ofKeys.dropout)
         dropCotangents(
-            step, p,
-            {scores.firstQuery(p), ofKeys.keyBegin, keys.begin, keys.end});
+            k, operands,
+            {scores.firstQuery(p), ofKeys.keyBegin, keys.begin, keys.end},
+            step.cotangents, step.slopes(p));
       weighPairs(step, p, keys.begin, keys.end);
       emitChainScores(k, ofKeys, operands.chain,
                       {step.cotangents, step.slopes(p), step.queries,
                        step.weights(p), scores.firstQuery(p), keys.begin,
                        keys.end});
       if (ofKeys.dropout)
-        multiplyByFactors(step, p, keys.begin, keys.end);
+        multiplyByFactors(k, operands, keys, step.queries, step.weights(p));
       chooseBy(k, finite, [&](bool strictly) {
         (strictly ? addToQueriesStrictly : addToQueries)(step, p, keys.begin,
                                                          keys.end);
