@@ -164,9 +164,12 @@ Value ScoreTile::adjust(Value score, Value p, Value key, int64_t v,
   // A row in front of the tile's first key is there twice.
   Value exists = k.broadcast(arith::CmpIOp::create(
       k.builder, k.loc, arith::CmpIPredicate::sge, key, k.index(0)));
+  bool reads = llvm::any_of(tile.maskOperands, [](Value operand) {
+    return isa<ShapedType>(operand.getType());
+  });
   if (tile.mask && options.mask)
-    exists =
-        arith::AndIOp::create(k.builder, k.loc, exists, visible(p, inside, v));
+    exists = arith::AndIOp::create(k.builder, k.loc, exists,
+                                   visible(p, reads ? inside : key, v));
   return k.select(exists, score, excluded);
 }
 
