@@ -63,9 +63,12 @@ private:
 };
 } // namespace
 
-LogicalResult Sdpa::check() {
-  SmallVector<int64_t> shape = scoresShape();
-  if (failed(require(op,
+LogicalResult attn::reference::requireHeadsThatFit(Operation *op,
+                                                   const HeadView &q,
+                                                   const HeadView &k,
+                                                   const HeadView &v) {
+  return failure(
+      failed(require(op,
                      q.batches() == k.batches() && q.batches() == v.batches(),
                      "query, key and value of the same batch size")) ||
       failed(require(op, k.heads() == v.heads(),
@@ -76,7 +79,12 @@ LogicalResult Sdpa::check() {
       failed(require(op, q.columns() == k.columns(),
                      "query and key to have the same head dimension")) ||
       failed(require(op, k.rows() == v.rows(),
-                     "key and value to have the same length")) ||
+                     "key and value to have the same length")));
+}
+
+LogicalResult Sdpa::check() {
+  SmallVector<int64_t> shape = scoresShape();
+  if (failed(requireHeadsThatFit(op, q, k, v)) ||
       failed(require(op, !bias || broadcasts(bias->shape, shape),
                      "the bias to broadcast to the scores")) ||
       failed(require(op, !sinks || sinks->size() == q.heads(),

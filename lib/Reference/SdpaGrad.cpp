@@ -97,18 +97,7 @@ private:
 LogicalResult SdpaGrad::prepare() {
   SmallVector<int64_t> shape =
       leading({q.batches(), q.heads(), q.rows(), k.rows()});
-  if (failed(require(op,
-                     q.batches() == k.batches() && q.batches() == v.batches(),
-                     "query, key and value of the same batch size")) ||
-      failed(require(op, k.heads() == v.heads(),
-                     "key and value to have the same number of heads")) ||
-      failed(require(op, sharesHeads(q.heads(), k.heads()),
-                     "the number of query heads to be a multiple of the number "
-                     "of key heads")) ||
-      failed(require(op, q.columns() == k.columns(),
-                     "query and key to have the same head dimension")) ||
-      failed(require(op, k.rows() == v.rows(),
-                     "key and value to have the same length")) ||
+  if (failed(requireHeadsThatFit(op, q, k, v)) ||
       failed(require(op,
                      dOut.rows() == q.rows() && dOut.columns() == v.columns() &&
                          dOut.heads() == q.heads(),

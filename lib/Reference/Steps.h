@@ -86,6 +86,10 @@ inline bool sharesHeads(int64_t heads, int64_t shared) {
   return shared == 0 ? heads == 0 : heads % shared == 0;
 }
 
+/// The sizes of an attention's query, key and value, by its definition.
+llvm::LogicalResult requireHeadsThatFit(mlir::Operation *op, const HeadView &q,
+                                        const HeadView &k, const HeadView &v);
+
 /// The shared head of query head `head`.
 inline int64_t sharedHead(int64_t head, int64_t heads, int64_t shared) {
   return head / (heads / shared);
