@@ -2,6 +2,7 @@
 # The lit suite. Run it with `cmake --build --preset dev --target check-attn`, or
 # a part of it with `/usr/lib/llvm-22/bin/lit -v build/dev/test/Dialect`.
 import os
+import pathlib
 import platform
 import shutil
 import subprocess
@@ -18,6 +19,17 @@ config.excludes = ["Inputs", "README.md", "data", "regressions"]
 # attn-opt, attn-reference, ptxsim; FileCheck, not, split-file, mlir-opt.
 config.environment["PATH"] = os.pathsep.join(
     [*filter(None, [config.test_tools]), os.path.join(config.attn_build, "bin"), config.llvm_tools, os.environ["PATH"]])
+
+
+def made(name, options):
+    """The folder of a program that is attn-opt with options in front."""
+    program = pathlib.Path(config.test_exec_root, name, "attn-opt")
+    text = f'#!/bin/bash\nexec -a attn-opt {config.attn_build}/bin/attn-opt {options} "$@"\n'
+    program.parent.mkdir(exist_ok=True)
+    if not program.exists() or program.read_text() != text:
+        program.write_text(text)
+        program.chmod(0o755)
+    return str(program.parent)
 
 
 def imports(python, modules):
@@ -52,6 +64,8 @@ config.substitutions += [
     ("%cmake", config.cmake),
     ("%mlir_include", config.mlir_include),
     ("%python", python),
+    # For tests of what is computed, page by page: value tests are thorough with the same.
+    ("%quick", os.path.join(made("quick", "-O0 --verify-each=0"), "attn-opt")),
     ("%build", config.attn_build),
     ("%source", config.attn_source),
     ("%docs", os.path.join(config.attn_source, "docs")),
@@ -59,6 +73,9 @@ config.substitutions += [
     ("%goldens", os.path.join(config.test_source_root, "Integration", "data", "goldens")),
     ("%seeds", os.path.join(config.test_source_root, "Integration", "data", "seeds")),
 ]
+
+# For rooms that look at what comes out at the end: behind every pass the verifier runs in the others.
+config.released = os.pathsep.join([made("released", "--verify-each=0"), config.environment["PATH"]])
 
 # What this machine and this build can do, for REQUIRES and UNSUPPORTED.
 if platform.machine() in ("x86_64", "AMD64"):

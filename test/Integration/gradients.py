@@ -12,6 +12,8 @@ import tempfile
 
 import numpy as np
 
+from kernels import effort
+
 ATTN_OPT = os.environ.get("ATTN_OPT", "attn-opt")
 REFERENCE = os.environ.get("ATTN_REFERENCE", "attn-reference")
 
@@ -299,8 +301,8 @@ def compiled(function, rng, target, poison):
         given[of_out][:, :, :30] = np.nan
     want = function.call("f_gradient", given)
     program = function.folder / "gradient"
-    subprocess.run([ATTN_OPT, function.folder / "spec.mlir", "--emit=exe", f"--target={target}", "--entry=f_gradient", "-o", program],
-                   check=True)
+    subprocess.run([ATTN_OPT, function.folder / "spec.mlir", "--emit=exe", f"--target={target}", "--entry=f_gradient", "-o", program,
+                    *effort((function.folder / "spec.mlir").read_bytes())], check=True)
     names = list(want)
     got = run(program, names, given, function.folder, threads=1)
     for threads in (1, 2, 3, 7):

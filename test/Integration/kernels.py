@@ -36,10 +36,11 @@ def attn_opt():
 
 def effort(text, flags=()):
     """Options of attn-opt by how thoroughly a specification or a model is compiled. With the variable ATTN_TEST_SAMPLE=N one text in N
-    is optimized and verified behind every pass; the others, as many as they are for what they compute, need neither."""
+    is optimized and verified behind every pass; the others, as many as they are for what they compute, need no verifier, and only
+    with ATTN_TEST_OPTIMIZED optimization."""
     if zlib.crc32(text if isinstance(text, bytes) else text.encode()) % int(os.environ.get("ATTN_TEST_SAMPLE", "1")) == 0:
         return []
-    return ["--verify-each=0", *([] if "-O0" in flags else ["-O0"])]
+    return ["--verify-each=0", *([] if "-O0" in flags or "ATTN_TEST_OPTIMIZED" in os.environ else ["-O0"])]
 
 
 def error_scale(source, target, flags):
