@@ -60,6 +60,8 @@ config.substitutions += [
     # The C compiler of this build, and what a caller of a kernel needs of ours.
     ("%cc", config.c_compiler.strip()),
     ("%include", os.path.join(config.attn_source, "include")),
+    # A libcuda.so.1 that needs no GPU (test/Runtime/GPU/FakeDriver.cpp).
+    ("%fake_cuda", os.path.join(config.test_exec_root, "Runtime", "GPU", "driver")),
     ("%runtime", os.path.join(config.attn_build, "lib", "libattn-rt.a") + " -lm -lpthread"),
     ("%cmake", config.cmake),
     ("%mlir_include", config.mlir_include),

@@ -8,11 +8,13 @@
 //   @mha.workspace(inputs.., outputs.., %threads: index) -> index    // bytes
 //   @mha.flops(inputs..) -> f64
 //   @mha.slices(inputs..) -> i1    // they lie inside; not always there
-// A C program sees `int32_t mha(const mha_args *)` and its four companions
-// (include/attn-rt/attn.h, program.h). Between the two stands what is emitted
-// here: every rule for the arguments is checked, and its status returned; what
-// the caller left out (threads, loop, work space) is filled in; the descriptors
-// of the memrefs are made from attn_tensor.
+// A kernel that launches others on a GPU (`attn.launches`) is there instead, or
+// as @mha.gpu_kernel with @mha.gpu_workspace beside it; then the runtime
+// chooses. A C program sees `int32_t mha(const mha_args *)` and its four
+// companions (include/attn-rt/attn.h, program.h). Between the two stands what
+// is emitted here: every rule for the arguments is checked, and its status
+// returned; what the caller left out (threads, loop, work space) is filled in;
+// the descriptors of the memrefs are made from attn_tensor.
 //
 // Before: memrefs with any strides and any control flow. After: the same, and
 // the C functions in the LLVM dialect; every private function with a body has
@@ -43,7 +45,8 @@ namespace {
 struct EntryOfKernel {
   Emitter e;
   std::string name;
-  func::FuncOp kernel, workspace, flops, slices;
+  func::FuncOp kernel, workspace, flops, slices; ///< the first two of a CPU
+  func::FuncOp gpuKernel, gpuWorkspace;
   ArrayRef<Port> ports;
   ArgsLayout layout;
   std::vector<Check> shapes, memory;
@@ -56,9 +59,16 @@ struct EntryOfKernel {
         kernel(signature.getFunction()),
         workspace(signature.lookup(Part::Workspace)),
         flops(signature.lookup(Part::Flops)),
-        slices(signature.lookup(Part::Slices)), ports(ports),
+        slices(signature.lookup(Part::Slices)),
+        gpuKernel(signature.lookup(Part::GPUKernel)),
+        gpuWorkspace(signature.lookup(Part::GPUWorkspace)), ports(ports),
         layout{static_cast<int64_t>(ports.size())}, shapes(shapeChecks(ports)),
-        memory(memoryChecks(ports)), weights(weightsTexts(module)) {}
+        memory(memoryChecks(ports)), weights(weightsTexts(module)) {
+    if (!kernel->hasAttr(launchesAttr))
+      return;
+    std::swap(kernel, gpuKernel);
+    std::swap(workspace, gpuWorkspace);
+  }
 
   int32_t firstMemoryStatus() const {
     return FirstOwn - static_cast<int32_t>(shapes.size());
@@ -67,11 +77,14 @@ struct EntryOfKernel {
     return firstMemoryStatus() - static_cast<int32_t>(memory.size());
   }
   int32_t firstWeightsStatus() const { return slicesStatus() - bool(slices); }
+  int32_t firstGPUStatus() const {
+    return firstWeightsStatus() - static_cast<int32_t>(weights.size());
+  }
 
   /// Begins a function that takes the argument struct.
   Value begin(CName which, Type result) {
     Value args = e.begin(e.declare(cName(name, which), result, e.ptr));
-    return fillAbsent(e, name, ports, args);
+    return fillAbsent(e, name, ports, args, bool(gpuKernel));
   }
 
   /// What the caller chose: a member of attn_rt_call.
@@ -83,7 +96,7 @@ struct EntryOfKernel {
     SmallVector<Value> values;
     for (const Port &port : ports)
       if (values.size() < callee.getNumArguments() &&
-          (callee == workspace || callee == kernel || port.attr.getInput()))
+          ((callee != flops && callee != slices) || port.attr.getInput()))
         values.push_back(makeMemRef(e, args, port,
                                     callee.getArgumentTypes()[values.size()]));
     return values;
@@ -116,7 +129,8 @@ struct EntryOfKernel {
 
   /// Bytes that the kernel wants, and bytes to ask for so that the start can be
   /// aligned to a cache line.
-  std::pair<Value, Value> workspaceBytes(Value args, Value threads) {
+  std::pair<Value, Value> workspaceBytes(func::FuncOp workspace, Value args,
+                                         Value threads) {
     SmallVector<Value> operands = memRefs(args, workspace);
     operands.push_back(toIndex(threads));
     Value needed = func::CallOp::create(e.b, workspace, operands).getResult(0);
@@ -131,13 +145,15 @@ struct EntryOfKernel {
 
   void emitCheckShapes();
   void emitRun();
+  void emitRunOnCPU(Value args);
+  void emitRunOnGPU(Value args);
   void emitWorkspaceSize();
   void emitFlops();
-  void emitStrerror(ArrayRef<std::string> texts);
   void emitInfo(LLVM::GlobalOp text);
   void emitLoadWeights();
   std::vector<std::string> statusTexts() const;
   Value emitWorkspacePointer(Value args, Value bytes, Value &owned);
+  Value aligned(Value space);
   void emitKernelCall(Value args, Value threads, Value space, Value bytes);
 };
 
@@ -189,12 +205,17 @@ Value EntryOfKernel::emitWorkspacePointer(Value args, Value bytes,
   return next->getArgument(0);
 }
 
-void EntryOfKernel::emitKernelCall(Value args, Value threads, Value space,
-                                   Value bytes) {
+/// The first address from `space` on where a work space may begin.
+Value EntryOfKernel::aligned(Value space) {
   Value start = LLVM::PtrToIntOp::create(e.b, e.i64, space);
   start = LLVM::AddOp::create(e.b, start, e.constant(e.i64, alignment - 1));
   start = LLVM::AndOp::create(e.b, start, e.constant(e.i64, -alignment));
-  start = LLVM::IntToPtrOp::create(e.b, e.ptr, start);
+  return LLVM::IntToPtrOp::create(e.b, e.ptr, start);
+}
+
+void EntryOfKernel::emitKernelCall(Value args, Value threads, Value space,
+                                   Value bytes) {
+  Value start = aligned(space);
 
   // The caller's settings with nothing left out.
   auto parallel = e.declare("attn_rt_parallel_for",
@@ -239,8 +260,42 @@ void EntryOfKernel::emitRun() {
     Value status = mapWeights(e, e.null(), firstWeightsStatus());
     e.returnIf(e.compare(ICmpPredicate::ne, status, 0), status);
   }
+  if (gpuKernel && kernel) {
+    Region *region = e.b.getInsertionBlock()->getParent();
+    Block *here = e.b.getInsertionBlock();
+    Block *onGPU = e.b.createBlock(region, region->end());
+    Block *onCPU = e.b.createBlock(region, region->end());
+    e.b.setInsertionPointToEnd(here);
+    LLVM::CondBrOp::create(e.b, isForGPU(e, ports, args), onGPU, onCPU);
+    e.b.setInsertionPointToEnd(onGPU);
+    emitRunOnGPU(args);
+    e.b.setInsertionPointToEnd(onCPU);
+  } else if (gpuKernel) {
+    emitRunOnGPU(args);
+    return;
+  }
+  emitRunOnCPU(args);
+}
+
+void EntryOfKernel::emitRunOnGPU(Value args) {
+  GPUCall call = beginGPUCall(e, name, ports, layout, args);
+  returnIfGPUFailed(e, call.failure, firstGPUStatus());
+  Value one = e.constant(e.i32, 1);
+  auto [needed, bytes] = workspaceBytes(gpuWorkspace, call.args, one);
+  Value start = aligned(takeGPUWorkspace(e, call, args, bytes));
+  SmallVector<Value> operands = memRefs(call.args, gpuKernel);
+  operands.push_back(makeBuffer(e, start, needed,
+                                gpuKernel.getArgumentTypes()[operands.size()]));
+  operands.push_back(toIndex(one));
+  operands.push_back(call.call);
+  func::CallOp::create(e.b, gpuKernel, operands);
+  returnIfGPUFailed(e, endGPUCall(e, call), firstGPUStatus());
+  e.returnValue(e.constant(e.i32, 0));
+}
+
+void EntryOfKernel::emitRunOnCPU(Value args) {
   Value count = threads(args);
-  auto [needed, bytes] = workspaceBytes(args, count);
+  auto [needed, bytes] = workspaceBytes(workspace, args, count);
   Value owned;
   Value space = emitWorkspacePointer(args, bytes, owned);
   emitKernelCall(args, count, space, needed);
@@ -255,7 +310,17 @@ void EntryOfKernel::emitWorkspaceSize() {
   Value args = begin(CName::WorkspaceSize, e.i64);
   e.returnIf(e.compare(ICmpPredicate::ne, e.call(checkShapes, args), 0),
              e.constant(e.i64, 0));
-  e.returnValue(workspaceBytes(args, threads(args)).second);
+  Value most;
+  if (kernel)
+    most = workspaceBytes(workspace, args, threads(args)).second;
+  if (gpuKernel) {
+    Value one = e.constant(e.i32, 1);
+    Value bytes = workspaceBytes(gpuWorkspace, args, one).second;
+    most =
+        most ? e.select(e.compare(ICmpPredicate::ult, most, bytes), bytes, most)
+             : bytes;
+  }
+  e.returnValue(most);
 }
 
 void EntryOfKernel::emitFlops() {
@@ -280,41 +345,9 @@ std::vector<std::string> EntryOfKernel::statusTexts() const {
   if (slices)
     texts.push_back("arguments: a slice lies outside of its tensor");
   llvm::append_range(texts, weights);
+  if (gpuKernel)
+    llvm::append_range(texts, gpuTexts());
   return texts;
-}
-
-/// All texts in one string, and a table of where each begins: no relocations.
-void EntryOfKernel::emitStrerror(ArrayRef<std::string> texts) {
-  std::string all;
-  SmallVector<int32_t> begins;
-  for (StringRef text : texts) {
-    begins.push_back(static_cast<int32_t>(all.size()));
-    all += text.str() + '\0';
-  }
-  int32_t unknown = static_cast<int32_t>(all.size());
-  all += std::string("unknown status") + '\0';
-  LLVM::GlobalOp strings = e.bytes(name + ".status_texts", all);
-  auto function = e.declare(cName(name, CName::Strerror), e.ptr, e.i32);
-  int64_t count = static_cast<int64_t>(begins.size());
-  e.b.setInsertionPointToEnd(e.module.getBody());
-  auto table = LLVM::GlobalOp::create(
-      e.b, LLVM::LLVMArrayType::get(e.i32, count), /*isConstant=*/true,
-      LLVM::Linkage::Private, name + ".status_begins",
-      DenseElementsAttr::get(RankedTensorType::get(count, e.i32),
-                             ArrayRef<int32_t>(begins)));
-  Value status = e.begin(function);
-  Value index = LLVM::SubOp::create(e.b, e.constant(e.i32, 0), status);
-  Value base = e.address(strings);
-  auto at = [&](Value base, Type element, Value index) -> Value {
-    return LLVM::GEPOp::create(e.b, e.ptr, element, base, LLVM::GEPArg(index));
-  };
-  // One statement per op where order is free: both compilers emit the same.
-  Value isUnknown = e.compare(ICmpPredicate::uge, index, count);
-  e.returnIf(isUnknown, at(base, e.i8, e.constant(e.i64, unknown)));
-  Value wide = LLVM::ZExtOp::create(e.b, e.i64, index);
-  Value begin =
-      LLVM::LoadOp::create(e.b, e.i32, at(e.address(table), e.i32, wide));
-  e.returnValue(at(base, e.i8, LLVM::ZExtOp::create(e.b, e.i64, begin)));
 }
 
 void EntryOfKernel::emitInfo(LLVM::GlobalOp text) {
@@ -331,19 +364,6 @@ void EntryOfKernel::emitLoadWeights() {
   e.returnValue(mapWeights(e, path, firstWeightsStatus()));
 }
 
-/// The type of the first of the kernel's tensors whose strides the caller
-/// cannot choose; null if there is none.
-Type findFixedStrides(func::FuncOp kernel, size_t ports) {
-  for (Type type : kernel.getArgumentTypes().take_front(ports)) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (failed(cast<MemRefType>(type).getStridesAndOffset(strides, offset)) ||
-        !llvm::all_of(strides, ShapedType::isDynamic))
-      return type;
-  }
-  return {};
-}
-
 struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
   using EmitEntryBase::EmitEntryBase;
 
@@ -353,7 +373,8 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
     func::FuncOp kernel = signature.getFunction();
     SmallVector<Port> ports = portsOf(kernel);
     EntryOfKernel entry(getOperation(), signature, ports);
-    if (!entry.workspace || !entry.flops)
+    if ((entry.kernel && !entry.workspace) ||
+        (entry.gpuKernel && !entry.gpuWorkspace) || !entry.flops)
       return kernel.emitError()
              << "expects '" << partName(entry.name, Part::Workspace)
              << "' and '" << partName(entry.name, Part::Flops)
@@ -363,9 +384,10 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
         return kernel.emitError()
                << "expects elements of " << elementTypeNames() << ", but got "
                << port.attr;
-    if (Type type = findFixedStrides(kernel, ports.size()))
-      return kernel.emitError()
-             << "expects arguments of any strides, but got " << type;
+    for (func::FuncOp body : {entry.kernel, entry.gpuKernel})
+      if (Type type = body ? findFixedStrides(body, ports.size()) : Type())
+        return kernel.emitError()
+               << "expects arguments of any strides, but got " << type;
     if (getOperation().lookupSymbol(entry.name))
       return kernel.emitError()
              << "expects no other '" << entry.name << "' in the module";
@@ -376,7 +398,7 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
     entry.emitRun();
     entry.emitWorkspaceSize();
     entry.emitFlops();
-    entry.emitStrerror(texts);
+    emitStrerror(entry.e, entry.name, texts);
     // It tells of the whole input, which may hold many kernels.
     if (!infoText)
       infoText = entry.e.bytes(entry.name + ".info",
@@ -403,7 +425,9 @@ struct EmitEntry : attn::impl::EmitEntryBase<EmitEntry> {
       return getOperation().emitError()
              << "expects one kernel in a program, but got " << kernels.size();
     Emitter e(main->getFunction().getLoc(), getOperation());
-    entry::emitMain(e, *main, steps, specificationIn(info));
+    bool withGPU = main->getFunction()->hasAttr(launchesAttr) ||
+                   main->lookup(Part::GPUKernel);
+    entry::emitMain(e, *main, steps, specificationIn(info), withGPU);
     return success();
   }
 

@@ -138,12 +138,14 @@ static LLVM::GlobalOp makePicture(Emitter &e, const KernelSignature &steps,
 }
 
 void entry::emitMain(Emitter &e, const KernelSignature &kernel,
-                     const KernelSignature *steps, StringRef specification) {
+                     const KernelSignature *steps, StringRef specification,
+                     bool withGPU) {
   LLVM::GlobalOp picture =
       steps ? makePicture(e, *steps, specification) : LLVM::GlobalOp();
   LLVM::GlobalOp program =
       makeProgram(e, kernel.getName(), portsOf(kernel.getFunction()), picture);
-  auto run = e.declare("attn_rt_main", e.i32, {e.ptr, e.i32, e.ptr});
+  auto run = e.declare(withGPU ? "attn_rt_gpu_main" : "attn_rt_main", e.i32,
+                       {e.ptr, e.i32, e.ptr});
   auto function = e.declare("main", e.i32, {e.i32, e.ptr});
   Value argc = e.begin(function);
   e.returnValue(

@@ -3,6 +3,7 @@
 #ifndef ATTN_LIB_INTERFACE_ENTRY_H
 #define ATTN_LIB_INTERFACE_ENTRY_H
 
+#include "attn-rt/gpu.h"
 #include "attn-rt/program.h"
 #include "attn/Dialect/Attn/IR/AttnAttributes.h"
 #include "attn/Interface/KernelSignature.h"
@@ -40,11 +41,15 @@ struct ArgsLayout {
   /// Where the attn_rt_call begins.
   int64_t call() const { return firstPort + numPorts * sizeof(attn_tensor); }
   int64_t size() const { return call() + sizeof(attn_rt_call); }
+  /// With what only kernels of a GPU read.
+  int64_t sizeWithGPU() const { return call() + sizeof(attn_rt_gpu_settings); }
 
 private:
   static constexpr int64_t firstPort = sizeof(size_t);
   static_assert(sizeof(size_t) == 8 && sizeof(void *) == 8 &&
-                    alignof(attn_tensor) == 8 && alignof(attn_rt_call) == 8,
+                    alignof(attn_tensor) == 8 && alignof(attn_rt_call) == 8 &&
+                    offsetof(attn_rt_gpu_settings, threads) ==
+                        offsetof(attn_rt_call, threads),
                 "the argument struct has no padding");
 };
 
@@ -111,9 +116,10 @@ std::vector<Check> shapeChecks(llvm::ArrayRef<Port> ports);
 /// Rules for pointers and strides; the shapes are known to be right.
 std::vector<Check> memoryChecks(llvm::ArrayRef<Port> ports);
 /// The argument struct with nothing left out: `args` itself where no port is
-/// optional, else a copy of it.
+/// optional, else a copy of it, `withGPU` also of what only its kernels read.
 mlir::Value fillAbsent(Emitter &emitter, llvm::StringRef kernel,
-                       llvm::ArrayRef<Port> ports, mlir::Value args);
+                       llvm::ArrayRef<Port> ports, mlir::Value args,
+                       bool withGPU);
 /// What NAME_info returns: `info`, a JSON object or empty, and the arguments
 /// and results of every kernel of the module.
 std::string infoOfFunctions(mlir::ModuleOp module, llvm::StringRef info);
@@ -126,11 +132,38 @@ Check tilesCheck();
 mlir::Value firstBroken(Emitter &emitter, llvm::ArrayRef<Check> checks,
                         int32_t first, mlir::Value args);
 
+/// The type of the first of the kernel's tensors whose strides the caller
+/// cannot choose; null if there is none.
+mlir::Type findFixedStrides(mlir::func::FuncOp kernel, size_t ports);
+/// NAME_strerror, of which the statuses 0, -1, -2 and so on have these texts.
+void emitStrerror(Emitter &emitter, llvm::StringRef name,
+                  llvm::ArrayRef<std::string> texts);
+
 /// What may be wrong with the module's file of weights; empty if it has none.
 std::vector<std::string> weightsTexts(mlir::ModuleOp module);
 /// Maps that file: 0, or the status of one of these texts, of which the first
 /// has the status `first`. A null `path` leaves the choice to the runtime.
 mlir::Value mapWeights(Emitter &emitter, mlir::Value path, int32_t first);
+
+/// What can go wrong on a GPU, in the order of attn_rt_gpu_failure.
+std::vector<std::string> gpuTexts();
+/// Whether a call is one for the GPU, of an object with code of a CPU, too.
+mlir::Value isForGPU(Emitter &emitter, llvm::ArrayRef<Port> ports,
+                     mlir::Value args);
+/// A call that has begun: the argument struct with addresses on the device,
+/// what the runtime knows of the call, and an attn_rt_gpu_failure.
+struct GPUCall {
+  mlir::Value args, call, failure;
+};
+GPUCall beginGPUCall(Emitter &emitter, llvm::StringRef kernel,
+                     llvm::ArrayRef<Port> ports, const ArgsLayout &layout,
+                     mlir::Value args);
+mlir::Value takeGPUWorkspace(Emitter &emitter, const GPUCall &call,
+                             mlir::Value args, mlir::Value bytes);
+/// The call's failure, or 0.
+mlir::Value endGPUCall(Emitter &emitter, const GPUCall &call);
+/// Returns its status, of which `first` is that of the first text.
+void returnIfGPUFailed(Emitter &emitter, mlir::Value failure, int32_t first);
 
 /// The text of the specification in `info`; empty if there is none.
 std::string specificationIn(llvm::StringRef info);
@@ -138,7 +171,8 @@ std::string specificationIn(llvm::StringRef info);
 /// runs it. `steps` is null, or the kernel that returns the steps of its
 /// attention.
 void emitMain(Emitter &emitter, const KernelSignature &kernel,
-              const KernelSignature *steps, llvm::StringRef specification);
+              const KernelSignature *steps, llvm::StringRef specification,
+              bool withGPU);
 
 } // namespace attn::entry
 

@@ -58,8 +58,8 @@ static void fillPort(Emitter &e, const Port &port, Value room, Value zeros,
 /// @mha.fill_absent: `room`, where `args` stand completed; or `args` that are
 /// too few to read.
 static LLVM::LLVMFuncOp emitFill(Emitter &e, StringRef kernel,
-                                 ArrayRef<Port> ports,
-                                 const ArgsLayout &layout) {
+                                 ArrayRef<Port> ports, const ArgsLayout &layout,
+                                 bool withGPU) {
   OpBuilder::InsertionGuard guard(e.b);
   std::string name = (kernel + ".fill_absent").str();
   bool isThere = e.module.lookupSymbol(name);
@@ -72,8 +72,14 @@ static LLVM::LLVMFuncOp emitFill(Emitter &e, StringRef kernel,
   e.returnIf(
       e.compare(ICmpPredicate::ult, e.load(e.i64, args, 0), layout.size()),
       args);
-  LLVM::MemcpyOp::create(e.b, room, args, e.constant(e.i64, layout.size()),
-                         /*isVolatile=*/false);
+  Value bytes = e.constant(e.i64, layout.size());
+  if (withGPU) { // as much of the rest as the caller has
+    Value most = e.constant(e.i64, layout.sizeWithGPU());
+    Value size = e.load(e.i64, args, 0);
+    bytes = e.select(e.compare(ICmpPredicate::ult, size, layout.sizeWithGPU()),
+                     size, most);
+  }
+  LLVM::MemcpyOp::create(e.b, room, args, bytes, /*isVolatile=*/false);
   Value zeros = addressOfZeros(e, kernel);
   llvm::StringMap<int64_t> places = placesOfSizes(ports);
   for (const Port &port : ports)
@@ -84,14 +90,14 @@ static LLVM::LLVMFuncOp emitFill(Emitter &e, StringRef kernel,
 }
 
 Value entry::fillAbsent(Emitter &e, StringRef kernel, ArrayRef<Port> ports,
-                        Value args) {
+                        Value args, bool withGPU) {
   if (llvm::none_of(ports,
                     [](const Port &port) { return port.attr.getOptional(); }))
     return args;
   ArgsLayout layout{static_cast<int64_t>(ports.size())};
-  LLVM::LLVMFuncOp fill = emitFill(e, kernel, ports, layout);
-  Value room =
-      LLVM::AllocaOp::create(e.b, e.ptr, e.i8, e.constant(e.i64, layout.size()),
-                             alignof(attn_rt_call));
+  LLVM::LLVMFuncOp fill = emitFill(e, kernel, ports, layout, withGPU);
+  int64_t size = withGPU ? layout.sizeWithGPU() : layout.size();
+  Value room = LLVM::AllocaOp::create(e.b, e.ptr, e.i8, e.constant(e.i64, size),
+                                      alignof(attn_rt_call));
   return e.call(fill, {args, room});
 }

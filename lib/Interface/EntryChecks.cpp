@@ -180,3 +180,14 @@ Value entry::firstBroken(Emitter &e, ArrayRef<Check> checks, int32_t first,
   }
   return status;
 }
+
+Type entry::findFixedStrides(func::FuncOp kernel, size_t ports) {
+  for (Type type : kernel.getArgumentTypes().take_front(ports)) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(cast<MemRefType>(type).getStridesAndOffset(strides, offset)) ||
+        !llvm::all_of(strides, ShapedType::isDynamic))
+      return type;
+  }
+  return {};
+}

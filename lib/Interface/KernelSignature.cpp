@@ -7,7 +7,8 @@ using namespace attn;
 
 static StringRef suffixOf(Part part) {
   static constexpr StringLiteral suffixes[] = {
-      ".kernel", ".workspace", ".flops", ".slices", ".items", ".check_shapes"};
+      ".kernel", ".workspace",    ".flops",      ".slices",
+      ".items",  ".check_shapes", ".gpu_kernel", ".gpu_workspace"};
   return suffixes[static_cast<size_t>(part)];
 }
 

@@ -176,6 +176,8 @@ static void addParallel(OpPassManager &pm, const PipelineOptions &) {
 }
 
 static void addEntry(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.joined)
+    pm.addPass(createShareConstants()); // of the two
   if (!options.weights.empty()) {
     ExternalizeWeightsOptions weights;
     weights.path = options.weights;
@@ -359,24 +361,28 @@ static const Phase gpu[] = {
      addGPULLVM, onGPU, false, true},
 };
 
-template <size_t count>
-static std::vector<Phase> behindHead(const Phase (&tail)[count]) {
+static std::vector<Phase> listPhases(TargetKind kind) {
   std::vector<Phase> list(std::begin(head), std::end(head));
-  list.insert(list.end(), std::begin(tail), std::end(tail));
+  if (kind != TargetKind::CPU)
+    list.insert(list.end(), std::begin(gpu), std::end(gpu));
+  // The host's code is what it is without a GPU from Entry on.
+  for (const Phase &phase : cpu)
+    if (kind != TargetKind::GPU || phase.id >= PhaseId::Entry)
+      list.push_back(phase);
   return list;
 }
 
-ArrayRef<Phase> attn::phases(bool ofGPU) {
-  static const std::vector<Phase> onCPU = behindHead(cpu),
-                                  onGPU = behindHead(gpu);
-  return ofGPU ? onGPU : onCPU;
+ArrayRef<Phase> attn::phases(TargetKind kind) {
+  static const std::vector<Phase> lists[] = {listPhases(TargetKind::CPU),
+                                             listPhases(TargetKind::GPU),
+                                             listPhases(TargetKind::Both)};
+  return lists[static_cast<size_t>(kind)];
 }
 
 const Phase *attn::findPhase(StringRef name) {
-  for (bool ofGPU : {false, true})
-    for (const Phase &phase : phases(ofGPU))
-      if (phase.name == name)
-        return &phase;
+  for (const Phase &phase : phases(TargetKind::Both))
+    if (phase.name == name)
+      return &phase;
   return nullptr;
 }
 
@@ -389,7 +395,8 @@ LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
   withTarget.target = TargetAttr::of(module);
   phase.addPasses(pm, withTarget);
   SmallVector<std::string> gone;
-  ArrayRef<Phase> table = phases(phase.id >= PhaseId::GPURows);
+  ArrayRef<Phase> table =
+      phases(isOfGPU(phase) ? TargetKind::GPU : TargetKind::CPU);
   for (const Phase &earlier : table) {
     for (StringRef name : earlier.gone)
       gone.push_back(name.str());
@@ -397,7 +404,8 @@ LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
       break;
   }
   pm.addPass(createCheckPhase(phase.name, gone));
-  bool atEnd = eachPass || phase.id == table.back().id;
+  bool atEnd =
+      eachPass || phase.id == PhaseId::GPULLVM || phase.id == table.back().id;
   return success(succeeded(pm.run(module)) &&
                  (!atEnd || succeeded(verify(module))));
 }

@@ -52,7 +52,7 @@ int attn_rt_prepare_call(attn_rt_call_state *c,
                          const attn_rt_bindings *bindings) {
   size_t num_ports = (size_t)(c->program->num_inputs + c->program->num_outputs);
   size_t size = ATTN_RT_PORTS_OFFSET + num_ports * sizeof(attn_tensor) +
-                sizeof(attn_rt_call);
+                (c->gpu ? c->gpu->settings_size : sizeof(attn_rt_call));
   int status = allocate_outputs(c, bindings);
   if (status)
     return status;
@@ -67,7 +67,22 @@ int attn_rt_prepare_call(attn_rt_call_state *c,
   attn_rt_call *call = (attn_rt_call *)(ports + num_ports);
   call->parallel_for = attn_rt_parallel_for;
   call->threads = c->threads;
+  // It lies where the call will run, which the call finds.
+  if (c->gpu) {
+    c->gpu->choose_device(call, c->device);
+    return ATTN_RT_OK;
+  }
   return allocate_workspace(c, call);
+}
+
+/* What the kernel says, and the driver. */
+static int fail_in_kernel(const attn_rt_call_state *c, int32_t status) {
+  char line[ATTN_RT_LINE];
+  const char *text = c->program->strerror(status);
+  if (!c->gpu || strncmp(text, "gpu:", 4) != 0)
+    return fail(c, text);
+  snprintf(line, sizeof line, "%s (%s)", text, c->gpu->why());
+  return fail(c, line);
 }
 
 int attn_rt_run_call(const attn_rt_call_state *c, double *seconds) {
@@ -77,7 +92,7 @@ int attn_rt_run_call(const attn_rt_call_state *c, double *seconds) {
   clock_gettime(CLOCK_MONOTONIC, &stop);
   *seconds = (double)(stop.tv_sec - start.tv_sec) +
              1e-9 * (double)(stop.tv_nsec - start.tv_nsec);
-  return status < 0 ? fail(c, c->program->strerror(status)) : ATTN_RT_OK;
+  return status < 0 ? fail_in_kernel(c, status) : ATTN_RT_OK;
 }
 
 void attn_rt_end_call(attn_rt_call_state *c) {

@@ -30,7 +30,7 @@ static void print_ports(FILE *file, const attn_rt_port *ports, int32_t count,
 }
 
 void attn_rt_print_help(FILE *file, const attn_rt_program *program,
-                        const char *argv0) {
+                        const char *argv0, bool with_gpu) {
   int32_t num_ports = program->num_inputs + program->num_outputs;
   const attn_rt_port *outputs = program->ports + program->num_inputs;
   int width = 0;
@@ -65,8 +65,13 @@ void attn_rt_print_help(FILE *file, const attn_rt_program *program,
         "  --dim NAME=N     the size of a dimension, for --random\n"
         "  --repeat N       run once to warm up and N times to measure\n"
         "  --threads N      how many threads to use; default: all this process "
-        "may use\n"
-        "  --lab FILE.html  explain the run's attention in a page for a "
+        "may use\n",
+        file);
+  if (with_gpu)
+    fputs("  --device D       cpu, gpu, or a GPU's number; default: a GPU if "
+          "there is one\n",
+          file);
+  fputs("  --lab FILE.html  explain the run's attention in a page for a "
         "browser\n"
         "  --tokens TEXT    the page's words, one per query, and per key where "
         "there are as many\n"

@@ -37,7 +37,8 @@ static void print_times(const execution *e, double *times) {
          (long long)count, count == 1 ? "" : "s", threads,
          threads == 1 ? "" : "s", times[0] * 1e3, median * 1e3);
   double gflops = e->call.program->flops(e->call.args) / median * 1e-9;
-  double peak = attn_rt_peak_gflops();
+  bool on_cpu = !e->call.gpu || e->call.device < 0;
+  double peak = on_cpu ? attn_rt_peak_gflops() : 0;
   printf("median: %.4g GFLOP/s", gflops);
   if (peak > 0)
     printf(", %.1f%% of the measured peak (%d x %.4g GFLOP/s, %s)",
@@ -71,6 +72,8 @@ static int allocate_and_execute(execution *e) {
   double *times = calloc((size_t)e->options.repeat + 1, sizeof *times);
   attn_rt_text page = {NULL, 0};
   e->call.argv0 = e->options.argv0;
+  e->call.gpu = e->options.gpu;
+  e->call.device = e->options.device;
   e->call.threads =
       e->options.threads ? e->options.threads : attn_rt_max_threads();
   e->call.arrays = calloc(num_ports + 1, sizeof *e->call.arrays);
@@ -100,12 +103,13 @@ static void prepare_system(void) {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-int attn_rt_main(const attn_rt_program *program, int argc, char **argv) {
+int attn_rt_run_program(const attn_rt_program *program,
+                        const attn_rt_gpu_hooks *gpu, int argc, char **argv) {
   execution e = {.call = {.program = program}};
   prepare_system();
-  int status = attn_rt_parse_options(program, argc, argv, &e.options);
+  int status = attn_rt_parse_options(program, gpu, argc, argv, &e.options);
   if (!status && e.options.help)
-    attn_rt_print_help(stdout, program, e.options.argv0);
+    attn_rt_print_help(stdout, program, e.options.argv0, gpu != NULL);
   else if (!status)
     status = allocate_and_execute(&e);
   if ((fflush(stdout) != 0 || ferror(stdout)) && !status) {
@@ -114,4 +118,8 @@ int attn_rt_main(const attn_rt_program *program, int argc, char **argv) {
   }
   attn_rt_free_options(&e.options);
   return status;
+}
+
+int attn_rt_main(const attn_rt_program *program, int argc, char **argv) {
+  return attn_rt_run_program(program, NULL, argc, argv);
 }

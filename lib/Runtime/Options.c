@@ -160,6 +160,26 @@ static int set_key_tokens(parser *p, const char *value) {
   return check_text(p, "key-tokens", value);
 }
 
+// cpu, gpu, or the number of a GPU.
+static int set_device(parser *p, const char *value) {
+  if (!p->options->gpu)
+    return usage(p, "no option or argument '--device'");
+  char *end;
+  long number = strtol(value, &end, 10);
+  if (strcmp(value, "cpu") == 0)
+    p->options->device = -1;
+  else if (strcmp(value, "gpu") == 0)
+    p->options->device = 1;
+  else if (*value >= '0' && *value <= '9' && !*end && number < 1024)
+    p->options->device = (int32_t)number + 1;
+  else
+    return usage(p,
+                 "option --device expects cpu, gpu or a number, but got "
+                 "'%s'",
+                 value);
+  return ATTN_RT_OK;
+}
+
 enum { NoValue, OptionalValue, NeedsValue };
 
 static const struct {
@@ -172,6 +192,7 @@ static const struct {
     {"dim", NeedsValue, set_dim},
     {"repeat", NeedsValue, set_repeat},
     {"threads", NeedsValue, set_threads},
+    {"device", NeedsValue, set_device},
     {"lab", NeedsValue, set_lab},
     {"tokens", NeedsValue, set_tokens},
     {"key-tokens", NeedsValue, set_key_tokens},
@@ -304,9 +325,11 @@ static int check_options(const parser *p) {
   return ATTN_RT_OK;
 }
 
-int attn_rt_parse_options(const attn_rt_program *program, int argc, char **argv,
+int attn_rt_parse_options(const attn_rt_program *program,
+                          const attn_rt_gpu_hooks *gpu, int argc, char **argv,
                           attn_rt_options *options) {
   memset(options, 0, sizeof *options);
+  options->gpu = gpu;
   options->argv0 = argc > 0 ? argv[0] : program->name;
   int32_t inputs = program->num_inputs, ports = inputs + program->num_outputs;
   size_t words = (size_t)(argc > 0 ? argc : 1);

@@ -88,6 +88,13 @@ void attn_rt_print_array(FILE *file, const attn_rt_array *array);
 void attn_rt_fill_random(attn_rt_array *array, uint64_t seed, uint64_t stream,
                          int64_t bound);
 
+/* What programs with kernels of a GPU can do besides; null: they have none. */
+typedef struct {
+  size_t settings_size; /* of what is an attn_rt_call in others */
+  void (*choose_device)(attn_rt_call *call, int32_t device);
+  const char *(*why)(void);
+} attn_rt_gpu_hooks;
+
 /* Options.c */
 typedef struct {
   const char *symbol;
@@ -105,19 +112,22 @@ typedef struct {
   uint64_t seed;
   int64_t repeat;  /* 0: not given */
   int32_t threads; /* 0: not given */
+  const attn_rt_gpu_hooks *gpu;
+  int32_t device; /* as attn_rt_gpu_settings */
 } attn_rt_options;
 
 /* The process' exit status. */
 enum { ATTN_RT_OK = 0, ATTN_RT_FAILED = 1, ATTN_RT_USAGE = 2 };
 
 /* Says what is wrong on stderr and returns ATTN_RT_USAGE. */
-int attn_rt_parse_options(const attn_rt_program *program, int argc, char **argv,
+int attn_rt_parse_options(const attn_rt_program *program,
+                          const attn_rt_gpu_hooks *gpu, int argc, char **argv,
                           attn_rt_options *options);
 void attn_rt_free_options(attn_rt_options *options);
 
 /* Help.c */
 void attn_rt_print_help(FILE *file, const attn_rt_program *program,
-                        const char *argv0);
+                        const char *argv0, bool with_gpu);
 /* The type of a port: "f32[q0, 8, q2, 64]". */
 void attn_rt_format_type(const attn_rt_port *port, char *text, size_t size);
 
@@ -156,7 +166,8 @@ typedef struct {
   const char *argv0;
   attn_rt_array *arrays; /* inputs, then outputs */
   void *args, *workspace;
-  int32_t threads;
+  int32_t threads, device;
+  const attn_rt_gpu_hooks *gpu;
   bool borrows_inputs; /* another call frees them */
 } attn_rt_call_state;
 
@@ -185,7 +196,10 @@ int attn_rt_make_page(const attn_rt_call_state *call,
                       const attn_rt_options *options,
                       const attn_rt_bindings *bindings, attn_rt_text *page);
 
-/* Main.c: says that the standard output takes no more, by errno. */
+/* Main.c: attn_rt_main, and that of programs for a GPU. */
+int attn_rt_run_program(const attn_rt_program *program,
+                        const attn_rt_gpu_hooks *gpu, int argc, char **argv);
+/* Says that the standard output takes no more, by errno. */
 void attn_rt_cannot_print(const char *argv0);
 
 /* Outputs.c: all files are written, the page among them, or none. */

@@ -116,8 +116,6 @@ static void describeVectors(Processor &processor) {
 }
 
 static llvm::Error unknown(StringRef name) {
-  if (name.contains(','))
-    return llvm::createStringError("--target=" + name + " is not built yet");
   if (name.starts_with("sm_"))
     return llvm::createStringError(
         "--target=" + name +

@@ -3,6 +3,7 @@
 #include "attn/Dialect/Attn/IR/AttnAttributes.h"
 #include "attn/Interface/CNames.h"
 #include "attn/Interface/ElementTypes.h"
+#include "attn/Target/Kernels.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/SymbolTable.h"
@@ -45,7 +46,7 @@ static void printPort(raw_ostream &os, PortAttr port) {
 }
 
 static void printStruct(raw_ostream &os, StringRef name,
-                        ArrayRef<PortAttr> ports) {
+                        ArrayRef<PortAttr> ports, bool withGPU) {
   std::string args = cName(name, CName::Args);
   os << "typedef struct {\n"
         "  /* sizeof("
@@ -63,9 +64,26 @@ static void printStruct(raw_ostream &os, StringRef name,
         "  attn_parallel_for parallel_for;\n"
         "  void *parallel_context;\n"
         "  /* Number of threads. 0: all processors this process may use. */\n"
-        "  int32_t threads;\n"
-        "} "
-     << args << ";\n\n";
+        "  int32_t threads;\n";
+  if (withGPU)
+    os << "  /* 0: that of the stream, of a tensor, or of the context; n: GPU "
+          "n "
+          "- 1;\n"
+          "   * -1: the CPU, where the object has code of it. */\n"
+          "  int32_t device;\n"
+          "  /* A CUstream or cudaStream_t. Null: the default stream. */\n"
+          "  void *stream;\n";
+  os << "} " << args << ";\n\n";
+}
+
+/// Where tensors may lie, and when they are there.
+static void printGPU(raw_ostream &os) {
+  os << "/* Tensors lie in memory of the device or of the host. Where all lie "
+        "on "
+        "the device\n * the kernels run on the stream, and may run still when "
+        "the "
+        "call returns; others\n * are copied, and then the results are there. "
+        "*/\n";
 }
 
 static void printFunctions(raw_ostream &os, StringRef name,
@@ -118,6 +136,7 @@ std::string attn::target::headerText(ModuleOp module, StringRef name) {
      << "#ifndef " << guard << "\n#define " << guard << "\n\n"
      << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
      << abiBlock;
+  bool withGPU = static_cast<bool>(findKernels(module));
   for (Operation &op : *module.getBody()) {
     std::vector<PortAttr> ports = PortAttr::of(&op);
     auto statuses = op.getAttrOfType<ArrayAttr>("attn.statuses");
@@ -125,7 +144,9 @@ std::string attn::target::headerText(ModuleOp module, StringRef name) {
       continue;
     StringRef function = SymbolTable::getSymbolName(&op).getValue();
     os << "\n";
-    printStruct(os, function, ports);
+    printStruct(os, function, ports, withGPU);
+    if (withGPU)
+      printGPU(os);
     bool hasWeights = module.lookupSymbol(cName(function, CName::LoadWeights));
     printFunctions(os, function, ports, statuses, hasWeights);
   }

@@ -81,16 +81,18 @@ private:
   }
 
   Output output() const {
-    return Output{options, inputName(), argv[0], processor};
+    return Output{options, inputName(), argv[0], targets};
   }
-  ArrayRef<Phase> table() const { return phases(processor.isGPU); }
+  ArrayRef<Phase> table() const { return phases(targets.kind); }
   ExitStatus checkGPU();
+  ExitStatus checkPhaseNames();
   ExitStatus checkFiles();
   ExitStatus read();
   ExitStatus readModel();
   ExitStatus parse();
   ExitStatus readWeights();
   ExitStatus selectEntries();
+  ModuleOp moduleFor(const Phase &phase);
   ExitStatus runPhases();
   ExitStatus verifyKernels();
   ExitStatus writeOutput();
@@ -111,37 +113,54 @@ private:
   OwningOpRef<ModuleOp> module;
   /// As it was read, to verify or to show.
   OwningOpRef<ModuleOp> specification;
-  target::Processor processor;
-  TargetAttr description;
+  /// A copy for the phases of a GPU, where there are those of a CPU as well.
+  OwningOpRef<ModuleOp> device;
+  /// What the last phase worked on.
+  ModuleOp current;
+  Targets targets;
   PipelineOptions pipeline;
   std::vector<std::string> remarks;
 };
 } // namespace
 
-/// Kernels of a GPU are PTX so far, without functions of the host, and PTX is
-/// of a GPU.
-ExitStatus Compiler::checkGPU() {
-  StringRef gpu = "--target=sm_80";
+/// A phase must be one of the target's.
+ExitStatus Compiler::checkPhaseNames() {
   for (const std::string &name : {options.compileFrom, options.compileTo})
     if (!name.empty() && llvm::none_of(table(), [&](const Phase &phase) {
           return phase.name == name;
         }))
       return fail("'" + name + "' is no phase of --target=" + options.target);
+  const Phase *from = findPhase(options.compileFrom);
+  if (targets.kind == TargetKind::Both && from && !from->isHead &&
+      from->id != PhaseId::Entry && from->id != PhaseId::LLVM)
+    return fail("--compile-from=" + options.compileFrom +
+                " goes with one processor or GPU");
+  return Success;
+}
+
+/// What is made of a GPU's kernels, and of others.
+ExitStatus Compiler::checkGPU() {
+  StringRef gpu = "--target=sm_80";
+  if (ExitStatus status = checkPhaseNames(); status != Success)
+    return status;
   bool assembles = options.emit == Emit::Cubin;
-  bool isText = options.emit == Emit::LLVM || options.emit == Emit::MLIR;
   bool isCode = options.emit == Emit::PTX || assembles;
-  if (!options.ptxas.empty() && !assembles)
-    return fail("--ptxas goes with --emit=cubin");
-  if (!processor.isGPU && isCode)
+  bool embeds = options.emit == Emit::Executable ||
+                options.emit == Emit::Object || options.emit == Emit::Library ||
+                options.emit == Emit::Python;
+  if (!options.ptxas.empty() && !assembles && !(embeds && targets.gpu))
+    return fail("--ptxas goes with --emit=cubin, and with objects of " + gpu);
+  if (!targets.gpu && isCode)
     return fail((assembles ? "--emit=cubin" : "--emit=ptx") +
                 Twine(" goes with ") + gpu);
-  if (!processor.isGPU)
+  if (!targets.gpu)
     return Success;
-  if (options.emit && !isCode && !isText)
-    return fail(gpu + " goes with --emit=ptx, cubin, llvm or mlir");
-  if (options.explain || options.verify)
-    return fail((options.explain ? "--explain" : "--verify") +
-                Twine(" is not built for ") + gpu);
+  if (options.emit == Emit::Lab ||
+      (options.emit == Emit::Assembly && targets.kind == TargetKind::GPU))
+    return fail(gpu + " does not go with --emit=" +
+                (options.emit == Emit::Lab ? "lab" : "asm"));
+  if (options.verify)
+    return fail("--verify is not built for " + gpu);
   return Success;
 }
 
@@ -287,6 +306,9 @@ PhaseId Compiler::lastPhase() const {
     return findPhase(options.compileTo)->id;
   if (options.emit == Emit::Header)
     return PhaseId::Entry;
+  if (options.emit == Emit::PTX || options.emit == Emit::Cubin ||
+      (options.emit == Emit::LLVM && targets.gpu))
+    return PhaseId::GPULLVM;
   return table().back().id;
 }
 
@@ -305,7 +327,7 @@ ExitStatus Compiler::dump(size_t index) {
                 "': " + error.message());
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream);
+  current.print(stream);
   if (llvm::Error error = writeFile(dumpPath(index), text + "\n"))
     return fail(llvm::toString(std::move(error)));
   return Success;
@@ -368,6 +390,31 @@ std::string Compiler::info() {
   return text;
 }
 
+/// What the phase works on, made ready for it. The head of the pipeline is the
+/// same for all targets.
+ModuleOp Compiler::moduleFor(const Phase &phase) {
+  if (phase.isHead)
+    return *module;
+  bool isBoth = targets.kind == TargetKind::Both;
+  if (isBoth && isOfGPU(phase)) {
+    if (!device)
+      device = module->clone();
+    (*device)->setAttr(TargetAttr::moduleAttr, targets.gpuDescription);
+    return *device;
+  }
+  if (device && phase.id == PhaseId::Entry) {
+    joinTargets(*module, *device);
+    device = {};
+    pipeline.joined = true;
+  }
+  (*module)->setAttr(TargetAttr::moduleAttr, isOfGPU(phase)
+                                                 ? targets.gpuDescription
+                                                 : targets.description);
+  if (phase.id == PhaseId::LLVM)
+    target::setTarget(*module, targets.processor);
+  return *module;
+}
+
 ExitStatus Compiler::runPhases() {
   if (options.verify || (options.withLab && sourceText().empty()))
     specification = module->clone();
@@ -384,12 +431,8 @@ ExitStatus Compiler::runPhases() {
       continue;
     }
     auto begin = std::chrono::steady_clock::now();
-    // The head of the pipeline is the same for all targets.
-    if (!phase.isHead)
-      (*module)->setAttr(TargetAttr::moduleAttr, description);
-    if (phase.id == PhaseId::LLVM)
-      target::setTarget(*module, processor);
-    if (failed(runPhase(*module, phase, pipeline))) {
+    current = moduleFor(phase);
+    if (failed(runPhase(current, phase, pipeline))) {
       if ((phase.isHead || phase.mayRefuse) && diagnostics.sawError())
         return UserError;
       reportBug();
@@ -442,7 +485,7 @@ ExitStatus Compiler::writeOutput() {
   ExitStatus status = Success;
   llvm::Error error = options.emit == Emit::Lab
                           ? writePage(output(), *module, status)
-                          : output().write(*module);
+                          : output().write(current ? current : *module);
   if (error) {
     std::string message = llvm::toString(std::move(error));
     // A translation that fails has said why, and is our bug.
@@ -457,27 +500,16 @@ ExitStatus Compiler::writeOutput() {
 }
 
 ExitStatus Compiler::run() {
-  llvm::Expected<target::Processor> found =
-      target::findProcessor(options.target);
-  if (!found)
-    return fail(llvm::toString(found.takeError()));
-  processor = std::move(*found);
-  target::setCodeGenLevel(processor, options.codeGenLevel);
-  llvm::Expected<target::Processor> tiles =
-      target::findProcessor(options.tilesOf);
-  if (!tiles)
-    return fail(llvm::toString(tiles.takeError()));
-  if (tiles->isGPU != processor.isGPU)
-    return fail("--tiles-of=" + options.tilesOf +
-                " does not go with --target=" + options.target);
-  FailureOr<TargetAttr> described =
-      withFacts(describeTarget(&context, processor, *tiles, options.genericOps),
-                options.targetFacts);
-  if (failed(described))
-    return UserError;
-  description = *described;
+  llvm::Expected<Targets> found = findTargets(options, context);
+  if (!found) {
+    std::string message = llvm::toString(found.takeError());
+    return message.empty() ? UserError : fail(message);
+  }
+  targets = std::move(*found);
   if (options.printTarget) {
-    llvm::outs() << description << "\n";
+    llvm::outs() << (targets.kind == TargetKind::GPU ? targets.gpuDescription
+                                                     : targets.description)
+                 << "\n";
     return Success;
   }
   pipeline.splitKeys = options.splitKeys;

@@ -291,7 +291,7 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.output = line.file;
   options.target = line.target;
   options.ptxas = line.ptxas;
-  options.tilesOf = line.tilesOf.empty() ? line.target : line.tilesOf;
+  options.tilesOf = line.tilesOf;
   options.splitKeys = line.splitKeys;
   options.verifyEach = line.verifyEach;
   options.genericOps = line.genericOps;

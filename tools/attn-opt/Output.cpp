@@ -12,6 +12,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include "llvm/Target/TargetMachine.h"
 #include <cstdlib>
 
 using namespace attn;
@@ -111,8 +112,8 @@ llvm::Expected<std::string> Output::assemble(StringRef ptx) const {
   if (!program)
     return program.takeError();
   target::PtxasLog log;
-  llvm::Expected<std::string> cubin =
-      target::assemble(*program, options.target, ptx, log);
+  llvm::Expected<std::string> cubin = target::assemble(
+      *program, targets.gpu->machine->getTargetCPU(), ptx, log);
   for (const target::KernelUse &kernel : log.kernels)
     if (kernel.spillBytes)
       llvm::errs() << "attn-opt: warning: ptxas: " << kernel.name << " spills "
@@ -121,6 +122,63 @@ llvm::Expected<std::string> Output::assemble(StringRef ptx) const {
   for (const std::string &warning : log.warnings)
     llvm::errs() << "attn-opt: warning: " << warning << "\n";
   return cubin;
+}
+
+/// PTX, or LLVM's IR, of a GPU's kernels.
+llvm::Expected<std::string> Output::kernelText(mlir::ModuleOp kernels,
+                                               target::Code code) const {
+  llvm::LLVMContext context;
+  auto translated = target::translate(kernels, *targets.gpu, context);
+  if (!translated)
+    return llvm::createStringError("");
+  llvm::SmallString<0> text;
+  if (Error error =
+          target::generate(*translated, *targets.gpu, code, together, text))
+    return error;
+  return text.str().str();
+}
+
+/// For an object, which has the PTX in any case. A --ptxas that is not there is
+/// an error, one that nobody named is said to be missing.
+llvm::Expected<std::string> Output::cubinIfPossible(StringRef ptx) const {
+  llvm::Expected<std::string> program = target::findPtxas(options.ptxas);
+  if (program || !options.ptxas.empty()) {
+    llvm::consumeError(program.takeError());
+    return assemble(ptx);
+  }
+  llvm::consumeError(program.takeError());
+  llvm::errs()
+      << "attn-opt: note: ptxas is not there: the object has PTX, which "
+         "the driver compiles\n";
+  return "";
+}
+
+/// Code of the host, with the kernels of a GPU as data.
+Error Output::generate(mlir::ModuleOp module, target::Code code,
+                       llvm::SmallVectorImpl<char> &result) const {
+  mlir::ModuleOp kernels = target::findKernels(module);
+  mlir::OwningOpRef<mlir::ModuleOp> host;
+  std::string ptx, cubin;
+  if (kernels) {
+    llvm::Expected<std::string> text =
+        kernelText(kernels, target::Code::Assembly);
+    if (!text)
+      return text.takeError();
+    ptx = std::move(*text);
+    llvm::Expected<std::string> assembled = cubinIfPossible(ptx);
+    if (!assembled)
+      return assembled.takeError();
+    cubin = std::move(*assembled);
+    host = target::withoutKernels(module);
+  }
+  llvm::LLVMContext context;
+  auto translated =
+      target::translate(host ? *host : module, processor(), context);
+  if (!translated)
+    return llvm::createStringError("");
+  if (kernels)
+    target::embedKernels(*translated, ptx, cubin);
+  return target::generate(*translated, processor(), code, together, result);
 }
 
 llvm::Expected<std::string> Output::text(mlir::ModuleOp module) const {
@@ -133,22 +191,18 @@ llvm::Expected<std::string> Output::text(mlir::ModuleOp module) const {
   if (options.emit == Emit::Header)
     return target::headerText(
         module, options.output.empty() ? stem() : path::stem(options.output));
-  llvm::LLVMContext context;
+  bool isLLVM = options.emit == Emit::LLVM;
+  auto code = isLLVM ? target::Code::LLVM : target::Code::Assembly;
   mlir::ModuleOp kernels = target::findKernels(module);
-  auto translated =
-      target::translate(kernels ? kernels : module, processor, context);
-  if (!translated)
-    return llvm::createStringError("");
-  llvm::SmallString<0> code;
-  if (Error error =
-          target::generate(*translated, processor,
-                           options.emit == Emit::LLVM ? target::Code::LLVM
-                                                      : target::Code::Assembly,
-                           together, code))
-    return error;
-  if (options.emit == Emit::Cubin)
-    return assemble(code);
-  return code.str().str();
+  if (!kernels || options.emit == Emit::Assembly) {
+    llvm::SmallString<0> text;
+    if (Error error = generate(module, code, text))
+      return error;
+    return text.str().str();
+  }
+  llvm::Expected<std::string> text = kernelText(kernels, code);
+  return text && options.emit == Emit::Cubin ? assemble(*text)
+                                             : std::move(text);
 }
 
 /// A file in the system's folder, empty and gone with `remove`.
@@ -164,7 +218,7 @@ static Error makeTemporary(StringRef ending, llvm::SmallString<128> &file,
 }
 
 Error Output::link(StringRef object, target::AtomicOutput &output) const {
-  if (!processor.isHost)
+  if (!processor().isHost)
     return llvm::createStringError(
         "--target=" + options.target +
         ": cannot link for another machine; use --emit=obj");
@@ -200,7 +254,7 @@ Error Output::makeTemporary(mlir::ModuleOp module, target::Linked kind,
                             llvm::FileRemover &remove) const {
   llvm::SmallString<128> objectFile;
   llvm::FileRemover removeObject;
-  if (!processor.isHost)
+  if (!processor().isHost)
     return llvm::createStringError(
         "--target=" + options.target + ": " +
         (options.emit == Emit::Lab ? "--emit=lab" : "--verify") +
@@ -241,12 +295,7 @@ Error Output::lendWeights(mlir::ModuleOp module,
 
 Error Output::generateObject(mlir::ModuleOp module,
                              llvm::SmallVectorImpl<char> &object) const {
-  llvm::LLVMContext context;
-  auto translated = target::translate(module, processor, context);
-  if (!translated)
-    return llvm::createStringError("");
-  return target::generate(*translated, processor, target::Code::Object,
-                          together, object);
+  return generate(module, target::Code::Object, object);
 }
 
 Error Output::writeBinary(mlir::ModuleOp module) const {

@@ -3,7 +3,7 @@
 #ifndef ATTN_OPT_OUTPUT_H
 #define ATTN_OPT_OUTPUT_H
 
-#include "Options.h"
+#include "Targets.h"
 #include "attn/Target/AtomicOutput.h"
 #include "attn/Target/CodeGen.h"
 #include "attn/Target/Link.h"
@@ -20,7 +20,7 @@ struct Output {
   const Options &options;
   llvm::StringRef inputName;
   const char *argv0;
-  const target::Processor &processor;
+  const Targets &targets;
 
   /// The files that `write` makes, "-" for the standard output.
   std::vector<std::string> paths() const;
@@ -45,7 +45,13 @@ private:
   std::string secondPath() const;
   std::string stem() const;
   llvm::Expected<std::string> text(mlir::ModuleOp module) const;
+  const target::Processor &processor() const { return targets.processor; }
   llvm::Expected<std::string> assemble(llvm::StringRef ptx) const;
+  llvm::Expected<std::string> kernelText(mlir::ModuleOp kernels,
+                                         target::Code code) const;
+  llvm::Expected<std::string> cubinIfPossible(llvm::StringRef ptx) const;
+  llvm::Error generate(mlir::ModuleOp module, target::Code code,
+                       llvm::SmallVectorImpl<char> &result) const;
   llvm::Error generateObject(mlir::ModuleOp module,
                              llvm::SmallVectorImpl<char> &object) const;
   llvm::Error writeBinary(mlir::ModuleOp module) const;

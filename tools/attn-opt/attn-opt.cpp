@@ -3,6 +3,7 @@
 #include "Compile.h"
 #include "Registration.h"
 #include "System.h"
+#include "Targets.h"
 #include "attn/Pipelines/Phases.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -11,8 +12,7 @@ using namespace attn::tool;
 
 /// The tables of docs/Pipeline.md.
 static ExitStatus printPhases(const Options &options) {
-  bool ofGPU = llvm::StringRef(options.target).starts_with("sm_");
-  for (const attn::Phase &phase : attn::phases(ofGPU))
+  for (const attn::Phase &phase : attn::phases(kindOf(options.target)))
     llvm::outs() << "| `" << phase.name << "` | " << phase.sentence << " |\n";
   return Success;
 }

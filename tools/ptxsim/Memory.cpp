@@ -30,6 +30,11 @@ Segment *GlobalMemory::find(uint64_t address) {
   return nullptr;
 }
 
+void GlobalMemory::remove(uint64_t base) {
+  erase_if(segments,
+           [&](const Segment &segment) { return segment.base == base; });
+}
+
 Bytes GlobalMemory::locate(uint64_t address, unsigned bytes, Access kind,
                            std::string &error) {
   Segment *segment = find(address);

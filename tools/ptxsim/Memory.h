@@ -37,6 +37,7 @@ public:
   Bytes locate(uint64_t address, unsigned bytes, Access kind,
                std::string &error);
   Segment *find(uint64_t address);
+  void remove(uint64_t base);
 
 private:
   std::vector<Segment> segments;

@@ -7,6 +7,7 @@
 // Hopper's own instructions (TMA, wgmma, mbarrier) it knows none.
 #include "Arguments.h"
 #include "Decoder.h"
+#include "Launch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -82,48 +83,13 @@ static Expected<Launch> describeLaunch(const Entry &entry) {
   if (block.empty())
     launch.block = entry.required[0] ? entry.required
                                      : std::array<uint32_t, 3>{warpSize, 1, 1};
-  if (entry.required[0] && launch.block != entry.required)
-    return createStringError("--block is not what '" + entry.name +
-                             "' requires");
-  uint64_t product = 1, most = 1;
-  for (unsigned d = 0; d < 3; ++d) {
-    product = std::min<uint64_t>(product * launch.block[d], UINT32_MAX);
-    most *= entry.maximum[d];
-  }
-  if (product > 1024 || (most && product > most))
-    return createStringError("a block has at most " +
-                             Twine(most ? most : 1024) + " threads, not " +
-                             Twine(product));
   launch.sharedBytes = sharedBytes;
-  if (entry.sharedBytes + launch.sharedBytes > 227 * 1024)
-    return createStringError("a block has at most 232448 bytes of shared "
-                             "memory, not " +
-                             Twine(entry.sharedBytes + launch.sharedBytes));
-  if (entry.localBytes > 512 * 1024)
-    return createStringError("a thread has at most 524288 bytes of local "
-                             "memory, not " +
-                             Twine(entry.localBytes));
+  if (Error error = checkLaunch(entry, launch))
+    return error;
   launch.order = order;
   launch.seed = seed;
   launch.limit = limit;
   return launch;
-}
-
-/// The module's variables, each space as one allocation.
-static void placeVariables(const Module &module, GlobalMemory &memory) {
-  for (auto [space, base] : {std::pair(Space::Global, globalWindow),
-                             std::pair(Space::Const, constWindow)}) {
-    std::vector<uint8_t> bytes;
-    for (const Variable &variable : module.variables)
-      if (variable.space == space) {
-        bytes.resize(variable.offset + variable.bytes);
-        copy(variable.initial, bytes.begin() + variable.offset);
-      }
-    if (!bytes.empty())
-      memory.add(space == Space::Global ? "the module's variables"
-                                        : "the module's constants",
-                 base, bytes, space == Space::Global);
-  }
 }
 
 /// Messages of files begin with their name, the others with the tool's.

@@ -14,14 +14,23 @@ namespace attn {
 /// Of a result: the name of the argument whose memory it may be.
 inline constexpr llvm::StringLiteral inPlaceAttr = "attn.in_place";
 
+/// Of a kernel that is there for a GPU alone.
+inline constexpr llvm::StringLiteral launchesAttr = "attn.launches";
+
+/// Globals that the compiler defines when it has assembled the kernels.
+inline constexpr llvm::StringLiteral gpuPTX = "attn.gpu_ptx",
+                                     gpuCubin = "attn.gpu_cubin";
+
 /// The private functions behind an entry.
 enum class Part {
-  Kernel,      ///< (ports.., workspace, threads, call)
-  Workspace,   ///< (ports.., threads) -> bytes: index
-  Flops,       ///< (inputs..) -> f64
-  Slices,      ///< (inputs..) -> whether slices lie inside: i1; not always
-  Items,       ///< (captures, item, worker): one item of a parallel loop
-  CheckShapes, ///< (args) -> status
+  Kernel,       ///< (ports.., workspace, threads, call)
+  Workspace,    ///< (ports.., threads) -> bytes: index
+  Flops,        ///< (inputs..) -> f64
+  Slices,       ///< (inputs..) -> whether slices lie inside: i1; not always
+  Items,        ///< (captures, item, worker): one item of a parallel loop
+  CheckShapes,  ///< (args) -> status
+  GPUKernel,    ///< Kernel, of which the loops run on a GPU; not always
+  GPUWorkspace, ///< Workspace, of that one
 };
 /// "NAME.kernel" and so on.
 std::string partName(llvm::StringRef name, Part part);

@@ -28,6 +28,8 @@ struct PipelineOptions {
   TargetAttr target;
   /// Emit a `main`.
   bool program = false;
+  /// With what joinTargets brought.
+  bool joined = false;
   /// With a second function, which returns the steps of the attention, for the
   /// program's --lab.
   bool picture = false;
@@ -81,14 +83,27 @@ struct Phase {
   bool mayRefuse = false;
 };
 
-/// All phases, in order: the head, then those of a CPU or of a GPU.
-llvm::ArrayRef<Phase> phases(bool gpu = false);
+/// What code is for: a processor, a GPU whose kernels a processor launches, or
+/// either, as a call finds it.
+enum class TargetKind { CPU, GPU, Both };
+
+/// All phases, in order: the head, then those of a GPU, then those of a CPU.
+/// With Both, the phases of the GPU are those of a copy of the module, which
+/// joinTargets brings back in front of Entry; with GPU, Entry follows on them.
+llvm::ArrayRef<Phase> phases(TargetKind kind = TargetKind::CPU);
+/// Whether it is one of a GPU's own.
+inline bool isOfGPU(const Phase &phase) { return phase.id >= PhaseId::GPURows; }
 /// The phase of this name, or null.
 const Phase *findPhase(llvm::StringRef name);
 
 /// Runs the passes of one phase and checks its contract.
 mlir::LogicalResult runPhase(mlir::ModuleOp module, const Phase &phase,
                              const PipelineOptions &options);
+
+/// Moves what `device`, in the phase gpu-llvm, has for a GPU to `host`, in the
+/// phase parallel; both are of one specification. Only the kernels and what
+/// launches them is taken, and constants get names of their own.
+void joinTargets(mlir::ModuleOp host, mlir::ModuleOp device);
 
 /// Registers attn-check-phase.
 void registerPipelinePasses();

@@ -20,6 +20,8 @@
 // what stands for an argument. Constants of the module lie in the host's
 // memory; the runtime keeps a copy of each on the device.
 //
+// The function says that it is one for a GPU (attn.launches).
+//
 // Before: buffers have their place in the work space. After: no gpu.launch_func
 // is left, and the host's function is one of a CPU.
 #include "KernelArguments.h"
@@ -158,6 +160,7 @@ void HostLowering::lower() {
     lower(global);
   for (gpu::LaunchFuncOp launch : launches)
     lower(launch);
+  kernel.getFunction()->setAttr(launchesAttr, b.getUnitAttr());
 }
 
 namespace {

@@ -90,3 +90,36 @@ func.func @constant(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 func.func @same(%x: tensor<?x3xbf16>) -> tensor<?x3xbf16> {
   return %x : tensor<?x3xbf16>
 }
+
+// A buffer between kernels, of the sum that two of them read.
+func.func @residual(%x: tensor<?x64xf32>, %g: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
+  %n = attn.rms_norm %x, %g eps 1.0e-5 : tensor<?x64xf32>, tensor<64xf32>
+  %r = arith.addf %x, %n : tensor<?x64xf32>
+  %m = attn.rms_norm %r, %g eps 1.0e-5 : tensor<?x64xf32>, tensor<64xf32>
+  return %r, %m : tensor<?x64xf32>, tensor<?x64xf32>
+}
+
+func.func @rope(%q: tensor<2x3x?x8xf32>, %cos: tensor<16x4xf32>, %sin: tensor<16x4xf32>) -> tensor<2x3x?x8xf32> {
+  %0 = attn.rope %q, %cos, %sin : tensor<2x3x?x8xf32>, tensor<16x4xf32>
+  return %0 : tensor<2x3x?x8xf32>
+}
+
+// A row of a length that is not known: each thread has one in the work space.
+func.func @long_row(%x: tensor<40x?xf16>, %y: tensor<40x?xf16>) -> tensor<40x?xf16> {
+  %0 = arith.addf %x, %y : tensor<40x?xf16>
+  %1 = attn.rms_norm %0 eps 1.0e-5 : tensor<40x?xf16>
+  return %1 : tensor<40x?xf16>
+}
+
+// A loop of the host's.
+func.func @loop(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %s = math.tanh %x : tensor<4x8xf32>
+  %0 = scf.for %i = %c0 to %c3 step %c1 iter_args(%y = %s) -> tensor<4x8xf32> {
+    %1 = arith.mulf %y, %s : tensor<4x8xf32>
+    scf.yield %1 : tensor<4x8xf32>
+  }
+  return %0 : tensor<4x8xf32>
+}

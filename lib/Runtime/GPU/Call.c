@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* One call of a function whose kernels run on a GPU: everything that it asks
+ * for is in the order of its stream. The first failure is kept, and nothing is
+ * done behind it but to give back what the call took. */
+#define _GNU_SOURCE
+#include "Driver.h"
+#include "Runtime.h"
+
+#include <string.h>
+
+enum { MOST_PARAMETERS = 512 }; /* 4096 bytes, which is the hardware's limit */
+
+static const gpu_driver *driver_of(const attn_rt_gpu_call *call) {
+  attn_rt_gpu_failure failure;
+  return call->loaded ? gpu_find_driver(&failure) : NULL;
+}
+
+gpu_options gpu_options_of(int32_t num_ports, const void *args) {
+  size_t size,
+      begin = ATTN_RT_PORTS_OFFSET + (size_t)num_ports * sizeof(attn_tensor);
+  memcpy(&size, args, sizeof size);
+  const attn_rt_gpu_settings *settings =
+      (const attn_rt_gpu_settings *)((const char *)args + begin);
+  if (size < begin + sizeof *settings)
+    return (gpu_options){0, NULL};
+  return (gpu_options){settings->device, settings->stream};
+}
+
+attn_rt_gpu_failure gpu_allocate(const gpu_driver *driver,
+                                 const attn_rt_gpu_call *call, int64_t bytes,
+                                 gpu_pointer *memory) {
+  *memory = 0;
+  if (bytes == 0)
+    return ATTN_RT_GPU_OK;
+  bool pools = call->has_pools;
+  int result = pools
+                   ? driver->MemAllocAsync(memory, (size_t)bytes, call->stream)
+                   : driver->MemAlloc(memory, (size_t)bytes);
+  if (!result)
+    return ATTN_RT_GPU_OK;
+  *memory = 0;
+  return gpu_driver_fails(driver, ATTN_RT_GPU_NO_MEMORY,
+                          pools ? "cuMemAllocAsync" : "cuMemAlloc", result);
+}
+
+/* Without pools, memory that kernels may use still waits for them. */
+void gpu_free(const gpu_driver *driver, const attn_rt_gpu_call *call,
+              gpu_pointer memory) {
+  if (!memory)
+    return;
+  if (call->has_pools) {
+    driver->MemFreeAsync(memory, call->stream);
+    return;
+  }
+  driver->StreamSynchronize(call->stream);
+  driver->MemFree(memory);
+}
+
+static void give_back(const gpu_driver *driver, attn_rt_gpu_call *call) {
+  gpu_free_copies(driver, call);
+  if (call->owns_workspace)
+    gpu_free(driver, call, call->workspace);
+  gpu_leave(driver);
+}
+
+int32_t attn_rt_gpu_begin(attn_rt_gpu_module *module,
+                          const attn_rt_gpu_port *ports, int32_t num_ports,
+                          const void *args, void *device_args,
+                          attn_rt_gpu_call *call) {
+  size_t size = ATTN_RT_PORTS_OFFSET + (size_t)num_ports * sizeof(attn_tensor);
+  memset(call, 0, sizeof *call + (size_t)num_ports * sizeof *call->copies);
+  memcpy(device_args, args, size + sizeof(attn_rt_call));
+  for (int32_t i = 0; i < num_ports; ++i)
+    call->copies[i].shares = -1;
+  attn_rt_gpu_failure failure;
+  const gpu_driver *driver = gpu_find_driver(&failure);
+  if (!driver)
+    return failure;
+  attn_tensor *tensors =
+      (attn_tensor *)((char *)device_args + ATTN_RT_PORTS_OFFSET);
+  gpu_options options = gpu_options_of(num_ports, args);
+  failure = gpu_enter(driver, options, tensors, num_ports, module->capability);
+  if (failure)
+    return failure;
+  call->module = module;
+  call->ports = ports;
+  call->num_ports = num_ports;
+  call->stream = options.stream;
+  call->has_pools = gpu_has_pools(driver);
+  gpu_loaded *loaded = NULL;
+  failure = gpu_load(driver, module, &loaded);
+  call->loaded = loaded;
+  if (!failure)
+    failure = gpu_copy_arguments(driver, call, tensors);
+  if (failure)
+    give_back(driver, call);
+  return failure;
+}
+
+/* The first failure of a call. */
+static void note(attn_rt_gpu_call *call, attn_rt_gpu_failure failure) {
+  if (!call->failure)
+    call->failure = (int32_t)failure;
+}
+
+void *attn_rt_gpu_take_workspace(attn_rt_gpu_call *call, const void *args,
+                                 int64_t bytes) {
+  const gpu_driver *driver = driver_of(call);
+  const attn_rt_call *given =
+      (const attn_rt_call *)((const char *)args + ATTN_RT_PORTS_OFFSET +
+                             (size_t)call->num_ports * sizeof(attn_tensor));
+  if (bytes == 0)
+    return NULL;
+  if (given->workspace_size >= (size_t)bytes &&
+      gpu_is_on_device(driver, given->workspace))
+    return given->workspace;
+  attn_rt_gpu_failure failure =
+      gpu_allocate(driver, call, bytes, &call->workspace);
+  call->owns_workspace = !failure;
+  if (failure)
+    note(call, failure);
+  return (void *)(uintptr_t)call->workspace;
+}
+
+static int launch(const gpu_driver *driver, const attn_rt_gpu_call *call,
+                  gpu_handle function, const int64_t sizes[7],
+                  void **parameters) {
+  int result = CUDA_SUCCESS;
+  // More than every kernel has is asked for.
+  if (sizes[6] > 48 << 10)
+    result = driver->FuncSetAttribute(
+        function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        (int)sizes[6]);
+  return result ? result
+                : driver->LaunchKernel(function, (unsigned)sizes[0],
+                                       (unsigned)sizes[1], (unsigned)sizes[2],
+                                       (unsigned)sizes[3], (unsigned)sizes[4],
+                                       (unsigned)sizes[5], (unsigned)sizes[6],
+                                       call->stream, parameters, NULL);
+}
+
+void attn_rt_gpu_launch(attn_rt_gpu_call *call, int32_t kernel,
+                        const int64_t sizes[7], const int64_t *slots,
+                        int32_t count) {
+  void *parameters[MOST_PARAMETERS];
+  if (call->failure || sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0)
+    return;
+  bool fits = count <= MOST_PARAMETERS;
+  for (int i = 0; i < 7; ++i)
+    fits &= sizes[i] >= 0 && sizes[i] <= INT32_MAX;
+  if (!fits) {
+    note(call, gpu_fail(ATTN_RT_GPU_NO_LAUNCH,
+                        "a kernel has more blocks or parameters than a GPU "
+                        "counts"));
+    return;
+  }
+  for (int32_t i = 0; i < count; ++i)
+    parameters[i] = (void *)(uintptr_t)&slots[i];
+  const gpu_driver *driver = driver_of(call);
+  const gpu_loaded *loaded = call->loaded;
+  int result =
+      launch(driver, call, loaded->functions[kernel], sizes, parameters);
+  if (result)
+    note(call, gpu_driver_fails(driver, ATTN_RT_GPU_NO_LAUNCH, "cuLaunchKernel",
+                                result));
+}
+
+void *attn_rt_gpu_constant(attn_rt_gpu_call *call, const void *data,
+                           int64_t bytes) {
+  gpu_pointer there = 0;
+  if (call->failure || bytes == 0)
+    return NULL;
+  attn_rt_gpu_failure failure =
+      gpu_find_constant(driver_of(call), call->loaded, data, bytes, &there);
+  if (failure)
+    note(call, failure);
+  return (void *)(uintptr_t)there;
+}
+
+int32_t attn_rt_gpu_end(attn_rt_gpu_call *call) {
+  const gpu_driver *driver = driver_of(call);
+  if (call->waits && !call->failure)
+    note(call, gpu_copy_results(driver, call));
+  else if (call->waits) // The host's memory is the caller's again.
+    driver->StreamSynchronize(call->stream);
+  give_back(driver, call);
+  return call->failure;
+}
