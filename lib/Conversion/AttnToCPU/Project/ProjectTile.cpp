@@ -70,7 +70,22 @@ Projection::Projection(KernelBuilder &k, const ProjectOperands &operands,
       packed(sizes.panelsHere ? operands.scratch[2] : Value()),
       shallowSums(sizes.shallow ? operands.scratch[1] : Value()),
       block(k, operands, sizes, sizes.sums ? operands.scratch[1] : Value()),
-      rows(block.rows), width(block.width), depth(block.depth) {}
+      rows(block.rows), width(block.width), depth(block.depth),
+      stepDepth(sizes.depth) {
+  if (inPanels() && hasNarrowPanels() && getConstantIntValue(rows) == 1)
+    useAllRoomForOneRow();
+}
+
+/// One row of the input has room for more numbers, so that a step takes panels
+/// from end to end.
+void Projection::useAllRoomForOneRow() {
+  stepDepth = sizes.inputs.getNumElements();
+  auto type = MemRefType::get({1, stepDepth}, sizes.inputs.getElementType());
+  inputs = memref::ReinterpretCastOp::create(
+      k.builder, k.loc, type, inputs, /*offset=*/0,
+      /*sizes=*/ArrayRef<int64_t>{1, stepDepth},
+      /*strides=*/ArrayRef<int64_t>{stepDepth, 1});
+}
 
 /// Visits `total` rows in steps of at most `size`, all equal if that is known
 /// to be possible; once, with no products, where there are none.
@@ -126,7 +141,8 @@ Value Projection::inputsFrom(Value row, int64_t count) {
   auto attr = [&](int64_t value) { return k.builder.getIndexAttr(value); };
   return memref::SubViewOp::create(
       k.builder, k.loc, inputs, ArrayRef<OpFoldResult>{row, attr(0)},
-      ArrayRef<OpFoldResult>{attr(count), attr(sizes.inputs.getDimSize(1))},
+      ArrayRef<OpFoldResult>{
+          attr(count), attr(cast<MemRefType>(inputs.getType()).getDimSize(1))},
       ArrayRef<OpFoldResult>{attr(1), attr(1)});
 }
 
@@ -355,7 +371,7 @@ void Projection::chooseShallow(function_ref<void(bool)> emit) {
 }
 
 void Projection::tall(bool isShallow) {
-  steps(sizes.depth, depth, [&](Value begin, Value count) {
+  steps(stepDepth, depth, [&](Value begin, Value count) {
     copyInputs(k, {input, inputs, begin, count, rows, rows});
     if (!inPanels())
       return packAndMultiply(begin, count);

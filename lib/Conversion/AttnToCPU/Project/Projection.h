@@ -42,6 +42,7 @@ private:
                 bool isShallow,
                 llvm::function_ref<Source(Value number)> source);
   void packAndMultiply(Value begin, Value count);
+  void useAllRoomForOneRow();
   void tall(bool isShallow);
   void tall();
 
@@ -71,6 +72,7 @@ private:
   Value inputs, packed, shallowSums;
   BlockBuilder block;
   Value rows, width, depth;
+  int64_t stepDepth;
   /// The panel that blocks fetch evenly; none: as their part says.
   std::optional<Source> spread;
 };
