@@ -14,6 +14,8 @@ endfunction()
 set(attn ${SOURCE}/include/attn)
 generate(dialect -gen-dialect-doc -dialect=attn ${attn}/Dialect/Attn/IR/AttnOps.td)
 file(WRITE ${OUTPUT}/Dialect.md "${dialect}")
+generate(tile -gen-dialect-doc -dialect=tile ${attn}/Dialect/Tile/IR/TileOps.td)
+file(WRITE ${OUTPUT}/Tile.md "${tile}")
 
 generate(transforms -gen-pass-doc ${attn}/Dialect/Attn/Transforms/Passes.td)
 generate(schedule -gen-pass-doc ${attn}/Schedule/Passes.td)

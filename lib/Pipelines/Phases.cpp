@@ -216,11 +216,21 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
 static void addGPURows(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
+  pm.addPass(createAssignGPUSchedule());
   pm.addNestedPass<func::FuncOp>(createCopyStridedSlices());
   pm.addNestedPass<func::FuncOp>(createYieldIntoArguments());
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());
   pm.addPass(createCheckGPUOps());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  addCleanup(pm);
+}
+
+/// What a CPU does with items and keys, with tiles of another size.
+static void addGPUTiles(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createTileQueries());
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createTileKeys());
   addCleanup(pm);
 }
 
@@ -232,6 +242,8 @@ static void addGPULoops(OpPassManager &pm, const PipelineOptions &) {
   VectorizeLinalgOptions scalars;
   scalars.lanes = scalars.itemElements = 1;
   pm.addNestedPass<func::FuncOp>(createVectorizeLinalg(scalars));
+  pm.addPass(createOutlineTileKernels());
+  pm.addPass(createConvertAttnToTile());
   pm.addPass(createApproximateMath());
 }
 
@@ -240,6 +252,7 @@ static void addGPUKernels(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createOpenStrides());
   pm.addNestedPass<func::FuncOp>(createMakeContiguous());
   addCleanup(pm);
+  pm.addPass(createConvertTileToGPU());
   pm.addPass(createOutlineGPUKernels());
   pm.addPass(createAssignWorkspace());
   addCleanup(pm);
@@ -348,10 +361,15 @@ static const Phase gpu[] = {
      {},
      false,
      true},
+    {PhaseId::GPUTiles, "gpu-tiles",
+     "One parallel item per batch entry, head and tile of queries, with loops "
+     "over the tiles of keys that the mask sees.",
+     addGPUTiles, graph, false, true},
     {PhaseId::GPUBuffers, "gpu-buffers",
      "Memory instead of tensors; results are written in place.", addBuffers,
      tensors, false},
-    {PhaseId::GPULoops, "gpu-loops", "Parallel loops over rows or elements.",
+    {PhaseId::GPULoops, "gpu-loops",
+     "Parallel loops over rows or elements; kernels of blocks of threads.",
      addGPULoops, kernels, false},
     {PhaseId::GPUKernels, "gpu-kernels",
      "Kernels of a GPU, whose threads share the loops.", addGPUKernels, loops,

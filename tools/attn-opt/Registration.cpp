@@ -3,6 +3,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Tile/IR/TileOps.h"
 #include "attn/Interface/Passes.h"
 #include "attn/Pipelines/Phases.h"
 #include "attn/Schedule/Passes.h"
@@ -67,7 +68,8 @@ void attn::tool::registerDialects(DialectRegistry &registry) {
               func::FuncDialect, gpu::GPUDialect, index::IndexDialect,
               LLVM::LLVMDialect, linalg::LinalgDialect, math::MathDialect,
               memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
-              tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+              tensor::TensorDialect, tile::TileDialect, ub::UBDialect,
+              vector::VectorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
       registry);

@@ -134,6 +134,38 @@ def ApproximateMath : Pass<"attn-approximate-math", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def OutlineTileKernels : Pass<"attn-outline-tile-kernels", "::mlir::ModuleOp"> {
+  let summary = "Items of attention become blocks of a GPU";
+  let description = [{
+    Every parallel loop with tile ops becomes a `gpu.func` with an item per block, and
+    a launch of it.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect"];
+}
+
+def ConvertAttnToTile : Pass<"convert-attn-to-tile"> {
+  let summary = "Steps of attention become what a block of threads does together";
+  let description = [{
+    In kernels, tile ops of `attn` become copies to shared memory, products of
+    fragments and functions of their elements, in the `tile` dialect.
+  }];
+  let dependentDialects = ["::attn::tile::TileDialect",
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def ConvertTileToGPU : Pass<"convert-tile-to-gpu"> {
+  let summary = "What a block does becomes what its threads do";
+  let description = [{
+    Fragments become registers, copies `cp.async`, products `ldmatrix` and
+    `mma.sync`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def OutlineGPUKernels : Pass<"attn-outline-gpu-kernels", "::mlir::ModuleOp"> {
   let summary = "Parallel loops become kernels of a GPU";
   let description = [{

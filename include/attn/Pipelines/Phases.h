@@ -59,6 +59,7 @@ enum class PhaseId {
   Entry,
   LLVM,
   GPURows,
+  GPUTiles,
   GPUBuffers,
   GPULoops,
   GPUKernels,

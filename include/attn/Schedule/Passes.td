@@ -17,4 +17,12 @@ def AssignSchedule : Pass<"attn-assign-schedule"> {
   ];
 }
 
+def AssignGPUSchedule : Pass<"attn-assign-gpu-schedule"> {
+  let summary = "Choose the tile sizes of every kernel of a GPU";
+  let description = [{
+    Gives every attention that has no schedule one from a table of the target's. What
+    there is no kernel for is refused at the op.
+  }];
+}
+
 #endif

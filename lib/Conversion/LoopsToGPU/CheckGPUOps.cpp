@@ -5,8 +5,8 @@
 //   %o = attn.sdpa %q, %k, %v scale 1.0 : ..
 //        ^ error: 'attn.sdpa' op is not built for sm_80
 //
-// It runs twice. Behind attn-lower-prologue: the ops of attn that are left are
-// those that only the kernels of a CPU compute. As LLVM dialect: intrinsics are
+// It runs twice. Behind attn-lower-prologue: ops of attn that are left have a
+// schedule, or are those that only the kernels of a CPU compute. As LLVM dialect: intrinsics are
 // those that the NVPTX target selects instructions for; for any other, as for
 // the call of a function that is not there, LLVM would end the process.
 //
@@ -46,7 +46,8 @@ struct CheckGPUOps : attn::impl::CheckGPUOpsBase<CheckGPUOps> {
       StringRef dialect = op->getName().getDialectNamespace();
       bool isLLVM = dialect == LLVM::LLVMDialect::getDialectNamespace();
       bool isGraph =
-          dialect == "attn" && !op->hasTrait<OpTrait::IsTerminator>();
+          dialect == "attn" && !op->hasTrait<OpTrait::IsTerminator>() &&
+          !op->hasAttr("schedule");
       if (!isGraph && (!isLLVM || hasCode(op)))
         return;
       op->emitOpError("is not built for sm_80");

@@ -308,3 +308,9 @@ Value attn::emitPredicate(OpBuilder &builder, Location loc,
   ScalarEmitter emitter{builder, loc, context, symbols};
   return emitFormula(emitter, formula, opaque);
 }
+
+Value attn::emitLinear(OpBuilder &builder, Location loc,
+                       const MaskContext &context, const Linear &linear,
+                       const SymbolValues &symbols) {
+  return ScalarEmitter{builder, loc, context, symbols}.linear(linear);
+}

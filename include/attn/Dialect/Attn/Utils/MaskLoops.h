@@ -98,6 +98,11 @@ std::pair<mlir::Value, mlir::Value> emitHull(mlir::OpBuilder &builder,
                                              const KeyRanges &ranges,
                                              const SymbolValues &symbols);
 
+/// The value of an integer combination, of index type.
+mlir::Value emitLinear(mlir::OpBuilder &builder, mlir::Location loc,
+                       const MaskContext &context, const Linear &linear,
+                       const SymbolValues &symbols);
+
 /// Reads an opaque literal (not negated), as an i1; gets the values of its
 /// arguments.
 using OpaqueEmitter = llvm::function_ref<mlir::Value(

@@ -100,4 +100,39 @@ def Attn_CPUScheduleAttr : Attn_Attr<"CPUSchedule", "cpu_schedule",
   let genVerifyDecl = 1;
 }
 
+def Attn_GPUScheduleAttr : Attn_Attr<"GPUSchedule", "gpu_schedule",
+                                     [Attn_ScheduleInterface]> {
+  let summary = "tile sizes of a kernel for a GPU";
+  let description = [{
+    A block of `warps` warps has `query_tile` queries, of which every warp has
+    equally many, and goes through the keys in steps of `key_tile`. Queries, keys
+    and values of a step lie in shared memory.
+
+    In kind `decode` the queries are those of a group of heads, and a block has
+    `split_keys` keys; the parts of a sequence are merged.
+
+    `assign-schedule` takes it from a table; written by hand it pins.
+  }];
+  let parameters = (ins "int64_t":$query_tile, "int64_t":$key_tile,
+                        "int64_t":$warps, Attn_KindParameter:$kind,
+                        DefaultValuedParameter<"int64_t", "0">:$split_keys);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    Products getProducts() const { return Products::Fma; }
+    int64_t getSplitQueries() const { return 0; }
+    int64_t getFeatureMultiple() const { return 1; }
+
+    /// Threads of a warp.
+    static constexpr int64_t warpThreads = 32;
+    int64_t getThreads() const { return getWarps() * warpThreads; }
+
+    /// That of an op behind attn-assign-schedule for a GPU.
+    template <typename ScheduledOp>
+    static GPUScheduleAttr of(ScheduledOp op) {
+      return ::llvm::cast<GPUScheduleAttr>(op.getScheduleAttr());
+    }
+  }];
+  let genVerifyDecl = 1;
+}
+
 #endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// convert-attn-to-tile: steps of attention become what a block does together.
+//
+// Before:  %next = attn.online %state, %k_tile, %v_tile rows .. keys from
+// %begin
+//              lengths .. mode full {schedule = #attn.gpu_schedule<..>}
+// After:   // unless the keys are on their way: wait, and copy them
+//          %q, %k, %v0 = tile.sync wait(%queries, %keys) release(%values)
+//          %v1 = tile.copy_async %v_tile[%c0] to %v0
+//          %s = tile.mma %q, %k transposed, %zeros
+//          %v, %k0 = tile.sync wait(%v1) release(%k)
+//          %k1 = tile.copy_async %all_keys[%next_tile] to %k0
+//          // maximum, weights and sum of each row by tile.reduce and tile.map
+//          %sums = tile.mma %weights, %v, %rescaled
+//
+// A state becomes its parts: the sums of the context, maximum (in units of
+// log2) and sum of each row, three buffers, and the first one of the keys that
+// are on their way to the second (-1: none). Steps copy the next tile of keys
+// while they compute with this one. Where another one follows after all, as at
+// the end of a loop over tiles, it is copied when its step begins; nothing but
+// time depends on the guess.
+//
+// The sum of a row is one per thread until the end. Every weight counts in it
+// as f32, before it is rounded to the values' type. A row that has seen no key
+// has the maximum -inf, which counts as 0 in differences.
+//
+// Before: tile ops of attn on buffers, in kernels. After: no attn op is left in
+// kernels; tile, scf, arith, math and memref are.
+#include "Score/PairScore.h"
+#include "Step/StepWriter.h"
+#include "attn/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include <cmath>
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTATTNTOTILE
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::gpucode;
+using tile::BufferState;
+using tile::BufferType;
+using tile::Reduction;
+
+namespace {
+/// Patterns know the attention that their kernel computes.
+template <typename Op> struct ConvertAttn : OpConversionPattern<Op> {
+  ConvertAttn(const TypeConverter &types, MLIRContext *context,
+              const Attention &attention)
+      : OpConversionPattern<Op>(types, context), attention(attention) {}
+  const Attention &attention;
+};
+
+struct ConvertInit : ConvertAttn<InitStateOp> {
+  using ConvertAttn::ConvertAttn;
+  LogicalResult
+  matchAndRewrite(InitStateOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    TileBuilder t{rewriter, op.getLoc()};
+    const KernelPlan &plan = attention.plan;
+    auto enter = [&](BufferType type, BufferState state) -> Value {
+      Value free = tile::BufferOp::create(rewriter, t.loc, type);
+      return tile::EnterOp::create(rewriter, t.loc, type.in(state), free);
+    };
+    Value zero = t.real(0.0);
+    Value room = tile::BufferOp::create(rewriter, t.loc, plan.queries);
+    Value queries = tile::CopyAsyncOp::create(
+        rewriter, t.loc, plan.queries.in(BufferState::Loading), op.getQuery(),
+        t.index(0), room);
+    SmallVector<Value> parts{t.splat(plan.context, zero),
+                             t.splat(plan.rows, t.infinity()),
+                             t.splat(plan.rows, zero),
+                             queries,
+                             enter(plan.keys, BufferState::Loading),
+                             enter(plan.values, BufferState::Full),
+                             t.index(-1)};
+    rewriter.replaceOpWithMultiple(op, SmallVector<SmallVector<Value>>{parts});
+    return success();
+  }
+};
+
+struct ConvertOnline : ConvertAttn<OnlineOp> {
+  using ConvertAttn::ConvertAttn;
+  LogicalResult
+  matchAndRewrite(OnlineOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    StepWriter writer(rewriter, op, attention, State(adaptor.getState()));
+    rewriter.replaceOpWithMultiple(
+        op, SmallVector<SmallVector<Value>>{writer.write().parts()});
+    return success();
+  }
+};
+
+/// The sum of a row is that of its four lanes, and each gets a quarter.
+struct ConvertAddSink : ConvertAttn<AddSinkOp> {
+  using ConvertAttn::ConvertAttn;
+  LogicalResult
+  matchAndRewrite(AddSinkOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    TileBuilder t{rewriter, op.getLoc()};
+    const KernelPlan &plan = attention.plan;
+    State state(adaptor.getState());
+    Location loc = op.getLoc();
+    Value sink = inLog2(rewriter, loc, op.getSink());
+    auto difference = [&](TileBuilder &m, Value x, Value maximum) {
+      Value safe =
+          m.select(m.equal(maximum, m.infinity()), m.real(0.0), maximum);
+      return m.exp2(arith::SubFOp::create(m.b, loc, x, safe));
+    };
+    Value maxima =
+        t.map(plan.rows, state.maxima,
+              [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+                return arith::MaxNumFOp::create(m.b, loc, x[0], sink);
+              });
+    Value lowered = t.map(plan.rows, {state.maxima, maxima},
+                          [&](TileBuilder &m, ValueRange x, Value, Value) {
+                            return difference(m, x[0], x[1]);
+                          });
+    state.sums =
+        t.map(plan.rows, {state.sums, lowered, maxima},
+              [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+                // A sink of +inf is the maximum: infinity minus itself is no
+                // number.
+                Value term = m.select(m.equal(sink, x[2]), m.real(1.0),
+                                      difference(m, sink, x[2]));
+                term = m.select(m.equal(sink, m.infinity()), m.real(0.0), term);
+                Value quarter =
+                    arith::MulFOp::create(m.b, loc, term, m.real(0.25));
+                return math::FmaOp::create(m.b, loc, x[0], x[1], quarter);
+              });
+    state.maxima = maxima;
+    state.context =
+        t.map(plan.context, {state.context, lowered},
+              [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+                return arith::MulFOp::create(m.b, loc, x[0], x[1]);
+              });
+    rewriter.replaceOpWithMultiple(
+        op, SmallVector<SmallVector<Value>>{state.parts()});
+    return success();
+  }
+};
+
+struct ConvertFinalize : ConvertAttn<FinalizeOp> {
+  using ConvertAttn::ConvertAttn;
+  /// The memory of all buffers, which nothing reads any more; null where the
+  /// results do not fit.
+  Value roomForResults(TileBuilder &t, FinalizeOp op,
+                       const State &state) const {
+    Type element = cast<MemRefType>(op.getOut().getType()).getElementType();
+    std::optional<BufferType> type = attention.plan.results(element);
+    if (!type)
+      return {};
+    auto arrived = t.sync({state.queries, state.keys}, state.values);
+    auto over = t.sync({}, arrived.getFull());
+    SmallVector<Value> buffers(over.getFree());
+    llvm::append_range(buffers, arrived.getFree());
+    return tile::ReuseOp::create(t.b, t.loc, *type, buffers);
+  }
+
+  LogicalResult
+  matchAndRewrite(FinalizeOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    TileBuilder t{rewriter, op.getLoc()};
+    const KernelPlan &plan = attention.plan;
+    State state(adaptor.getState());
+    Location loc = op.getLoc();
+    Value sums = t.reduce(Reduction::Sum, state.sums, plan.rows);
+    Value inverse =
+        t.map(plan.rows, sums,
+              [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+                Value zero = m.real(0.0);
+                Value divided =
+                    arith::DivFOp::create(m.b, loc, m.real(1.0), x[0]);
+                return m.select(m.equal(x[0], zero), zero, divided);
+              });
+    Value out = t.map(plan.context, {state.context, inverse},
+                      [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+                        return arith::MulFOp::create(m.b, loc, x[0], x[1]);
+                      });
+    tile::StoreOp::create(rewriter, loc, out, op.getOut(),
+                          roomForResults(t, op, state));
+    if (op.getLse()) {
+      Value lse = t.map(
+          plan.rows, {state.maxima, sums},
+          [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+            Value sum = arith::AddFOp::create(m.b, loc, x[0], m.log2(x[1]));
+            return arith::MulFOp::create(m.b, loc, sum, m.real(std::log(2.0)));
+          });
+      tile::StoreOp::create(rewriter, loc, lse, op.getLse(), Value());
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertAttnToTile
+    : attn::impl::ConvertAttnToTileBase<ConvertAttnToTile> {
+  LogicalResult convert(gpu::GPUFuncOp kernel) {
+    std::optional<Attention> attention;
+    kernel.walk([&](InitStateOp op) {
+      attention = {planOf(op), op.getScale().convertToDouble()};
+    });
+    if (!attention)
+      return success();
+    MLIRContext *context = &getContext();
+    TypeConverter types;
+    types.addConversion([](Type type) { return type; });
+    types.addConversion(
+        [&](StateType, SmallVectorImpl<Type> &parts) -> LogicalResult {
+          parts = attention->stateTypes();
+          return success();
+        });
+    RewritePatternSet patterns(context);
+    patterns.add<ConvertInit, ConvertOnline, ConvertAddSink, ConvertFinalize>(
+        types, context, *attention);
+    ConversionTarget target(*context);
+    target.addIllegalDialect<AttnDialect>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
+                                                         target);
+    return applyPartialConversion(kernel, target, std::move(patterns));
+  }
+
+  void runOnOperation() override {
+    SmallVector<gpu::GPUFuncOp> kernels;
+    getOperation()->walk([&](gpu::GPUFuncOp op) { kernels.push_back(op); });
+    for (gpu::GPUFuncOp kernel : kernels)
+      if (failed(convert(kernel)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// convert-tile-to-gpu: what a block does becomes what its threads do.
+//
+// Before:  %k = tile.copy_async %keys[%row] to %room
+//          %q, %full = tile.sync wait(%queries, %k)
+//          %s = tile.mma %q, %full transposed, %zeros
+// After:   nvvm.cp.async.shared.global .. // once for each unit of the thread
+//          nvvm.cp.async.commit.group
+//          nvvm.cp.async.wait.group 0
+//          nvvm.barrier0
+//          %a:4 = nvvm.ldmatrix .. %b:4 = nvvm.ldmatrix ..
+//          %s0:4 = nvvm.mma.sync A[%a..] B[%b..] C[..] // for each block
+//
+// A fragment becomes the registers that the thread has of it (LinearLayout.h),
+// rows their numbers, and a buffer nothing: where it lies is in its type, and
+// its state was for the verifier. Places are computed from the thread's number
+// once, where the kernel begins; all else of an address is a constant in the
+// instruction, for rows are padded and not swizzled.
+//
+// Before: tile ops in kernels. After: no tile op is left; nvvm, llvm, scf,
+// arith and memref ops are.
+#include "KernelPlan.h"
+#include "Thread/CopyRows.h"
+#include "Thread/Products.h"
+#include "Thread/ThreadBuilder.h"
+#include "attn/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTTILETOGPU
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::gpucode;
+using tile::BufferType;
+using tile::FragmentType;
+using tile::RowsType;
+
+/// Registers of a value of the tile dialect; none of other types.
+static std::optional<int64_t> registersOf(Type type) {
+  if (isa<BufferType>(type))
+    return 0;
+  if (isa<RowsType>(type))
+    return rowsOfThread(type);
+  if (auto fragment = dyn_cast<FragmentType>(type)) {
+    int64_t count = FragmentShape(fragment).count();
+    return fragment.getElement().isF32() ? count : count / 2;
+  }
+  return std::nullopt;
+}
+
+namespace {
+/// Patterns know the thread.
+template <typename Op> struct ConvertTile : OpConversionPattern<Op> {
+  ConvertTile(const TypeConverter &types, MLIRContext *context,
+              const Thread &thread)
+      : OpConversionPattern<Op>(types, context), thread(thread) {}
+  const Thread &thread;
+};
+
+/// Ops whose result is a buffer.
+template <typename Op> struct DropBuffer : ConvertTile<Op> {
+  using ConvertTile<Op>::ConvertTile;
+  LogicalResult
+  matchAndRewrite(Op op, typename ConvertTile<Op>::OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithMultiple(op, SmallVector<Values>(1));
+    return success();
+  }
+};
+
+struct ConvertCopy : ConvertTile<tile::CopyAsyncOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::CopyAsyncOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    emitCopyAsync(t, op.getSource(), op.getRow(), op.getBuffer().getType());
+    rewriter.replaceOpWithMultiple(op, SmallVector<Values>(1));
+    return success();
+  }
+};
+
+struct ConvertSync : ConvertTile<tile::SyncOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::SyncOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!op.getWait().empty())
+      NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), 0);
+    NVVM::Barrier0Op::create(rewriter, op.getLoc());
+    rewriter.replaceOpWithMultiple(op, SmallVector<Values>(op.getNumResults()));
+    return success();
+  }
+};
+
+struct ConvertSplat : ConvertTile<tile::SplatOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::SplatOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Values copies(*registersOf(op.getType()), op.getValue());
+    rewriter.replaceOpWithMultiple(op, SmallVector<Values>{copies});
+    return success();
+  }
+};
+
+struct ConvertPlace : ConvertTile<tile::PlaceOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::PlaceOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    FragmentShape shape(cast<FragmentType>(op.getFragment()));
+    auto [row, column] = t.place(shape.layout);
+    rewriter.replaceOp(op, ValueRange{t.wide(row), t.wide(column)});
+    return success();
+  }
+};
+
+/// The region, once for each register.
+struct ConvertMap : ConvertTile<tile::MapOp> {
+  using ConvertTile::ConvertTile;
+
+  /// What an op with one result computes of constants; null if it does not.
+  static Value fold(ThreadBuilder &t, Operation &op, const IRMapping &mapping) {
+    SmallVector<Attribute> constants;
+    for (Value operand : op.getOperands())
+      if (!matchPattern(mapping.lookupOrDefault(operand),
+                        m_Constant(&constants.emplace_back())))
+        return {};
+    SmallVector<OpFoldResult> results;
+    if (op.getNumResults() != 1 || constants.empty() ||
+        failed(op.fold(constants, results)) || results.size() != 1)
+      return {};
+    auto value = dyn_cast<Attribute>(results[0]);
+    Operation *constant =
+        value ? op.getDialect()->materializeConstant(
+                    t.b, value, op.getResult(0).getType(), t.loc)
+              : nullptr;
+    return constant ? constant->getResult(0) : Value();
+  }
+
+  static Value emitElement(ThreadBuilder &t, Block &body,
+                           ValueRange arguments) {
+    IRMapping mapping;
+    mapping.map(ValueRange(body.getArguments()), arguments);
+    for (Operation &op : body.without_terminator()) {
+      if (Value constant = fold(t, op, mapping))
+        mapping.map(op.getResult(0), constant);
+      else
+        t.b.clone(op, mapping);
+    }
+    auto yield = cast<tile::YieldOp>(body.getTerminator());
+    return mapping.lookupOrDefault(yield.getValue());
+  }
+
+  LogicalResult
+  matchAndRewrite(tile::MapOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    auto fragment = dyn_cast<FragmentType>(op.getType());
+    std::optional<FragmentShape> shape;
+    if (fragment)
+      shape.emplace(fragment);
+    Values results;
+    for (int64_t reg = 0, end = *registersOf(op.getType()); reg < end; ++reg) {
+      int64_t row = shape ? shape->row(reg) : reg;
+      Place distance;
+      if (shape)
+        distance = shape->distance(reg);
+      Values arguments;
+      for (auto [type, values] :
+           llvm::zip_equal(op.getOperandTypes(), adaptor.getOperands()))
+        arguments.push_back(values[isa<RowsType>(type) ? row : reg]);
+      arguments.push_back(t.index(distance.row));
+      arguments.push_back(t.index(distance.column));
+      results.push_back(emitElement(t, op.getBody().front(), arguments));
+    }
+    rewriter.replaceOpWithMultiple(op, SmallVector<Values>{results});
+    return success();
+  }
+};
+
+struct ConvertReduce : ConvertTile<tile::ReduceOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::ReduceOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    bool isMax = op.getKind() == tile::Reduction::Max;
+    auto join = [&](Value x, Value y) -> Value {
+      if (!x)
+        return y;
+      if (isMax)
+        return arith::MaxNumFOp::create(rewriter, t.loc, x, y);
+      return arith::AddFOp::create(rewriter, t.loc, x, y);
+    };
+    ValueRange numbers = adaptor.getOperand();
+    auto fragment = dyn_cast<FragmentType>(op.getOperand().getType());
+    Values rows(numbers);
+    if (fragment) {
+      FragmentShape shape(fragment);
+      rows.assign(shape.rows(), Value());
+      for (auto [reg, number] : llvm::enumerate(numbers)) {
+        Value &row = rows[shape.row(static_cast<int64_t>(reg))];
+        row = join(row, number);
+      }
+    }
+    if (!fragment || isMax) // lanes that hold the same row are neighbours
+      for (Value &row : rows)
+        for (int64_t mask : {1, 2})
+          row = join(row, t.shuffle(row, mask));
+    rewriter.replaceOpWithMultiple(op, SmallVector<Values>{rows});
+    return success();
+  }
+};
+
+/// Sums of two blocks of 8 columns are the left operand of one mma.
+struct ConvertConvert : ConvertTile<tile::ConvertOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::ConvertOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    ValueRange from = adaptor.getOperand();
+    Values packed;
+    for (size_t i = 0; i < from.size(); i += 2)
+      packed.push_back(t.pack(from[i], from[i + 1], op.getType().getElement()));
+    rewriter.replaceOpWithMultiple(op, SmallVector<Values>{packed});
+    return success();
+  }
+};
+
+struct ConvertStore : ConvertTile<tile::StoreOp> {
+  using ConvertTile::ConvertTile;
+
+  /// A number of each row, by the first of the lanes that have it.
+  void storeRows(ThreadBuilder &t, tile::StoreOp op, ValueRange numbers) const {
+    auto rows = cast<RowsType>(op.getValue().getType());
+    LinearLayout layout =
+        LinearLayout::sums(rows.getRows(), 8, rows.getWarps());
+    auto [row, column] = t.place(layout);
+    Value isFirst = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::eq,
+                                          column, t.i32(0));
+    Value count = memref::DimOp::create(t.b, t.loc, op.getMemory(), 0);
+    for (auto [i, number] : llvm::enumerate(numbers)) {
+      Value at = t.add(t.wide(row), t.index(8 * static_cast<int64_t>(i)));
+      Value exists = t.both(isFirst, t.less(at, count));
+      auto guarded = scf::IfOp::create(t.b, t.loc, exists);
+      OpBuilder::InsertionGuard guard(t.b);
+      t.b.setInsertionPointToStart(guarded.thenBlock());
+      memref::StoreOp::create(t.b, t.loc, number, op.getMemory(), at);
+    }
+  }
+
+  /// Warps write their own rows, and threads what lies side by side.
+  void storeThrough(ThreadBuilder &t, tile::StoreOp op,
+                    ValueRange numbers) const {
+    BufferType buffer = op.getThrough().getType();
+    FragmentShape shape(cast<FragmentType>(op.getValue().getType()));
+    Value begin = t.inBuffer(buffer, t.bytesTo(shape.layout, buffer));
+    for (size_t reg = 0; reg < numbers.size(); reg += 2) {
+      Place at = shape.distance(static_cast<int64_t>(reg));
+      int64_t bytes =
+          (at.row * buffer.getPitch() + at.column) * buffer.getElementBytes();
+      Value to = t.behind(begin, bytes);
+      if (!buffer.getElement().isF32()) {
+        Value pair =
+            t.pack(numbers[reg], numbers[reg + 1], buffer.getElement());
+        LLVM::StoreOp::create(t.b, t.loc, pair, to);
+        continue;
+      }
+      LLVM::StoreOp::create(t.b, t.loc, numbers[reg], to);
+      LLVM::StoreOp::create(t.b, t.loc, numbers[reg + 1], t.behind(to, 4));
+    }
+    NVVM::Barrier0Op::create(t.b, t.loc);
+    emitCopyOut(t, buffer, op.getMemory());
+  }
+
+  /// Element by element.
+  void storeElements(ThreadBuilder &t, tile::StoreOp op,
+                     ValueRange numbers) const {
+    FragmentShape shape(cast<FragmentType>(op.getValue().getType()));
+    auto [row, column] = t.place(shape.layout);
+    Value firstRow = t.wide(row), firstColumn = t.wide(column);
+    Value rows = memref::DimOp::create(t.b, t.loc, op.getMemory(), 0);
+    Value columns = memref::DimOp::create(t.b, t.loc, op.getMemory(), 1);
+    for (auto [reg, number] : llvm::enumerate(numbers)) {
+      Place at = shape.distance(static_cast<int64_t>(reg));
+      Value r = t.add(firstRow, t.index(at.row));
+      Value c = t.add(firstColumn, t.index(at.column));
+      auto guarded = scf::IfOp::create(
+          t.b, t.loc, t.both(t.less(r, rows), t.less(c, columns)));
+      OpBuilder::InsertionGuard guard(t.b);
+      t.b.setInsertionPointToStart(guarded.thenBlock());
+      Type element =
+          cast<MemRefType>(op.getMemory().getType()).getElementType();
+      Value value = number;
+      if (!element.isF32())
+        value = arith::TruncFOp::create(t.b, t.loc, element, number);
+      memref::StoreOp::create(t.b, t.loc, value, op.getMemory(),
+                              ValueRange{r, c});
+    }
+  }
+
+  LogicalResult
+  matchAndRewrite(tile::StoreOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    ValueRange numbers = adaptor.getValue();
+    if (isa<RowsType>(op.getValue().getType()))
+      storeRows(t, op, numbers);
+    else if (op.getThrough())
+      storeThrough(t, op, numbers);
+    else
+      storeElements(t, op, numbers);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertMma : ConvertTile<tile::MmaOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::MmaOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    rewriter.replaceOpWithMultiple(
+        op, SmallVector<Values>{
+                emitProduct(t, op, adaptor.getLeft(), adaptor.getSums())});
+    return success();
+  }
+};
+
+/// The hardware's instruction, with subnormals as 0.
+template <typename Op> struct ConvertApproximate : OpConversionPattern<Op> {
+  ConvertApproximate(MLIRContext *context, StringRef intrinsic)
+      : OpConversionPattern<Op>(context), intrinsic(intrinsic) {}
+  StringRef intrinsic;
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, op.getType(), rewriter.getStringAttr(intrinsic),
+        adaptor.getOperands());
+    return success();
+  }
+};
+} // namespace
+
+static bool isApproximate(arith::FastMathFlags flags, Type type) {
+  return type.isF32() &&
+         arith::bitEnumContainsAll(flags, arith::FastMathFlags::afn);
+}
+
+namespace {
+struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
+  Thread readThread(gpu::GPUFuncOp kernel) {
+    OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
+    Location loc = kernel.getLoc();
+    Thread thread;
+    thread.number = NVVM::ThreadIdXOp::create(b, loc, b.getI32Type());
+    ThreadBuilder t(b, loc, thread);
+    thread.lane = t.bits(thread.number, 0, 5);
+    thread.warp = arith::ShRUIOp::create(b, loc, thread.number, t.i32(5));
+    auto pointer =
+        LLVM::LLVMPointerType::get(b.getContext(), sharedMemorySpace);
+    thread.shared =
+        LLVM::AddressOfOp::create(b, loc, pointer, sharedMemoryName);
+    return thread;
+  }
+
+  LogicalResult convert(gpu::GPUFuncOp kernel) {
+    MLIRContext *context = &getContext();
+    Thread thread = readThread(kernel);
+    TypeConverter types;
+    types.addConversion([](Type type) { return type; });
+    types.addConversion(
+        [](Type type,
+           SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
+          std::optional<int64_t> count = registersOf(type);
+          if (!count)
+            return std::nullopt;
+          auto fragment = dyn_cast<FragmentType>(type);
+          bool isPacked = fragment && !fragment.getElement().isF32();
+          Type part = isPacked ? Type(IntegerType::get(type.getContext(), 32))
+                               : Type(Float32Type::get(type.getContext()));
+          parts.append(*count, part);
+          return success();
+        });
+    RewritePatternSet patterns(context);
+    patterns.add<DropBuffer<tile::BufferOp>, DropBuffer<tile::EnterOp>,
+                 DropBuffer<tile::ReuseOp>, ConvertCopy, ConvertSync,
+                 ConvertSplat, ConvertPlace, ConvertMap, ConvertReduce,
+                 ConvertConvert, ConvertStore, ConvertMma>(types, context,
+                                                           thread);
+    patterns.add<ConvertApproximate<math::Exp2Op>>(
+        context, "llvm.nvvm.ex2.approx.ftz.f");
+    patterns.add<ConvertApproximate<math::Log2Op>>(
+        context, "llvm.nvvm.lg2.approx.ftz.f");
+    ConversionTarget target(*context);
+    target.addIllegalDialect<tile::TileDialect>();
+    target.addDynamicallyLegalOp<math::Exp2Op>([](math::Exp2Op op) {
+      return !isApproximate(op.getFastmath(), op.getType());
+    });
+    target.addDynamicallyLegalOp<math::Log2Op>([](math::Log2Op op) {
+      return !isApproximate(op.getFastmath(), op.getType());
+    });
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
+                                                         target);
+    return applyPartialConversion(kernel, target, std::move(patterns));
+  }
+
+  void runOnOperation() override {
+    SmallVector<gpu::GPUFuncOp> kernels;
+    getOperation()->walk([&](gpu::GPUFuncOp kernel) {
+      bool hasTiles = kernel
+                          .walk([](Operation *op) {
+                            return isa<tile::TileDialect>(op->getDialect())
+                                       ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+                          })
+                          .wasInterrupted();
+      if (hasTiles)
+        kernels.push_back(kernel);
+    });
+    for (gpu::GPUFuncOp kernel : kernels)
+      if (failed(convert(kernel)))
+        return signalPassFailure();
+  }
+};
+} // namespace

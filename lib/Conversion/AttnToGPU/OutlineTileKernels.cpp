@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-outline-tile-kernels: items of attention become blocks of a GPU.
+//
+// Before:  func.func private @f.kernel(%q: memref<?x8x?x64xbf16, ..>, ..) {
+//            scf.forall (%b, %h, %i) in (%B, 8, %tiles) {
+//              %s = attn.init_state %q_tile scale 0.125
+//                  {schedule = #attn.gpu_schedule<.., warps = 4>} ..
+//              attn.finalize ..
+//            }
+//          }
+// After:   gpu.module @kernels {
+//            llvm.mlir.global external @shared() {addr_space = 3} ..
+//            gpu.func @f_attention(%q: memref<..>, .., %B: index, ..) kernel
+//                attributes {known_block_size = array<i32: 128, 1, 1>} {
+//              %block = gpu.block_id x
+//              // %b, %h, %i from %block
+//              %s = attn.init_state .. attn.finalize ..
+//              gpu.return
+//            }
+//          }
+//          func.func private @f.kernel(..) {
+//            gpu.launch_func @kernels::@f_attention blocks in (%items, 1, 1)
+//                threads in (128, 1, 1) dynamic_shared_memory_size %bytes
+//                args(%q, .., %B, ..)
+//          }
+//
+// A block has one item, and blocks count items in the order of the loop, whose
+// first ones have the most work. The kernel takes what the loop used.
+//
+// An attention of one item, for which there is no loop, is a block as well.
+//
+// Before: buffers. After: parallel loops have no tile ops; those are in
+// kernels, which convert-attn-to-tile takes apart.
+#include "KernelPlan.h"
+#include "attn/Conversion/Passes.h"
+#include "attn/Interface/KernelSignature.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace attn {
+#define GEN_PASS_DEF_OUTLINETILEKERNELS
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// The loop's plan; none where it has no attention.
+static std::optional<gpucode::KernelPlan> planOf(scf::ForallOp loop) {
+  std::optional<gpucode::KernelPlan> plan;
+  loop.walk([&](InitStateOp op) {
+    gpucode::KernelPlan next = gpucode::planOf(op);
+    if (!plan || next.bytes > plan->bytes)
+      plan = next;
+  });
+  return plan;
+}
+
+/// The module of kernels with the name of a block's shared memory.
+static gpu::GPUModuleOp kernelsOf(ModuleOp module) {
+  auto b = OpBuilder::atBlockBegin(module.getBody());
+  gpu::GPUModuleOp kernels;
+  for (auto there : module.getOps<gpu::GPUModuleOp>())
+    kernels = there;
+  if (!kernels) {
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    b.getUnitAttr());
+    kernels = gpu::GPUModuleOp::create(b, module.getLoc(), "kernels");
+  }
+  if (!SymbolTable::lookupSymbolIn(kernels, gpucode::sharedMemoryName)) {
+    b.setInsertionPointToStart(kernels.getBody());
+    auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
+    LLVM::GlobalOp::create(b, module.getLoc(), bytes, /*isConstant=*/false,
+                           LLVM::Linkage::External, gpucode::sharedMemoryName,
+                           Attribute(),
+                           /*alignment=*/16, gpucode::sharedMemorySpace);
+  }
+  return kernels;
+}
+
+namespace {
+/// Makes a kernel of a loop.
+class TileOutliner {
+public:
+  TileOutliner(scf::ForallOp loop, const gpucode::KernelPlan &plan,
+               gpu::GPUModuleOp kernels)
+      : loop(loop), plan(plan), kernels(kernels), loc(loop.getLoc()) {}
+
+  void outline(const Twine &name);
+
+private:
+  Value constant(OpBuilder &b, int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  void capture();
+  gpu::GPUFuncOp writeKernel(const Twine &name);
+  void mapItem(OpBuilder &b);
+  void launch(gpu::GPUFuncOp kernel);
+
+  scf::ForallOp loop;
+  const gpucode::KernelPlan &plan;
+  gpu::GPUModuleOp kernels;
+  Location loc;
+  SmallVector<Value> captured;
+  SmallVector<Operation *> constants;
+  IRMapping mapping;
+};
+} // namespace
+
+/// What the loop uses; constants are made again.
+void TileOutliner::capture() {
+  SetVector<Value> used;
+  for (Value bound : loop.getDynamicUpperBound())
+    used.insert(bound);
+  getUsedValuesDefinedAbove(loop.getRegion(), used);
+  for (Value value : used) {
+    Operation *op = value.getDefiningOp();
+    if (op && matchPattern(op, m_Constant()))
+      constants.push_back(op);
+    else
+      captured.push_back(value);
+  }
+}
+
+/// The last dimension counts fastest.
+void TileOutliner::mapItem(OpBuilder &b) {
+  Value rest = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  SmallVector<OpFoldResult> bounds = loop.getMixedUpperBound();
+  for (size_t i = bounds.size(); i-- > 0;) {
+    Value place = rest;
+    if (i > 0) {
+      auto value = dyn_cast<Value>(bounds[i]);
+      Value bound = value ? mapping.lookup(value)
+                          : constant(b, *getConstantIntValue(bounds[i]));
+      place = arith::RemUIOp::create(b, loc, rest, bound);
+      rest = arith::DivUIOp::create(b, loc, rest, bound);
+    }
+    mapping.map(loop.getInductionVar(i), place);
+  }
+}
+
+gpu::GPUFuncOp TileOutliner::writeKernel(const Twine &name) {
+  OpBuilder b = OpBuilder::atBlockEnd(kernels.getBody());
+  auto type = b.getFunctionType(ValueRange(captured).getTypes(), {});
+  auto kernel = gpu::GPUFuncOp::create(b, loc, name.str(), type);
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  auto threads = static_cast<int32_t>(plan.schedule.getThreads());
+  kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({threads, 1, 1}));
+  Block &entry = kernel.getBody().front();
+  b.setInsertionPointToStart(&entry);
+  mapping.map(ValueRange(captured), entry.getArguments());
+  for (Operation *op : constants)
+    b.clone(*op, mapping);
+  mapItem(b);
+  for (Operation &op : loop.getBody()->without_terminator())
+    b.clone(op, mapping);
+  gpu::ReturnOp::create(b, loc);
+  return kernel;
+}
+
+void TileOutliner::launch(gpu::GPUFuncOp kernel) {
+  OpBuilder b(loop);
+  Value one = constant(b, 1), items = one;
+  for (OpFoldResult bound : loop.getMixedUpperBound()) {
+    auto value = dyn_cast<Value>(bound);
+    items = arith::MulIOp::create(
+        b, loc, items,
+        value ? value : constant(b, *getConstantIntValue(bound)));
+  }
+  Value threads = constant(b, plan.schedule.getThreads());
+  Value bytes = arith::ConstantIntOp::create(b, loc, plan.bytes, /*width=*/32);
+  gpu::LaunchFuncOp::create(b, loc, kernel, {items, one, one},
+                            {threads, one, one}, bytes, captured);
+}
+
+void TileOutliner::outline(const Twine &name) {
+  capture();
+  launch(writeKernel(name));
+  loop.erase();
+}
+
+/// An attention of one item stands in no loop: makes one around what depends on
+/// the state. What stands in between is in front then.
+static LogicalResult wrapItem(InitStateOp init) {
+  Block *block = init->getBlock();
+  SetVector<Operation *> slice; // without the op itself
+  getForwardSlice(init.getOperation(), &slice);
+  SetVector<Operation *> moved;
+  moved.insert(init);
+  for (Operation *op : slice)
+    if (Operation *own = block->findAncestorOpInBlock(*op))
+      moved.insert(own);
+  Operation *last = init;
+  for (Operation *op : moved)
+    if (last->isBeforeInBlock(op))
+      last = op;
+  for (Operation *op = init; op != last; op = op->getNextNode())
+    if (!moved.contains(op) && !isMemoryEffectFree(op))
+      return op->emitOpError("stands in an attention of one item");
+  OpBuilder b(block, std::next(last->getIterator()));
+  OpFoldResult one = b.getIndexAttr(1);
+  auto loop =
+      scf::ForallOp::create(b, init.getLoc(), one, ValueRange(), std::nullopt);
+  SmallVector<Operation *> inOrder(moved.getArrayRef());
+  llvm::sort(inOrder,
+             [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+  for (Operation *op : inOrder)
+    op->moveBefore(loop.getTerminator());
+  return success();
+}
+
+namespace {
+struct OutlineTileKernels
+    : attn::impl::OutlineTileKernelsBase<OutlineTileKernels> {
+  LogicalResult outlineAll(KernelSignature function) {
+    SmallVector<InitStateOp> single;
+    function.getFunction().walk([&](InitStateOp op) {
+      if (!op->getParentOfType<scf::ForallOp>())
+        single.push_back(op);
+    });
+    for (InitStateOp op : single)
+      if (failed(wrapItem(op)))
+        return failure();
+    SmallVector<scf::ForallOp> loops;
+    function.getFunction().walk<WalkOrder::PreOrder>([&](scf::ForallOp loop) {
+      loops.push_back(loop);
+      return WalkResult::skip();
+    });
+    int64_t number = 0;
+    for (scf::ForallOp loop : loops) {
+      std::optional<gpucode::KernelPlan> plan = planOf(loop);
+      if (!plan)
+        continue;
+      std::string name = (function.getName() + "_attention").str();
+      if (number++ > 0)
+        name += "_" + std::to_string(number);
+      TileOutliner(loop, *plan, kernelsOf(getOperation())).outline(name);
+    }
+    return success();
+  }
+
+  void runOnOperation() override {
+    for (KernelSignature function : KernelSignature::all(getOperation()))
+      if (failed(outlineAll(function)))
+        return signalPassFailure();
+  }
+};
+} // namespace

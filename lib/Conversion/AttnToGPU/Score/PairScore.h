@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The score of a pair through score function and bias.
+#ifndef ATTN_LIB_CONVERSION_ATTNTOGPU_SCORE_PAIRSCORE_H
+#define ATTN_LIB_CONVERSION_ATTNTOGPU_SCORE_PAIRSCORE_H
+
+#include "Pair.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+
+namespace attn::gpucode {
+
+/// A number in units of log2 from one in natural units: -inf excludes, the
+/// lowest float stays finite.
+mlir::Value inLog2(mlir::OpBuilder &b, mlir::Location loc, mlir::Value natural);
+
+class PairScore {
+public:
+  PairScore(OnlineOp op, double scale)
+      : op(op), loc(op.getLoc()), scale(scale) {}
+
+  /// Whether scores are more than products with a factor.
+  bool changes();
+  /// The score in units of log2 of a product of query and key.
+  mlir::Value of(mlir::OpBuilder &b, mlir::Value product, const Pair &pair);
+
+private:
+  mlir::Value applyFunction(mlir::OpBuilder &b, mlir::Value score,
+                            const Pair &pair);
+  mlir::Value addBias(mlir::OpBuilder &b, mlir::Value score, const Pair &pair);
+
+  OnlineOp op;
+  mlir::Location loc;
+  double scale;
+};
+
+} // namespace attn::gpucode
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "StepWriter.h"
+#include "Score/PairMask.h"
+#include "Score/PairScore.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::gpucode;
+using tile::BufferState;
+using tile::BufferType;
+using tile::Reduction;
+
+/// The keys on their way; copied now, unless they are these.
+Value StepWriter::keysOfStep() {
+  Value others = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                       state.resident, op.getKeyBegin());
+  auto choice = scf::IfOp::create(
+      b, loc, others,
+      [&](OpBuilder &inner, Location) {
+        TileBuilder in{inner, loc};
+        Value full = in.sync(state.keys, {}).getFull()[0];
+        Value room = in.sync({}, full).getFree()[0];
+        Value zero = arith::ConstantIndexOp::create(inner, loc, 0);
+        scf::YieldOp::create(inner, loc,
+                             copy(inner, plan.keys, op.getKey(), zero, room));
+      },
+      [&](OpBuilder &inner, Location) {
+        scf::YieldOp::create(inner, loc, state.keys);
+      });
+  return choice.getResult(0);
+}
+
+/// The keys behind this tile's, if there are some.
+Value StepWriter::copyNext(Value room) {
+  Value keyTile = t.index(plan.schedule.getKeyTile());
+  BufferType loading = plan.keys.in(BufferState::Loading);
+  auto part = op.getKey().getDefiningOp<memref::SubViewOp>();
+  if (!part || part.getType().getRank() != part.getSourceType().getRank()) {
+    state.resident = t.index(-1);
+    return tile::EnterOp::create(b, loc, loading, room);
+  }
+  Value row =
+      getValueOrCreateConstantIndexOp(b, loc, part.getMixedOffsets()[0]);
+  Value next = arith::AddIOp::create(b, loc, row, keyTile);
+  Value all = memref::DimOp::create(b, loc, part.getSource(), 0);
+  Value more =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, next, all);
+  auto choice = scf::IfOp::create(
+      b, loc, more,
+      [&](OpBuilder &inner, Location) {
+        scf::YieldOp::create(
+            inner, loc, copy(inner, plan.keys, part.getSource(), next, room));
+      },
+      [&](OpBuilder &inner, Location) {
+        Value none = tile::EnterOp::create(inner, loc, loading, room);
+        scf::YieldOp::create(inner, loc, none);
+      });
+  state.resident = arith::AddIOp::create(b, loc, op.getKeyBegin(), keyTile);
+  return choice.getResult(0);
+}
+
+/// Scores of keys behind the last one become -inf.
+Value StepWriter::maskRagged(Value scores) {
+  Value count = memref::DimOp::create(b, loc, op.getKey(), 0);
+  Value ragged = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count,
+                                       t.index(plan.schedule.getKeyTile()));
+  auto choice = scf::IfOp::create(
+      b, loc, ragged,
+      [&](OpBuilder &inner, Location) {
+        TileBuilder in{inner, loc};
+        auto place = tile::PlaceOp::create(inner, loc, plan.scores);
+        Value left = narrow(
+            inner, arith::SubIOp::create(inner, loc, count, place.getColumn()));
+        Value masked =
+            in.map(plan.scores, scores,
+                   [&](TileBuilder &m, ValueRange x, Value, Value column) {
+                     Value is = arith::CmpIOp::create(
+                         m.b, loc, arith::CmpIPredicate::sgt, left,
+                         narrow(m.b, column));
+                     return m.select(is, x[0], m.infinity());
+                   });
+        scf::YieldOp::create(inner, loc, masked);
+      },
+      [&](OpBuilder &inner, Location) {
+        scf::YieldOp::create(inner, loc, scores);
+      });
+  return choice.getResult(0);
+}
+
+/// Scores with function, bias and mask, where they are there.
+Value StepWriter::adjust(Value scores) {
+  bool tests = op.getMode() == TileMode::Edge && op.getMaskAttr();
+  PairScore score(op, attention.scale);
+  factor = attention.scale * std::log2(std::exp(1.0));
+  bool scales = score.changes() || factor <= 0; // then a maximum is a minimum
+  if (scales)
+    factor = 1;
+  if (!scales && !tests)
+    return maskRagged(scores);
+  auto place = tile::PlaceOp::create(b, loc, plan.scores);
+  Value query =
+      arith::AddIOp::create(b, loc, op.getQueryBegin(), place.getRow());
+  Value key =
+      arith::AddIOp::create(b, loc, op.getKeyBegin(), place.getColumn());
+  Value count = memref::DimOp::create(b, loc, op.getKey(), 0);
+  Value left =
+      narrow(b, arith::SubIOp::create(b, loc, count, place.getColumn()));
+  std::optional<PairMask> mask;
+  if (tests)
+    mask.emplace(b, loc, op, op.getMaskOperands(), query, key);
+  return t.map(
+      plan.scores, scores,
+      [&](TileBuilder &m, ValueRange x, Value row, Value column) {
+        Pair pair{arith::AddIOp::create(m.b, loc, query, row),
+                  arith::AddIOp::create(m.b, loc, key, column), row, column};
+        Value seen = arith::CmpIOp::create(m.b, loc, arith::CmpIPredicate::sgt,
+                                           left, narrow(m.b, column));
+        if (mask)
+          seen =
+              arith::AndIOp::create(m.b, loc, seen, mask->visible(m.b, pair));
+        Value own = scales ? score.of(m.b, x[0], pair) : x[0];
+        return m.select(seen, own, m.infinity());
+      });
+}
+
+/// Maxima, sums, weights, and the context before this step.
+void StepWriter::updateRows(Value scores) {
+  bool strict =
+      op.getMode() == TileMode::Edge || op.getBias() || scoreFunctionOf(op);
+  Value highest = t.reduce(Reduction::Max, scores, plan.rows);
+  Value maxima =
+      t.map(plan.rows, {state.maxima, highest},
+            [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+              Value scaled = x[1];
+              if (factor != 1)
+                scaled =
+                    arith::MulFOp::create(m.b, loc, scaled, m.real(factor));
+              return arith::MaxNumFOp::create(m.b, loc, x[0], scaled);
+            });
+  Value safe = maxima;
+  if (strict)
+    safe = t.map(
+        plan.rows, maxima, [&](TileBuilder &m, ValueRange x, Value, Value) {
+          return m.select(m.equal(x[0], m.infinity()), m.real(0.0), x[0]);
+        });
+  Value lowered =
+      t.map(plan.rows, {state.maxima, safe},
+            [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+              return m.exp2(arith::SubFOp::create(m.b, loc, x[0], x[1]));
+            });
+  weights = t.map(plan.scores, {scores, safe},
+                  [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+                    Value negative = arith::NegFOp::create(m.b, loc, x[1]);
+                    return m.exp2(math::FmaOp::create(
+                        m.b, loc, x[0], m.real(factor), negative));
+                  });
+  Value added = t.reduce(Reduction::Sum, weights, plan.rows);
+  state.sums = t.map(plan.rows, {state.sums, lowered, added},
+                     [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+                       return math::FmaOp::create(m.b, loc, x[0], x[1], x[2]);
+                     });
+  state.maxima = maxima;
+  state.context =
+      t.map(plan.context, {state.context, lowered},
+            [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+              return arith::MulFOp::create(m.b, loc, x[0], x[1]);
+            });
+}
+
+State StepWriter::write() {
+  Value zero = t.index(0);
+  Value loading = keysOfStep();
+  auto begun = t.sync({state.queries, loading}, state.values);
+  Value queries = begun.getFull()[0], keys = begun.getFull()[1];
+  Value valuesLoading =
+      copy(b, plan.values, op.getValue(), zero, begun.getFree()[0]);
+  Value scores = tile::MmaOp::create(b, loc, queries, keys, /*transposed=*/true,
+                                     t.splat(plan.scores, t.real(0.0)));
+  auto between = t.sync(valuesLoading, keys);
+  state.values = between.getFull()[0];
+  state.keys = copyNext(between.getFree()[0]);
+  updateRows(adjust(scores));
+  auto narrow = tile::FragmentType::get(
+      b.getContext(), plan.scores.getRows(), plan.scores.getColumns(),
+      plan.values.getElement(), plan.scores.getWarps());
+  Value factors = tile::ConvertOp::create(b, loc, narrow, weights);
+  state.context = tile::MmaOp::create(b, loc, factors, state.values,
+                                      /*transposed=*/false, state.context);
+  return state;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Masks, score functions, biases and sinks at the level of fragments. %k and what follows have the keys' length.
+
+// sizes: 140,140
+// batch: 1
+func.func @window(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 where window(left = 40, right = 3) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
+
+// sizes: 70,140
+// batch: 1
+func.func @prefix(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>) {
+  %out, %lse = attn.sdpa %q, %k, %v scale 0.2 where causal(top_left) or prefix(20) returning(out, lse) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>)
+  return %out, %lse : tensor<?x2x?x32xf16>, tensor<?x2x?xf32>
+}
+
+// sizes: 200,200
+// batch: 1
+func.func @sinkWindow(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 where causal(top_left) and (sink(4) or window(left = 30, right = 0)) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
+
+// sizes: 130,130
+// batch: 1
+func.func @chunked(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 where chunked(48) and causal(top_left) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
+
+// sizes: 70,200
+// batch: 1
+// spills
+func.func @dilated(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 where dilated(3) and window(left = 70, right = 70) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
+
+// sizes: 70,70
+// batch: 1
+func.func @not_(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 where not window(left = 9, right = 9) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
+
+// sizes: 70,130
+// batch: 1
+func.func @keyLength(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>, %n: tensor<1xi32>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>) {
+  %out, %lse = attn.sdpa %q, %k, %v scale 0.2 where causal(bottom_right) and key_length(%n : tensor<1xi32>) returning(out, lse) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>)
+  return %out, %lse : tensor<?x2x?x32xf16>, tensor<?x2x?xf32>
+}
+
+// sizes: 70,130
+// batch: 1
+func.func @offset(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>) {
+  %out, %lse = attn.sdpa %q, %k, %v scale 0.2 where causal(offset = -20) returning(out, lse) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>)
+  return %out, %lse : tensor<?x2x?x32xf16>, tensor<?x2x?xf32>
+}
+
+// sizes: 70,130
+// batch: 1
+func.func @boolean(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>, %m: tensor<?x?xi1>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>) {
+  %out, %lse = attn.sdpa %q, %k, %v scale 0.2 where %m : tensor<?x?xi1> returning(out, lse) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>)
+  return %out, %lse : tensor<?x2x?x32xf16>, tensor<?x2x?xf32>
+}
+
+// sizes: 70,130
+// batch: 1
+func.func @biasMatrix(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>, %b: tensor<2x1x?xf32>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>) {
+  %out, %lse = attn.sdpa %q, %k, %v bias %b : tensor<2x1x?xf32> scale 0.2 where causal(bottom_right) returning(out, lse) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>)
+  return %out, %lse : tensor<?x2x?x32xf16>, tensor<?x2x?xf32>
+}
+
+// sizes: 70,130
+// batch: 1
+func.func @softcap(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>) {
+  %out, %lse = attn.sdpa %q, %k, %v scale 0.2 score_mod (%s: f32, %b, %h, %i, %j) {
+    %cap = arith.constant 5.0 : f32
+    %x = arith.divf %s, %cap : f32
+    %t = math.tanh %x : f32
+    %y = arith.mulf %t, %cap : f32
+    attn.yield %y : f32
+  } where causal(bottom_right) returning(out, lse) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>)
+  return %out, %lse : tensor<?x2x?x32xf16>, tensor<?x2x?xf32>
+}
+
+// sizes: 70,70
+// batch: 1
+func.func @distance(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 score_mod (%s: f32, %b, %h, %i, %j) {
+    %d = arith.subi %i, %j : index
+    %n = arith.index_cast %d : index to i32
+    %a = math.absi %n : i32
+    %r = arith.sitofp %a : i32 to f32
+    %f = math.log1p %r : f32
+    %y = arith.subf %s, %f : f32
+    attn.yield %y : f32
+  } : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
+
+// sizes: 70,70
+// batch: 1
+func.func @table(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>, %table: tensor<9xf32>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 score_mod (%s: f32, %b, %h, %i, %j) with (%t = %table : tensor<9xf32>) {
+    %c4 = arith.constant 4 : index
+    %d = arith.subi %j, %i : index
+    %at = arith.addi %d, %c4 : index
+    %x = tensor.extract %t[%at] : tensor<9xf32>
+    %y = arith.addf %s, %x : f32
+    attn.yield %y : f32
+  } where causal(top_left) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
+
+// sizes: 70,70
+// batch: 1
+func.func @sinks(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>, %sinks: tensor<2xf32>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>) {
+  %out, %lse = attn.sdpa %q, %k, %v scale 0.2 where causal(top_left) sinks %sinks : tensor<2xf32> returning(out, lse) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>)
+  return %out, %lse : tensor<?x2x?x32xf16>, tensor<?x2x?xf32>
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every element of every fragment, against the figures of the PTX manual
+// (mma.m16n8k16 and ldmatrix), written down again here as it words them.
+#include "LinearLayout.h"
+#include <cstdio>
+#include <set>
+#include <utility>
+
+using namespace attn::gpucode;
+
+static int errors = 0;
+
+static void expect(bool holds, const char *what) {
+  if (holds)
+    return;
+  std::printf("%s\n", what);
+  ++errors;
+}
+
+/// "row = groupID for ci where i < 2, groupID + 8 for i >= 2; col =
+/// threadID_in_group * 2 + (i & 1)", for blocks of 16 x 8.
+static void checkSums(int64_t rows, int64_t columns, int64_t warps) {
+  LinearLayout layout = LinearLayout::sums(rows, columns, warps);
+  int64_t perWarp = rows / warps;
+  std::set<std::pair<int64_t, int64_t>> seen;
+  for (int64_t warp = 0; warp < warps; ++warp)
+    for (int64_t lane = 0; lane < 32; ++lane)
+      for (int64_t reg = 0; reg < layout.size(LinearLayout::Register); ++reg) {
+        int64_t i = reg % 4, block = reg / 4, group = lane / 4, t = lane % 4;
+        Place wanted{warp * perWarp + block / (columns / 8) * 16 + group +
+                         (i < 2 ? 0 : 8),
+                     block % (columns / 8) * 8 + t * 2 + (i & 1)};
+        expect(layout.at(reg, lane, warp) == wanted, "sums of mma");
+        seen.insert({wanted.row, wanted.column});
+      }
+  expect(seen.size() == size_t(rows * columns), "sums: each element once");
+}
+
+static void checkOperands() {
+  LinearLayout left = LinearLayout::leftOperand();
+  LinearLayout right = LinearLayout::rightOperand();
+  for (int64_t lane = 0; lane < 32; ++lane) {
+    int64_t group = lane / 4, t = lane % 4;
+    // "row = groupID for ai where 0 <= i < 2 || 4 <= i < 6, groupID + 8
+    // otherwise; col = threadID_in_group * 2 + (i & 1) (+ 8 where i >= 4)"
+    for (int64_t i = 0; i < 8; ++i) {
+      bool high = !(i < 2 || (i >= 4 && i < 6));
+      Place wanted{group + (high ? 8 : 0), t * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
+      expect(left.at(i, lane) == wanted, "left operand of mma");
+    }
+    // "row = threadID_in_group * 2 + (i & 1) (+ 8 where i >= 2); col =
+    // groupID"
+    for (int64_t i = 0; i < 4; ++i) {
+      Place wanted{t * 2 + (i & 1) + (i >= 2 ? 8 : 0), group};
+      expect(right.at(i, lane) == wanted, "right operand of mma");
+    }
+  }
+  // Sums of two blocks are a left operand: nothing moves between products.
+  expect(left == LinearLayout::sums(16, 16, 1), "sums are left operands");
+}
+
+/// Lanes 8 i to 8 i + 7 give the rows of matrix i; lane l gets elements
+/// 2 (l % 4) and the next of row l / 4, or of column l / 4 if transposed.
+static void checkLoad(const LinearLayout &addresses, bool transposed) {
+  LinearLayout loaded = LinearLayout::loaded(addresses, transposed);
+  for (int64_t lane = 0; lane < 32; ++lane)
+    for (int64_t reg = 0; reg < 8; ++reg) {
+      int64_t matrix = reg / 2, element = lane % 4 * 2 + reg % 2;
+      int64_t row = transposed ? element : lane / 4;
+      int64_t column = transposed ? lane / 4 : element;
+      Place begin = addresses.at(0, 8 * matrix + row);
+      expect(loaded.at(reg, lane) == Place{begin.row, begin.column + column},
+             "what ldmatrix leaves");
+    }
+}
+
+/// What is loaded is what mma wants.
+static void checkProducts() {
+  expect(LinearLayout::loaded(LinearLayout::leftAddresses(), false) ==
+             LinearLayout::leftOperand(),
+         "ldmatrix of a left operand");
+  LinearLayout operand = LinearLayout::rightOperand();
+  LinearLayout keys =
+      LinearLayout::loaded(LinearLayout::rightAddresses(), false);
+  LinearLayout values =
+      LinearLayout::loaded(LinearLayout::transposedAddresses(), true);
+  for (int64_t lane = 0; lane < 32; ++lane)
+    for (int64_t half = 0; half < 2; ++half)
+      for (int64_t reg = 0; reg < 4; ++reg) {
+        Place wanted = operand.at(reg, lane); // k, n
+        wanted.column += 8 * half;
+        expect(keys.transpose().at(4 * half + reg, lane) == wanted,
+               "ldmatrix of rows of keys");
+        expect(values.at(4 * half + reg, lane) == wanted,
+               "ldmatrix of rows of values");
+      }
+}
+
+/// Rows padded by 16 bytes have no conflicts, unpadded ones have.
+static void checkBanks() {
+  for (const LinearLayout &addresses :
+       {LinearLayout::leftAddresses(), LinearLayout::rightAddresses()})
+    for (int64_t columns = 16; columns <= 256; columns += 16) {
+      expect(bankConflicts(addresses, columns + 8) == 0, "padded rows");
+      if (columns % 64 == 0)
+        expect(bankConflicts(addresses, columns) == 7, "rows of whole banks");
+    }
+}
+
+int main() {
+  for (int64_t warps : {1, 2, 4, 8, 16})
+    for (int64_t blocks : {1, 2, 4})
+      for (int64_t columns : {8, 16, 32, 64, 128, 256})
+        checkSums(16 * blocks * warps, columns, warps);
+  checkOperands();
+  for (const LinearLayout &addresses :
+       {LinearLayout::leftAddresses(), LinearLayout::rightAddresses()})
+    for (bool transposed : {false, true})
+      checkLoad(addresses, transposed);
+  checkProducts();
+  checkBanks();
+  return errors != 0;
+}

@@ -1,0 +1,89 @@
+// RUN: attn-opt %s -split-input-file -verify-diagnostics
+
+// What is loading is not read.
+func.func @read_loading(%keys: memref<?x64xbf16>, %c: index, %s: !tile.fragment<64 x 64 x bf16, warps = 4>, %z: !tile.fragment<64 x 64 x f32, warps = 4>) {
+  %0 = tile.buffer : <64 x 64 x bf16, pitch = 72, at = 0, free>
+  %1 = tile.copy_async %keys[%c] to %0 : memref<?x64xbf16> to <64 x 64 x bf16, pitch = 72, at = 0, free> -> <64 x 64 x bf16, pitch = 72, at = 0, loading>
+  // expected-error@+1 {{expects a buffer that is full}}
+  %2 = tile.mma %s, %1, %z : !tile.fragment<64 x 64 x bf16, warps = 4>, <64 x 64 x bf16, pitch = 72, at = 0, loading>, <64 x 64 x f32, warps = 4>
+  return
+}
+
+// -----
+
+// A copy to a buffer that others may still read.
+func.func @copy_to_full(%keys: memref<?x64xbf16>, %c: index, %0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, full>) {
+  // expected-error@+1 {{expects a buffer that is free}}
+  %1 = tile.copy_async %keys[%c] to %0 : memref<?x64xbf16> to <64 x 64 x bf16, pitch = 72, at = 0, full> -> <64 x 64 x bf16, pitch = 72, at = 0, loading>
+  return
+}
+
+// -----
+
+// A read behind the release.
+func.func @read_released(%0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, full>, %s: !tile.fragment<64 x 64 x bf16, warps = 4>, %z: !tile.fragment<64 x 64 x f32, warps = 4>) {
+  // expected-error@+1 {{ends a state of a buffer that is used behind it}}
+  %1 = tile.sync release(%0 : !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, full>) free(!tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, free>)
+  // expected-note@+1 {{here}}
+  %2 = tile.mma %s, %0, %z : !tile.fragment<64 x 64 x bf16, warps = 4>, <64 x 64 x bf16, pitch = 72, at = 0, full>, <64 x 64 x f32, warps = 4>
+  return
+}
+
+// -----
+
+// Two copies to one buffer.
+func.func @copy_twice(%keys: memref<?x64xbf16>, %c: index, %0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, free>) {
+  // expected-error@+1 {{ends a state of a buffer that is used behind it}}
+  %1 = tile.copy_async %keys[%c] to %0 : memref<?x64xbf16> to <64 x 64 x bf16, pitch = 72, at = 0, free> -> <64 x 64 x bf16, pitch = 72, at = 0, loading>
+  // expected-note@+1 {{here}}
+  %2 = tile.copy_async %keys[%c] to %0 : memref<?x64xbf16> to <64 x 64 x bf16, pitch = 72, at = 0, free> -> <64 x 64 x bf16, pitch = 72, at = 0, loading>
+  return
+}
+
+// -----
+
+// A release in every turn.
+func.func @release_in_loop(%c: index, %0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, full>) {
+  scf.for %i = %c to %c step %c {
+    // expected-error@+1 {{ends a state of a buffer in every turn of a loop}}
+    %1 = tile.sync release(%0 : !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, full>) free(!tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, free>)
+  }
+  return
+}
+
+// -----
+
+// A buffer of nothing.
+func.func @read_entered(%0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, free>, %s: !tile.fragment<64 x 64 x bf16, warps = 4>, %z: !tile.fragment<64 x 64 x f32, warps = 4>) {
+  // expected-error@+1 {{gives a buffer that nothing was copied to}}
+  %1 = tile.enter %0 : <64 x 64 x bf16, pitch = 72, at = 0, free> -> <64 x 64 x bf16, pitch = 72, at = 0, full>
+  %2 = tile.mma %s, %1, %z : !tile.fragment<64 x 64 x bf16, warps = 4>, <64 x 64 x bf16, pitch = 72, at = 0, full>, <64 x 64 x f32, warps = 4>
+  return
+}
+
+// -----
+
+// Memory of a buffer that others read.
+func.func @reuse_outside(%0: !tile.buffer<16 x 64 x bf16, pitch = 72, at = 0, free>) {
+  // expected-error@+1 {{expects room for}}
+  %1 = tile.reuse %0 : !tile.buffer<16 x 64 x bf16, pitch = 72, at = 0, free> -> <32 x 64 x bf16, pitch = 72, at = 0, free>
+  return
+}
+
+// -----
+
+func.func @shapes(%0: !tile.buffer<64 x 32 x bf16, pitch = 40, at = 0, full>, %s: !tile.fragment<64 x 64 x bf16, warps = 4>, %z: !tile.fragment<64 x 64 x f32, warps = 4>) {
+  // expected-error@+1 {{expects the shapes of a product, but got 64 x 64, 64 x 32 and 64 x 64}}
+  %1 = tile.mma %s, %0, %z : !tile.fragment<64 x 64 x bf16, warps = 4>, <64 x 32 x bf16, pitch = 40, at = 0, full>, <64 x 64 x f32, warps = 4>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects warps and rows to be powers of two}}
+func.func @rows(%0: !tile.rows<96, warps = 4>) { return }
+
+// -----
+
+// expected-error@+1 {{whole units of 16 bytes}}
+func.func @pitch(%0: !tile.buffer<64 x 64 x bf16, pitch = 66, at = 0, free>) { return }
