@@ -6,9 +6,10 @@
 //        ^ error: 'attn.sdpa' op is not built for sm_80
 //
 // It runs twice. Behind attn-lower-prologue: ops of attn that are left have a
-// schedule, or are those that only the kernels of a CPU compute. As LLVM dialect: intrinsics are
-// those that the NVPTX target selects instructions for; for any other, as for
-// the call of a function that is not there, LLVM would end the process.
+// schedule, or are those that only the kernels of a CPU compute. As LLVM
+// dialect: intrinsics are those that the NVPTX target selects instructions for;
+// for any other, as for the call of a function that is not there, LLVM would
+// end the process.
 //
 // The IR does not change. All ops are looked at.
 #include "attn/Conversion/Passes.h"
@@ -45,9 +46,9 @@ struct CheckGPUOps : attn::impl::CheckGPUOpsBase<CheckGPUOps> {
     getOperation()->walk([&](Operation *op) {
       StringRef dialect = op->getName().getDialectNamespace();
       bool isLLVM = dialect == LLVM::LLVMDialect::getDialectNamespace();
-      bool isGraph =
-          dialect == "attn" && !op->hasTrait<OpTrait::IsTerminator>() &&
-          !op->hasAttr("schedule");
+      bool isGraph = dialect == "attn" &&
+                     !op->hasTrait<OpTrait::IsTerminator>() &&
+                     !op->hasAttr("schedule");
       if (!isGraph && (!isLLVM || hasCode(op)))
         return;
       op->emitOpError("is not built for sm_80");
