@@ -230,7 +230,8 @@ static bool isTransparent(Operation &op) {
 /// Whether what is filled has rows of neighbours.
 static bool fillsRows(Operation *fill) {
   auto type = dyn_cast<MemRefType>(fill->getOperand(1).getType());
-  if (!type || type.getRank() == 0)
+  // A row of one number may have any stride.
+  if (!type || type.getRank() == 0 || type.getShape().back() == 1)
     return false;
   auto [strides, offset] = type.getStridesAndOffset();
   return strides.back() == 1;
