@@ -16,9 +16,11 @@ target_compile_options(AttnOptions INTERFACE
   # False alarms in inlined headers.
   $<BUILD_INTERFACE:$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>
 )
-if(ATTN_INLINE_LITTLE)
+if(ATTN_QUICK_BUILD)
   target_compile_options(AttnOptions INTERFACE
     "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:SHELL:-mllvm -inline-threshold=25 -mllvm -inlinehint-threshold=50>>")
+  # gcc, which links what is in C, may not find it.
+  target_link_options(AttnOptions INTERFACE "$<BUILD_INTERFACE:$<$<LINK_LANG_AND_ID:CXX,Clang>:-fuse-ld=lld>>")
 endif()
 target_include_directories(AttnOptions INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
