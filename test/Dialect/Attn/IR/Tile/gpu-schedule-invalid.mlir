@@ -1,0 +1,97 @@
+// RUN: attn-opt %s -split-input-file -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What #attn.gpu_schedule rejects; the numbers are those of docs/SpecTiles.md.
+
+func.func @gpu_schedule_c1_three_warps() {
+  // expected-error@+1 {{expects 1, 2, 4, 8 or 16 warps, but got 3}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 32, warps = 3>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c1_no_warp() {
+  // expected-error@+1 {{expects 1, 2, 4, 8 or 16 warps, but got 0}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 32, warps = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c1_32_warps() {
+  // expected-error@+1 {{expects 1, 2, 4, 8 or 16 warps, but got 32}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 512, key_tile = 32, warps = 32>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c2_8_queries_of_a_warp() {
+  // expected-error@+1 {{expects query_tile to be 16, 32 or 64 for each of 4 warps, but got 32}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 32, key_tile = 32, warps = 4>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c2_128_queries_of_a_warp() {
+  // expected-error@+1 {{expects query_tile to be 16, 32 or 64 for each of 4 warps, but got 512}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 512, key_tile = 32, warps = 4>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c2_48_queries_of_a_warp() {
+  // expected-error@+1 {{expects query_tile to be 16, 32 or 64 for each of 4 warps, but got 192}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 192, key_tile = 32, warps = 4>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c3_no_multiple() {
+  // expected-error@+1 {{expects key_tile to be a multiple of 16 up to 256, but got 24}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 24, warps = 4>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c3_no_key() {
+  // expected-error@+1 {{expects key_tile to be a multiple of 16 up to 256, but got 0}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 0, warps = 4>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c3_272_keys() {
+  // expected-error@+1 {{expects key_tile to be a multiple of 16 up to 256, but got 272}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 272, warps = 4>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c4_decode_without_parts() {
+  // expected-error@+1 {{expects split_keys in kind decode, as a multiple of key_tile, and not in kind prefill}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 32, warps = 4, kind = decode>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c4_no_multiple() {
+  // expected-error@+1 {{expects split_keys in kind decode, as a multiple of key_tile, and not in kind prefill}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 32, warps = 4, kind = decode, split_keys = 48>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c4_prefill() {
+  // expected-error@+1 {{expects split_keys in kind decode, as a multiple of key_tile, and not in kind prefill}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 32, warps = 4, split_keys = 64>} 0 : i32
+  return
+}
