@@ -292,7 +292,21 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
         /*prefetch=*/isEven ? 1 : 2);
   }
 
+  /// The head takes the schedules of every kind of target.
+  WalkResult expectCPUSchedules(Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      if (isa<GPUScheduleAttr>(attribute.getValue()))
+        return op->emitOpError() << "expects " << attribute.getName().getValue()
+                                 << " to be for a CPU on this target, but got "
+                                 << attribute.getValue();
+    return WalkResult::advance();
+  }
+
   void runOnOperation() override {
+    if (getOperation()
+            ->walk([&](Operation *op) { return expectCPUSchedules(op); })
+            .wasInterrupted())
+      return signalPassFailure();
     target = TargetAttr::of(getOperation());
     getOperation()->walk([&](SdpaOp op) {
       if (!op.getScheduleAttr() && !op.getDecodeScheduleAttr())
