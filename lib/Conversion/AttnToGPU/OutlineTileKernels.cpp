@@ -221,10 +221,17 @@ struct OutlineTileKernels
     : attn::impl::OutlineTileKernelsBase<OutlineTileKernels> {
   LogicalResult outlineAll(KernelSignature function) {
     SmallVector<InitStateOp> single;
-    function.getFunction().walk([&](InitStateOp op) {
+    WalkResult checked = function.getFunction().walk([&](InitStateOp op) {
+      if (!isa_and_present<GPUScheduleAttr>(op.getScheduleAttr())) {
+        op.emitOpError("expects a schedule for a GPU");
+        return WalkResult::interrupt();
+      }
       if (!op->getParentOfType<scf::ForallOp>())
         single.push_back(op);
+      return WalkResult::advance();
     });
+    if (checked.wasInterrupted())
+      return failure();
     for (InitStateOp op : single)
       if (failed(wrapItem(op)))
         return failure();

@@ -1,4 +1,5 @@
 // RUN: attn-opt %s -split-input-file -verify-diagnostics -attn-assign-gpu-schedule
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // What no kernel of a GPU does is refused by its name.
 func.func @f32(%q: tensor<4x16xf32>) -> tensor<4x16xf32> {

@@ -1,4 +1,5 @@
 // RUN: attn-opt %s -split-input-file -verify-diagnostics
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // What is loading is not read.
 func.func @read_loading(%keys: memref<?x64xbf16>, %c: index, %s: !tile.fragment<64 x 64 x bf16, warps = 4>, %z: !tile.fragment<64 x 64 x f32, warps = 4>) {
