@@ -25,8 +25,11 @@ def runtime():
     files = [*sorted(room.rglob("*.c")), HERE / "foreign.c"]
     files = [f for f in files if f.name != "Main.c"]
     made = pathlib.Path(os.environ["ATTN_OPT"]).parent.parent / "lib" / "Runtime"  # the template of pages
-    subprocess.run([os.environ["ATTN_FOREIGN_CC"], "-std=c11", "-O1", f"-I{SOURCE / 'include'}", f"-I{room}",
-                    f"-I{made}", "-c", *files], cwd=folder.name, check=True)
+    for source in sorted({f.parent for f in files}):  # files of two rooms may have one name
+        objects = pathlib.Path(folder.name, source.name)
+        objects.mkdir()
+        subprocess.run([os.environ["ATTN_FOREIGN_CC"], "-std=c11", "-O1", f"-I{SOURCE / 'include'}", f"-I{room}",
+                        f"-I{made}", "-c", *(f for f in files if f.parent == source)], cwd=objects, check=True)
     return folder
 
 
@@ -39,7 +42,7 @@ class ForeignKernel:
         with open(self.source, "w") as f:
             f.write(text)
         subprocess.run([attn_opt, self.source, "--emit=obj", "-o", kernel, "--target=" + target, *flags], check=True)
-        objects = sorted(pathlib.Path(runtime().name).glob("*.o"))
+        objects = sorted(pathlib.Path(runtime().name).rglob("*.o"))
         subprocess.run([os.environ["ATTN_FOREIGN_CC"], "-static", *objects, kernel, "-o", self.program, "-pthread",
                         "-lm"], check=True)
 
