@@ -159,8 +159,9 @@ ExitStatus Compiler::checkGPU() {
       (options.emit == Emit::Assembly && targets.kind == TargetKind::GPU))
     return fail(gpu + " does not go with --emit=" +
                 (options.emit == Emit::Lab ? "lab" : "asm"));
-  if (options.verify)
-    return fail("--verify is not built for " + gpu);
+  if (options.verify || (options.explain && targets.kind == TargetKind::GPU))
+    return fail((options.verify ? "--verify" : "--explain") +
+                Twine(" is not built for ") + gpu);
   return Success;
 }
 
