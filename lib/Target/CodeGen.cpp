@@ -6,6 +6,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -182,8 +183,19 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
   return unknown(name);
 }
 
+/// Without optimization the order of instructions is free, and LLVM's default
+/// scheduler takes a seventh of the time from a specification to an object. Its
+/// choice is an option of LLVM's, not a property of a machine.
+static void scheduleFast() {
+  auto &options = llvm::cl::getRegisteredOptions();
+  if (auto found = options.find("pre-RA-sched"); found != options.end())
+    found->second->addOccurrence(0, found->first, "fast");
+}
+
 void target::setCodeGenLevel(Processor &processor, unsigned level) {
   processor.machine->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
+  if (level == 0)
+    scheduleFast();
 }
 
 void target::setTarget(mlir::ModuleOp module, const Processor &processor) {
@@ -231,7 +243,9 @@ llvm::Error target::generate(llvm::Module &module, const Processor &processor,
   llvm::TargetMachine &machine = *processor.machine;
   if (machine.getOptLevel() == llvm::CodeGenOptLevel::None && usesTiles(module))
     machine.setOptLevel(llvm::CodeGenOptLevel::Less);
-  if (code == Code::Object && isWorthParts(module))
+  // There the bitcode of two parts takes longer than the second thread saves.
+  bool optimizes = machine.getOptLevel() != llvm::CodeGenOptLevel::None;
+  if (code == Code::Object && optimizes && isWorthParts(module))
     return generateParts(module, machine, together, result);
   return emit(module, machine,
               code == Code::Object ? llvm::CodeGenFileType::ObjectFile

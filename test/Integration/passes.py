@@ -229,14 +229,27 @@ class Checker:
         self.sink, self.want, self.folder = sink, want, folder
         self.right = set()  # code that computes the results
         self.became = {}  # of modules of a phase: several passes leave the same
+        self.entries = {}  # of modules of the last phase, which several come to
 
-    def code(self, phase, text):
-        """The module in phase `entry`, or an error."""
+    def lower(self, text, phase, to):
+        """The module in a later phase, or an error."""
         source = os.path.join(self.folder, "after.mlir")
         with open(source, "w") as f:
             f.write(text)
-        done = call(source, "--compile-from=" + phase, "--compile-to=entry")
+        done = call(source, "--compile-from=" + phase, "--compile-to=" + to, "--verify-each=0")
+        if done.returncode == 0:
+            done = call("-", text=done.stdout)  # verifies it
         return done.stdout, done.stderr
+
+    def code(self, phase, text):
+        """The module in phase `entry`, or an error."""
+        if phase != PHASES[-1]:
+            text, error = self.lower(text, phase, PHASES[-1])
+            if not text:
+                return text, error
+        if text not in self.entries:
+            self.entries[text] = self.lower(text, PHASES[-1], "entry")
+        return self.entries[text]
 
     def phases(self):
         """The module in each phase, as passes leave it that find nothing to do."""
