@@ -20,10 +20,14 @@ struct CheckPhase : PassWrapper<CheckPhase, OperationPass<ModuleOp>> {
   }
 
   void runOnOperation() override {
+    llvm::DenseMap<OperationName, bool> known; // kernels have few kinds of ops
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      StringRef name = op->getName().getStringRef();
-      StringRef dialect = op->getName().getDialectNamespace();
-      if (!llvm::is_contained(gone, name) && !llvm::is_contained(gone, dialect))
+      OperationName name = op->getName();
+      auto [isGone, isNew] = known.try_emplace(name);
+      if (isNew)
+        isGone->second = llvm::is_contained(gone, name.getStringRef()) ||
+                         llvm::is_contained(gone, name.getDialectNamespace());
+      if (!isGone->second)
         return WalkResult::advance();
       op->emitOpError() << "is left in phase '" << phase.getValue() << "'";
       return WalkResult::interrupt();
