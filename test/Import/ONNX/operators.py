@@ -63,6 +63,11 @@ for op in ("And", "Or", "Xor"):
 one("Where", X > 0, X, Y)
 one("Clip", X, constants=[np.float32(-0.5), np.float32(0.5)])
 one("Clip", X, constants=[None, np.float32(0.5)], name="-above")
+# Inference keeps all elements, and so does training with a ratio of 0.
+one("Dropout", X, opset=11, ratio=0.5)
+one("Dropout", X, name="-mask", constants=[np.float32(0.5)], outputs=2)
+one("Dropout", X, name="-false", constants=[np.float32(0.5), np.bool_(False)], outputs=2)
+one("Dropout", X, name="-none", constants=[np.float32(0), np.bool_(True)])
 for source, target in ((np.float32, np.float16), (np.float32, np.float64), (np.float32, np.int32), (np.int64, np.float32), (bool, np.float32),
                        (np.float32, bool), (np.int32, np.int64), (np.int64, bool)):
     one("Cast", (X * 3).astype(source), name=f"-{source.__name__}-{target.__name__}", to=helper.np_dtype_to_tensor_dtype(np.dtype(target)))

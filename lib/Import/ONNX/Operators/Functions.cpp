@@ -159,6 +159,32 @@ static LogicalResult importIdentity(Node &node) {
   return node.give(node.input(0));
 }
 
+/// Whether an input is this number, known when the model is read.
+static bool isKnown(Node &node, unsigned i, double number) {
+  auto known = dyn_cast_or_null<DenseElementsAttr>(node.input(i).constant);
+  if (!known || known.getNumElements() != 1)
+    return false;
+  if (isa<IntegerType>(known.getElementType()))
+    return !(*known.value_begin<APInt>()).isZero() == (number != 0);
+  return (*known.value_begin<APFloat>()).convertToDouble() == number;
+}
+
+/// The input, as in inference; nothing is random.
+static LogicalResult importDropout(Node &node) {
+  bool drops = node.hasInput(2) && !isKnown(node, 2, 0);
+  if (drops && !(node.hasInput(1) && isKnown(node, 1, 0)))
+    return node.fail(isKnown(node, 2, 1)
+                         ? "drops elements at random (training_mode is true), "
+                           "which is not supported; export the model for "
+                           "inference"
+                         : "expects training_mode to be known when the model "
+                           "is read, as false");
+  TensorBuilder &t = node.build();
+  if (node.hasOutput(1)) // all are kept
+    node.setOutput(1, t.splat(node.input(0).shape, t.b.getBoolAttr(true)));
+  return node.give(node.input(0));
+}
+
 ArrayRef<Operator> attn::onnx::functionOperators() {
   static const Operator all[] = {
       {"", "Sqrt", importFloats, 1, 1},
@@ -183,7 +209,7 @@ ArrayRef<Operator> attn::onnx::functionOperators() {
       {"", "Cast", importCast, 1, 1},
       {"", "CastLike", importCast, 2, 2},
       {"", "Identity", importIdentity, 1, 1},
-      {"", "Dropout", importIdentity, 1, 3},
+      {"", "Dropout", importDropout, 1, 3},
   };
   return all;
 }
