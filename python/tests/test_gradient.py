@@ -54,6 +54,16 @@ def test_a_cotangent_that_is_left_out(rng):
         gradient(weights=zero)
 
 
+def test_weights(rng):
+    attention = attn.attention(attn.causal(), heads=2, dim=8, dtype="f64", returns=("out", "weights"))
+    arrays = [rng.standard_normal((1, 2, 6, 8)) for _ in range(3)]
+    results, gradient = attn.value_and_grad(attention)(*arrays)
+    cotangent = rng.standard_normal(results.weights.shape)
+    directions = [rng.standard_normal(a.shape) for a in arrays]
+    got = sum((g * v).sum() for g, v in zip(gradient(weights=cotangent), directions))
+    assert abs(got - slope(lambda *a: attention(*a).weights, arrays, directions, cotangent)) < 1e-7
+
+
 def test_what_is_refused():
     with pytest.raises(TypeError, match="wrt: layer has no argument 'y', only x, w"):
         attn.value_and_grad(layer, wrt=("y",))

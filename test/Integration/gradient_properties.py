@@ -84,6 +84,7 @@ class Spec:
         softmax = not (self.two_maps or self.sigmoid)
         self.lse = softmax and bool(rng.integers(2))
         self.sinks = softmax and kind in (2, 6)
+        self.weights = kind in (0, 6, 11)
         self.bias = [("B", 1, 1, "K"), (1, "K"), (self.heads, "Q", "K")][rng.integers(3)] if kind in (1, 4, 8) else None
         self.learned = [n for n in ("q", "k", "v", "q2", "k2", "lam", "sinks", "table") if n in self.arguments(None)]
         if kind == 4:
@@ -115,7 +116,8 @@ class Spec:
 
     def results(self):
         shapes = {"out": self.heads_of(self.heads, "Q", self.value_dim)}
-        return shapes | {"lse": ("B", self.heads, "Q")} if self.lse else shapes
+        shapes |= {"lse": ("B", self.heads, "Q")} if self.lse else {}
+        return shapes | {"weights": ("B", self.heads, "Q", "K")} if self.weights else shapes
 
     def tensor(self, shape, element=None):
         return f"tensor<{'x'.join('?' if x in ('B', 'Q', 'K') else str(x) for x in shape)}x{element or self.element}>"
@@ -137,7 +139,7 @@ class Spec:
             clauses += f" score_mod (%s: {elements.statistics(self.element)}, %b, %h, %i, %j){captures} {{\n{body}    attn.yield %y : {elements.statistics(self.element)}\n  }}"
         clauses += f" where {self.where}" if self.where else ""
         clauses += f" sinks %sinks : {t['sinks']}" if self.sinks else ""
-        clauses += " returning(out, lse)" if self.lse else ""
+        clauses += f" returning({', '.join(r)})" if len(r) > 1 else ""
         attributes = [f"{n}_layout = #attn<layout bshd>" for n in ("query", "key", "value", "out") if self.sequence_major]
         attributes += ["normalization = #attn<normalization sigmoid>"] if self.sigmoid else []
         types, names = ", ".join(r.values()), ", ".join(f"%{n}" for n in r)
@@ -172,11 +174,11 @@ class Spec:
         bias, sinks = of.get("bias"), of.get("sinks")
         attend = lambda q, k: attention(of[q], of[k], of["v"], self.scale, seen, bias, modify or None, sinks)
         if self.sigmoid:
-            return {"out": self.by_sigmoid(of, seen, bias, modify)}
-        out, lse, _, _ = attend("q", "k")
+            return self.by_sigmoid(of, seen, bias, modify)
+        out, lse, weights, _ = attend("q", "k")
         if self.two_maps:
             return {"out": self.rows_of(out - of["lam"][:, None, None] * attend("q2", "k2")[0])}
-        return {"out": self.rows_of(out), "lse": lse}
+        return {"out": self.rows_of(out), "lse": lse, "weights": weights}
 
     def by_sigmoid(self, of, seen, bias, modify):
         group = self.heads // self.key_heads
@@ -184,7 +186,8 @@ class Spec:
         scores = of["q"] @ k.swapaxes(2, 3) * self.scale
         if modify:
             scores = modify(scores, *np.meshgrid(*map(np.arange, scores.shape), indexing="ij", sparse=True))
-        return self.rows_of(np.where(seen, 1 / (1 + np.exp(-(scores if bias is None else scores + bias))), 0) @ v)
+        weights = np.where(seen, 1 / (1 + np.exp(-(scores if bias is None else scores + bias))), 0)
+        return {"out": self.rows_of(weights @ v), "weights": weights}
 
     def poisoned(self, given, sizes):
         """The same with NaN and infinities in what is excluded, and whether anything is."""
@@ -197,6 +200,8 @@ class Spec:
         self.rows_of(given["d_out"])[empty] = elements.store(np.nan, self.element)
         if "d_lse" in given and not self.sinks:
             given["d_lse"][empty] = np.nan
+        if "d_weights" in given:
+            given["d_weights"][~seen] = np.nan
         return given, unseen.any() or empty.any()
 
 

@@ -87,10 +87,6 @@ class Learned:
         given = {**self.evaluate("forward", arrays), **arrays, **cotangents}
         return {p.name: p.store(given[p.name]) for p in arguments}
 
-    def schedule(self, which, target="native"):
-        """Goes as far as kernels are refused."""
-        self.attempt("--compile-to=scheduled", "-o", os.devnull, f"--entry={self.name}_{which}", f"--target={target}")
-
     def kernel(self, which, target="native", flags=()):
         """The compiled function of that name."""
         entry = f"{self.name}_{which}"

@@ -341,6 +341,9 @@ template <typename Op> void countExtras(KernelLibrary &library, Op op) {
   int64_t count = packedMasks(op.getMaskAttr(), op.getMaskOperands()).size();
   if (bias && isa<MemRefType>(bias.getType()))
     count += matrixKind(bias) != MatrixKind::Row;
+  if constexpr (std::is_same_v<Op, GradStepOp>)
+    if (Value cotangents = op.getDWeights())
+      count += matrixKind(cotangents) != MatrixKind::Row;
   library.extras = std::max(library.extras, count);
 }
 

@@ -121,6 +121,8 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
       step.tile.dropout = {dropped[0], dropped[1], dropped[2],
                            op.getDropout()->convertToDouble()};
     }
+    if (op.getDWeights())
+      step.tile.cotangents = groupOf(op.getDWeightsMutable())[0];
     step.query = at(op.getQueryMutable());
     step.dOut = at(op.getDOutMutable());
     step.dKey = at(op.getDKeyMutable());

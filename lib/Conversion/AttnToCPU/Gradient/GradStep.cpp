@@ -29,6 +29,7 @@ struct Step {
   const GradLayout &layout;
   const GradStep &operands;
   Value queries, cotangents;
+  ScoreTile &scores;
 
   Value weights(Value p) const { return layout.queries.weights(k, p); }
   Value slopes(Value p) const { return layout.cotangents.weights(k, p); }
@@ -120,6 +121,9 @@ static void weighPairs(const Step &step, Value p, Value begin, Value end) {
       for (int64_t i = 0; i < count; ++i) {
         Value at = k.add(key, i), row = k.add(slopes, at);
         Value u = k.load(step.cotangents, row, column), power, change;
+        if (step.operands.tile.cotangents)
+          u = k.fma(step.scores.cotangent(p, at, v),
+                    k.splat(step.operands.chain.scale), u);
         if (step.operands.sigmoid) {
           Value rest;
           std::tie(power, rest) = sigmoidAndRest(k, scores[i]);
@@ -383,17 +387,16 @@ void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
                        const GradStep &narrow) {
   GradStep operands = widened(k, layout, narrow);
   Value buffer = operands.tile.state;
-  Step step{k, layout, operands, layout.queriesOf(k, buffer),
-            layout.cotangentsOf(k, buffer)};
   TileOperands ofKeys = operands.tile, ofValues = operands.tile;
-  ofKeys.state = step.queries;
-  ofValues.state = step.cotangents;
+  ofKeys.state = layout.queriesOf(k, buffer);
+  ofValues.state = layout.cotangentsOf(k, buffer);
   ofValues.key = operands.value;
-  ofValues.bias = Value();
+  ofValues.bias = ofValues.cotangents = Value();
   ofValues.mask = Attribute();
   ofValues.maskOperands.clear();
   ofValues.function = nullptr;
   ScoreTile scores(k, layout.queries, ofKeys);
+  Step step{k, layout, operands, ofKeys.state, ofValues.state, scores};
   ScoreTile products(k, layout.cotangents, ofValues);
   Value finite;
   if (operands.strict)

@@ -273,7 +273,7 @@ static void weightsOfMap(ScoreTile &scoreTile, ScoreTile::Options options) {
 
 void cpu::emitOnline(KernelBuilder &k, const StateLayout &layout,
                      ArrayRef<TileOperands> maps, Value value, bool strict) {
-  SmallVector<TileOperands> tiles(maps); // of which scores keep a reference
+  SmallVector<TileOperands, 2> tiles(maps); // of which scores keep a reference
   for (TileOperands &tile : tiles)
     stageKeys(k, layout, tile);
   SmallVector<ScoreTile, 0> scoreTiles;

@@ -34,6 +34,8 @@ QueryBlockExtras::QueryBlockExtras(KernelBuilder &builder,
     : k(builder), layout(layout), tile(operands), queryBlocks(queryBlocks) {
   if (tile.bias && matrixKind(tile.bias) != MatrixKind::Row)
     packed.push_back(tile.bias);
+  if (tile.cotangents && matrixKind(tile.cotangents) != MatrixKind::Row)
+    packed.push_back(tile.cotangents);
   llvm::append_range(packed, packedMasks(tile.mask, tile.maskOperands));
 }
 
@@ -85,12 +87,17 @@ static Value loadFewBooleans(KernelBuilder &k, Value matrix, Value row) {
   return numbers;
 }
 
-/// `lanes` values of a row of bias, in units of log2, or of a mask, as 1 and 0.
-static Value loadExtra(KernelBuilder &k, Value matrix, Value row, Value column,
-                       Value mask) {
+/// A bias is one to a score in units of log2.
+Value QueryBlockExtras::inUnit(Value matrix, Value number) {
+  return matrix == tile.bias ? biasInLog2(k, number) : number;
+}
+
+/// `lanes` values of a row, of a mask as 1 and 0.
+Value QueryBlockExtras::loadExtra(Value matrix, Value row, Value column,
+                                  Value mask) {
   auto type = cast<MemRefType>(matrix.getType());
   if (!type.getElementType().isInteger(1))
-    return biasInLog2(k, k.loadRow(matrix, row, column, mask));
+    return inUnit(matrix, k.loadRow(matrix, row, column, mask));
   return mask ? loadFewBooleans(k, matrix, row)
               : loadBooleans(k, matrix, row, column);
 }
@@ -98,7 +105,7 @@ static Value loadExtra(KernelBuilder &k, Value matrix, Value row, Value column,
 void QueryBlockExtras::pack(Value p, const QueryBlockKeys &keys, bool bias,
                             bool mask) {
   for (auto [i, matrix] : llvm::enumerate(packed)) {
-    if (matrix == tile.bias ? bias : mask)
+    if (matrix == tile.bias ? bias : mask || matrix == tile.cotangents)
       packMatrix(matrix, layout.extra(i), p, keys);
   }
 }
@@ -117,8 +124,8 @@ void QueryBlockExtras::packMatrix(Value matrix, int64_t firstRow, Value p,
     auto group = [&](Value at, Value row, Value mask) {
       Values lines;
       for (int64_t lane = 0; lane < k.lanes; ++lane)
-        lines.push_back(loadExtra(
-            k, matrix, k.min(k.add(first, lane), lastQuery), at, mask));
+        lines.push_back(
+            loadExtra(matrix, k.min(k.add(first, lane), lastQuery), at, mask));
       for (auto [i, line] : llvm::enumerate(k.transpose(lines))) {
         k.store(line, tile.state, k.add(row, i), k.index(v * k.lanes));
         if (column)
@@ -164,19 +171,27 @@ static int64_t positionOf(ArrayRef<Value> values, Value value) {
   return llvm::find(values, value) - values.begin();
 }
 
-Value QueryBlockExtras::bias(Value p, Value key, int64_t v) {
+Value QueryBlockExtras::number(Value matrix, Value p, Value key, int64_t v) {
   if (k.lanes == 1)
-    return biasInLog2(k, ofPair(tile.bias, p, key));
-  if (matrixKind(tile.bias) == MatrixKind::Row) {
+    return inUnit(matrix, ofPair(matrix, p, key));
+  if (matrixKind(matrix) == MatrixKind::Row) {
     // One column may broadcast to all keys.
-    bool single = cast<MemRefType>(tile.bias.getType()).getDimSize(1) == 1;
+    bool single = cast<MemRefType>(matrix.getType()).getDimSize(1) == 1;
     Value at = single ? k.index(0) : k.add(tile.keyBegin, key);
-    return biasInLog2(k, k.loadBroadcast(tile.bias, k.index(0), at));
+    return inUnit(matrix, k.loadBroadcast(matrix, k.index(0), at));
   }
-  int64_t row = layout.extra(positionOf(packed, tile.bias));
-  bool column = matrixKind(tile.bias) == MatrixKind::Column;
+  int64_t row = layout.extra(positionOf(packed, matrix));
+  bool column = matrixKind(matrix) == MatrixKind::Column;
   return k.load(tile.state, column ? k.index(row) : k.add(key, row),
                 k.index(v * k.lanes));
+}
+
+Value QueryBlockExtras::bias(Value p, Value key, int64_t v) {
+  return number(tile.bias, p, key, v);
+}
+
+Value QueryBlockExtras::cotangent(Value p, Value key, int64_t v) {
+  return number(tile.cotangents, p, key, v);
 }
 
 Value QueryBlockExtras::isAllowed(unsigned operand, Value p, Value key,

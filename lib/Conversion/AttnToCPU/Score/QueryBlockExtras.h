@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Bias and boolean masks of a tile: matrices that broadcast to (queries x
-// keys). Those with a number per query are transposed per query block into the
-// state.
+// Bias, boolean masks and cotangents of weights of a tile: matrices that
+// broadcast to (queries x keys). Those with a number per query are transposed
+// per query block into the state.
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_PANELEXTRAS_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_PANELEXTRAS_H
 
@@ -31,10 +31,11 @@ public:
   /// The same for query blocks of another width.
   QueryBlockExtras(KernelBuilder &builder, const QueryBlockExtras &other);
 
-  /// Transposes the part of query block p.
+  /// Transposes the part of query block p; cotangents in any case.
   void pack(Value p, const QueryBlockKeys &keys, bool bias, bool mask);
   /// For key `key` of the tile and vector v of the queries of query block p.
   Value bias(Value p, Value key, int64_t v);
+  Value cotangent(Value p, Value key, int64_t v);
   Value isAllowed(unsigned operand, Value p, Value key, int64_t v);
 
 private:
@@ -44,6 +45,10 @@ private:
   void packMatrix(Value matrix, int64_t firstRow, Value p,
                   const QueryBlockKeys &keys);
   Value ofPair(Value matrix, Value p, Value key);
+  /// Element of a matrix of floats, in the unit in which it is transposed.
+  Value number(Value matrix, Value p, Value key, int64_t v);
+  Value inUnit(Value matrix, Value number);
+  Value loadExtra(Value matrix, Value row, Value column, Value mask);
 
   KernelBuilder &k;
   const StateLayout &layout;

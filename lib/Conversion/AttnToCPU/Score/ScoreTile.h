@@ -48,6 +48,10 @@ public:
   /// queries of query block p. A careful one tests the mask.
   Value adjust(Value score, Value p, Value key, int64_t v,
                const Options &options, bool careful);
+  /// The cotangent of a weight, where the tile has some.
+  Value cotangent(Value p, Value key, int64_t v) {
+    return extras.cotangent(p, key, v);
+  }
   /// Writes the scores of `keys` into the query block's weights rows, and their
   /// maximum into NextMaximum.
   void computeScores(Value p, const QueryBlockKeys &keys,

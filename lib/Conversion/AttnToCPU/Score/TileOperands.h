@@ -31,7 +31,8 @@ struct TileOperands {
   Value state, key;
   Value paddedKey; // for products of tiles
   Value queryBegin, queryEnd, keyBegin, queryLength, keyLength;
-  Value bias; // may be null
+  Value bias;       // may be null
+  Value cotangents; // of weights; may be null
   llvm::SmallVector<Value> maskOperands;
   mlir::Attribute mask;             // null: every pair is visible
   mlir::Region *function = nullptr; // null: scores stay as they are

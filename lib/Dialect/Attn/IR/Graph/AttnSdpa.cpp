@@ -352,6 +352,12 @@ static LogicalResult verifyResiduals(SdpaGradOp op, ArrayRef<int64_t> rows,
            << (wanted ? "expects out and lse of the attention"
                       : "expects neither out nor lse where weights are those "
                         "of sigmoid or of two maps");
+  bool ofWeights = wanted && op.getDWeights();
+  if (static_cast<bool>(op.getWeights()) != ofWeights) // C2
+    return op.emitOpError()
+           << (ofWeights ? "expects the weights that have a cotangent"
+                         : "expects no weights, except those of softmax that "
+                           "have a cotangent");
   if (!wanted)
     return success();
   RankedTensorType out = op.getOut().getType(), d = op.getDOut().getType();
@@ -361,6 +367,9 @@ static LogicalResult verifyResiduals(SdpaGradOp op, ArrayRef<int64_t> rows,
     return op.emitOpError()
            << "expects out to have the shape of its cotangent " << d
            << ", and its element type or " << element << ", but got " << out;
+  SmallVector<int64_t> pairs = op.scoresShape();
+  if (failed(verifyStatistics(op, "weights", op.getWeights(), pairs))) // C2
+    return failure();
   return verifyStatistics(op, "lse", op.getLse(), rows); // C2
 }
 
@@ -422,9 +431,11 @@ LogicalResult SdpaGradOp::verify() {
       failed(verifyStatistics(*this, "the cotangent of weights", getDWeights(),
                               shape))) // C3
     return failure();
-  if (!getLse() && (getDLse() || getDWeights())) // C3
-    return emitOpError() << "expects no cotangents of lse and weights where "
-                            "the weights are those of sigmoid or of two maps";
+  if (getDLse() && !getLse()) // C3
+    return emitOpError() << "expects no cotangent of lse where the weights are "
+                            "those of sigmoid or of two maps";
+  if (getDWeights() && isDifferential()) // C3
+    return emitOpError("expects no cotangent of weights of two maps");
   std::optional<ScheduleInterface> schedule = getSchedule();
   if (schedule && schedule->getKind() != Kind::Prefill) // C7
     return emitOpError() << "expects schedule to have kind prefill, but got "

@@ -84,14 +84,26 @@ static LogicalResult verifyDerivatives(GradStepOp op, Type element) {
   return verifyScoreFunction(op, captures.getTypes(), element, derivatives);
 }
 
+/// C10
+static LogicalResult verifyCotangents(GradStepOp op, Type element) {
+  if (!op.getDWeights())
+    return success();
+  auto type = cast<ShapedType>(op.getDWeights().getType());
+  if (type.getRank() == 2 && type.getElementType() == element)
+    return success();
+  return op.emitOpError() << "expects cotangents of weights to be a matrix of "
+                          << element << ", but got " << type;
+}
+
 /// C8: what else is added up.
 static LogicalResult verifySums(GradStepOp op, Type element) {
   auto by = op.getBy() ? *op.getBy()
                        : ArrayAttr::get(op.getContext(), ArrayRef<Attribute>());
-  if (by.size() != op.getSums().size() ||
-      by.empty() != !op.getScale().has_value())
+  bool scaled = !by.empty() || op.getDWeights();
+  if (by.size() != op.getSums().size() || scaled != op.getScale().has_value())
     return op.emitOpError()
-           << "expects a name per sum, and a scale where there are any";
+           << "expects a name per sum, and a scale where there "
+              "are any, or cotangents of weights";
   for (auto [name, sum] :
        llvm::zip(by.getAsRange<StringAttr>(), op.getSums())) {
     StringRef number = name;
@@ -147,7 +159,8 @@ LogicalResult GradStepOp::verify() {
                            << sum.getType();
   if (failed(verifyTileDropout(*this)) ||                     // C9
       failed(verifyDerivatives(*this, state.getElement())) || // C7
-      failed(verifySums(*this, state.getElement())))          // C8
+      failed(verifySums(*this, state.getElement())) ||        // C8
+      failed(verifyCotangents(*this, state.getElement())))    // C10
     return failure();
   return expectPrefill(*this, getSchedule()); // C5
 }

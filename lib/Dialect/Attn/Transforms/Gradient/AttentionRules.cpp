@@ -19,8 +19,8 @@ using namespace attn;
 namespace {
 /// What is known of an attention when its gradient is taken.
 struct Cotangents {
-  Value out, lse; ///< residuals; null where it needs none
-  Value dOut, dLse, dWeights;
+  Value dOut, out, lse; ///< out and lse: null where it needs none
+  Value dLse, dWeights, weights;
 };
 } // namespace
 
@@ -89,8 +89,8 @@ static LogicalResult differentiate(Adjoints &adjoints, SdpaOp op,
       b, op.getLoc(), types, op.getQuery(), op.getKey(), op.getValue(),
       op.getBias(), op.getMaskOperands(), op.getCaptures(), op.getSinks(),
       op.getSecondQuery(), op.getSecondKey(), op.getLambda(), op.getSeed(),
-      known.out, known.lse, known.dOut, known.dLse, known.dWeights,
-      b.getArrayAttr(wrt), op.getScaleAttr(), op.getMaskAttr(),
+      known.out, known.lse, known.weights, known.dOut, known.dLse,
+      known.dWeights, b.getArrayAttr(wrt), op.getScaleAttr(), op.getMaskAttr(),
       op.getDropoutAttr(), layout(op.getQueryLayout()),
       layout(op.getKeyLayout()), layout(op.getValueLayout()),
       layout(op.getOutLayout()), op.getNormalizationAttr(),
@@ -129,9 +129,8 @@ static LogicalResult follow(Adjoints &adjoints, SdpaOp op) {
   }
   if (op.getWeights())
     known.dWeights = adjoints.of(op.getWeights());
-  if (known.dWeights && !needs)
-    return op.emitOpError(
-        "has no gradient through weights that are those of sigmoid");
+  if (known.dWeights && needs)
+    known.weights = op.getWeights();
   return differentiate(adjoints, op, known);
 }
 
@@ -159,10 +158,12 @@ static LogicalResult follow(Adjoints &adjoints, FinalizeStateOp op) {
     return failure();
   Value dLse = adjoints.of(op.getLse());
   for (SdpaOp part : parts) {
-    Value dOut = ofOut(adjoints, op.getOut(), part.getValue());
-    if (failed(differentiate(
-            adjoints, part,
-            {op.getOut(), op.getLse(), dOut, dLse, /*dWeights=*/Value()})))
+    Cotangents known;
+    known.dOut = ofOut(adjoints, op.getOut(), part.getValue());
+    known.out = op.getOut();
+    known.lse = op.getLse();
+    known.dLse = dLse;
+    if (failed(differentiate(adjoints, part, known)))
       return failure();
   }
   return success();

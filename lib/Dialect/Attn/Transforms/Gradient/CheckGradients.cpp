@@ -34,8 +34,6 @@ static std::string whatHasNoKernel(SdpaGradOp op) {
         !element.isF64())
       return "elements that are neither f16, bf16, f32 nor f64";
   }
-  if (op.getDWeights())
-    return "a cotangent of weights";
   HeadDims q = op.queryDims(), k = op.keyDims(), v = op.valueDims();
   if (!hasKnownSize(op.getQuery(), q.head) ||
       !hasKnownSize(op.getKey(), k.head) ||

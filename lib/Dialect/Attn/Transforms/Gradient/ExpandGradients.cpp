@@ -20,6 +20,7 @@
 // Before: attn-check-gradients has accepted every attn.sdpa_grad. After: none
 // has two maps, or is asked for the gradient by sinks or lambda.
 #include "Loop.h"
+#include "RowCotangents.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -96,8 +97,8 @@ static Value gradientOfSinks(OpBuilder &b, SdpaGradOp op) {
         RankedTensorType::get({}, getElementTypeOrSelf(sinks.getType())), sinks,
         ArrayRef<ReassociationIndices>());
   loop.at(sinks, heads);
-  if (op.getDLse())
-    loop.elements(op.getDLse());
+  if (Value dLse = cotangentOfLse(b, op))
+    loop.elements(dLse);
   Value sum = loop.sumAt(heads, [&](OpBuilder &inner, ValueRange a) -> Value {
     Scalars s{inner, op.getLoc()};
     Value weight = math::ExpOp::create(inner, op.getLoc(), s.sub(a[2], a[0]));
@@ -126,9 +127,9 @@ static Gradients gradientOf(OpBuilder &b, SdpaGradOp op, const Map &map,
       b, op.getLoc(), types, map.query, map.key, op.getValue(), op.getBias(),
       op.getMaskOperands(), op.getCaptures(), op.getSinks(),
       /*second_query=*/Value(), /*second_key=*/Value(), /*lambda=*/Value(),
-      op.getSeed(), out, lse, map.dOut, op.getDLse(), op.getDWeights(),
-      b.getStrArrayAttr(names), op.getScaleAttr(), op.getMaskAttr(),
-      op.getDropoutAttr(), layout(op.getQueryLayout()),
+      op.getSeed(), out, lse, op.getWeights(), map.dOut, op.getDLse(),
+      op.getDWeights(), b.getStrArrayAttr(names), op.getScaleAttr(),
+      op.getMaskAttr(), op.getDropoutAttr(), layout(op.getQueryLayout()),
       layout(op.getKeyLayout()), layout(op.getValueLayout()),
       layout(op.getOutLayout()), op.getNormalizationAttr(),
       /*schedule=*/ScheduleInterface());

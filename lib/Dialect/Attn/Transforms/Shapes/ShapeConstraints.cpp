@@ -211,7 +211,8 @@ void ShapeConstraints::visit(SdpaOp op) {
 
 void ShapeConstraints::visit(SdpaGradOp op) {
   SmallVector<Dim> scores = visitAttention(op, op.getDOut());
-  for (Value tensor : {op.getLse(), op.getDLse(), op.getDWeights()})
+  for (Value tensor :
+       {op.getLse(), op.getDLse(), op.getWeights(), op.getDWeights()})
     if (tensor)
       alongScores(tensor, rank(tensor), 0, scores);
   if (op.getOut())

@@ -68,7 +68,7 @@ static Value initGrad(const GradientTiles &tiles, AttentionItem &queries,
       op.getValue().getType().getDimSize(op.valueDims().feature),
       tiles.element);
   return InitGradOp::create(b, loc, type, rows.query, out, rows.dOut, lse,
-                            rowsOf(queries, op.getDLse()), op.getScaleAttr(),
+                            rowsOf(queries, tiles.dLse), op.getScaleAttr(),
                             op.getScheduleAttr());
 }
 
@@ -95,13 +95,15 @@ static GradStepOp addStep(const GradientTiles &tiles, AttentionItem &queries,
   for (const GradientSum &sum : tiles.learned)
     by.push_back(sum.getName());
   SmallVector<Value> captures = queries.captures();
+  Value dWeights =
+      op.getDWeights() ? queries.broadcastMatrix(op.getDWeights()) : Value();
   auto step = GradStepOp::create(
       b, queries.loc, ValueRange(sums).getTypes(), state, key, value,
       queries.begin, end, item.firstKey, queries.queryLength, queries.keyLength,
       bias, mask.operands, captures, queries.dropped(), rows.query, rows.dOut,
-      sums[0], sums[1], sums.drop_front(2),
+      dWeights, sums[0], sums[1], sums.drop_front(2),
       by.empty() ? ArrayAttr() : b.getArrayAttr(by),
-      by.empty() ? FloatAttr() : op.getScaleAttr(), mask.mask,
+      by.empty() && !dWeights ? FloatAttr() : op.getScaleAttr(), mask.mask,
       op.getDropoutAttr(), TileModeAttr::get(op.getContext(), mode),
       op.getNormalizationAttr(), op.getScheduleAttr(),
       /*score_functionCount=*/captures.empty() ? 0 : 1);

@@ -13,6 +13,7 @@ struct GradientTiles {
   SdpaGradOp op;
   mlir::Type element;   ///< of sums
   SliceDims dQueryDims; ///< of the gradient by queries to which a tile adds
+  Value dLse; ///< with the part of the cotangents of weights; may be null
   llvm::SmallVector<GradientSum> learned;
 };
 

@@ -46,6 +46,7 @@
 // Before: every sdpa_grad has a schedule, and attn-check-gradients has accepted
 // it. After: none is left.
 #include "DocumentRows.h"
+#include "Gradient/RowCotangents.h"
 #include "GradientTile.h"
 #include "KeyParts.h"
 #include "NumberDocuments.h"
@@ -144,6 +145,7 @@ Tiler::Tiler(SdpaGradOp op, SdpaOp attention, OpBuilder &b)
       shared{op,
              statisticsOf(op),
              parts ? SliceDims::ofParts() : SliceDims(op.queryDims()),
+             cotangentOfLse(b, op),
              {}} {
   GradientItems items{batches, keyHeads, parts ? parts->count : Value(), group,
                       walksBatch};

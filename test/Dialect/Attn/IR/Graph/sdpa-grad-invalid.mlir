@@ -64,6 +64,42 @@ func.func @sdpa_grad_c2_lse_of_pairs(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8
 
 // -----
 
+func.func @sdpa_grad_c2_without_weights(%q: tensor<5x8xf32>, %l: tensor<5xf32>, %w: tensor<5x5xf32>) {
+  // expected-error@+1 {{expects the weights that have a cotangent}}
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 out %q : tensor<5x8xf32> lse %l : tensor<5xf32> cotangents %q weights %w : tensor<5x5xf32> wrt ["query"]
+      : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_grad_c2_weights_without_cotangent(%q: tensor<5x8xf32>, %l: tensor<5xf32>, %w: tensor<5x5xf32>) {
+  // expected-error@+1 {{expects no weights, except those of softmax that have a cotangent}}
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 out %q : tensor<5x8xf32> lse %l : tensor<5xf32> weights %w : tensor<5x5xf32> cotangents %q wrt ["query"]
+      : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_grad_c2_weights_of_other_size(%q: tensor<5x8xf32>, %l: tensor<5xf32>, %w: tensor<5x5xf32>, %x: tensor<5x6xf32>) {
+  // expected-error@+1 {{expects weights to have type}}
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 out %q : tensor<5x8xf32> lse %l : tensor<5xf32> weights %x : tensor<5x6xf32> cotangents %q weights %w : tensor<5x5xf32> wrt ["query"]
+      : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
+  return
+}
+
+// -----
+
+func.func @sdpa_grad_c3_weights_of_two_maps(%q: tensor<5x8xf32>, %l: tensor<f32>, %w: tensor<5x5xf32>) {
+  // expected-error@+1 {{expects no cotangent of weights of two maps}}
+  %g = attn.sdpa_grad %q, %q, %q minus %q, %q by %l : tensor<5x8xf32>, tensor<5x8xf32>, tensor<f32> scale 0.5 cotangents %q weights %w : tensor<5x5xf32> wrt ["query"]
+      : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
+  return
+}
+
+// -----
+
 func.func @sdpa_grad_c3_cotangent_of_lse(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>, %out: tensor<2x4x5x3xf32>, %lse: tensor<2x4x5xf32>, %d: tensor<2x4x5x3xf32>) {
   // expected-error@+1 {{expects the cotangent of lse to have type}}
   %g = attn.sdpa_grad %q, %k, %v scale 0.5 out %out : tensor<2x4x5x3xf32> lse %lse : tensor<2x4x5xf32> cotangents %d lse %d : tensor<2x4x5x3xf32> wrt ["query"]
@@ -74,7 +110,7 @@ func.func @sdpa_grad_c3_cotangent_of_lse(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2
 // -----
 
 func.func @sdpa_grad_c3_sigmoid(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>, %out: tensor<2x4x5x3xf32>, %lse: tensor<2x4x5xf32>, %d: tensor<2x4x5x3xf32>) {
-  // expected-error@+1 {{expects no cotangents of lse and weights}}
+  // expected-error@+1 {{expects no cotangent of lse where the weights are those of sigmoid or of two maps}}
   %g = attn.sdpa_grad %q, %k, %v scale 0.5  cotangents %d lse %lse : tensor<2x4x5xf32> wrt ["query"] {normalization = #attn<normalization sigmoid>}
       : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>, tensor<2x4x5x3xf32>) -> (tensor<2x4x5x8xf32>)
   return

@@ -28,8 +28,14 @@ func.func @sdpa_grad_c2_two_maps_have_no_residuals(%q: tensor<2x4x5x8xf32>, %k: 
 }
 
 func.func @sdpa_grad_c3_all_cotangents(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>, %out: tensor<2x4x5x3xf32>, %lse: tensor<2x4x5xf32>, %d: tensor<2x4x5x3xf32>, %w: tensor<2x4x5x6xf32>) {
-  %g = attn.sdpa_grad %q, %k, %v scale 0.5 out %out : tensor<2x4x5x3xf32> lse %lse : tensor<2x4x5xf32> cotangents %d lse %lse : tensor<2x4x5xf32> weights %w : tensor<2x4x5x6xf32> wrt ["query"]
+  %g = attn.sdpa_grad %q, %k, %v scale 0.5 out %out : tensor<2x4x5x3xf32> lse %lse : tensor<2x4x5xf32> weights %w : tensor<2x4x5x6xf32> cotangents %d lse %lse : tensor<2x4x5xf32> weights %w : tensor<2x4x5x6xf32> wrt ["query"]
       : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>, tensor<2x4x5x3xf32>) -> (tensor<2x4x5x8xf32>)
+  return
+}
+
+func.func @sdpa_grad_c3_weights_of_sigmoid(%q: tensor<5x8xf32>, %w: tensor<5x5xf32>) {
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 cotangents %q weights %w : tensor<5x5xf32> wrt ["query"] {normalization = #attn<normalization sigmoid>}
+      : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
   return
 }
 

@@ -91,7 +91,7 @@ func.func @grad_step_c7_too_few(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memre
     %e = memref.load %t[%c] : memref<?xf32>
     %y = arith.mulf %x, %e : f32
     attn.yield %y, %e : f32, f32
-  } mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?xf32>) by ["capture_0"] of 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  } mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?xf32>) by ["capture_0"] scale 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
 
@@ -100,7 +100,7 @@ func.func @grad_step_c7_too_few(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memre
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 func.func @grad_step_c8_no_scale(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %b: memref<?x?xf32>) {
-  // expected-error@+1 {{expects a name per sum, and a scale where there are any}}
+  // expected-error@+1 {{expects a name per sum, and a scale where there are any, or cotangents of weights}}
   attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<?x?xf32> mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>)  {by = ["bias"], schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
@@ -111,7 +111,7 @@ func.func @grad_step_c8_no_scale(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memr
 
 func.func @grad_step_c8_no_bias(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %b: memref<?x?xf32>) {
   // expected-error@+1 {{expects sums by the bias, of rank 2, and by captured tensors, of their rank, with elements of 'f32', but got 'bias' of 'memref<?x?xf32>'}}
-  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i  mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%b : memref<?x?xf32>) by ["bias"] of 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i  mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%b : memref<?x?xf32>) by ["bias"] scale 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
 
@@ -121,7 +121,7 @@ func.func @grad_step_c8_no_bias(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memre
 
 func.func @grad_step_c8_rank(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %b: memref<?x?xf32>, %sum: memref<?xf32>) {
   // expected-error@+1 {{but got 'bias' of 'memref<?xf32>'}}
-  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<?x?xf32> mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?xf32>) by ["bias"] of 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<?x?xf32> mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?xf32>) by ["bias"] scale 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
 
@@ -131,7 +131,7 @@ func.func @grad_step_c8_rank(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?
 
 func.func @grad_step_c8_element(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %b: memref<?x?xf32>, %sum: memref<?x?xf64>) {
   // expected-error@+1 {{but got 'bias' of 'memref<?x?xf64>'}}
-  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<?x?xf32> mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?x?xf64>) by ["bias"] of 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<?x?xf32> mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?x?xf64>) by ["bias"] scale 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
 
@@ -146,7 +146,17 @@ func.func @grad_step_c8_number(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref
     %e = memref.load %t[%c] : memref<?xf32>
     %y = arith.mulf %x, %e : f32
     attn.yield %y, %e : f32, f32
-  } mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?xf32>) by ["capture_1"] of 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  } mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?xf32>) by ["capture_1"] scale 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @grad_step_c10_row_of_weights(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %w: memref<?xf32>) {
+  // expected-error@+1 {{expects cotangents of weights to be a matrix of 'f32', but got 'memref<?xf32>'}}
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full of %q, %d weights %w : memref<?xf32> outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) scale 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
 

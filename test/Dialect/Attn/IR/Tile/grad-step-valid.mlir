@@ -40,7 +40,7 @@ func.func @grad_step_c7_derivatives(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: m
     %e = memref.load %t[%c] : memref<?xf32>
     %y = arith.mulf %x, %e : f32
     attn.yield %y, %e, %x : f32, f32, f32
-  } mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?xf32>) by ["capture_0"] of 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  } mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?xf32>) by ["capture_0"] scale 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
 
@@ -55,11 +55,16 @@ func.func @grad_step_c7_not_learned(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: m
 }
 
 func.func @grad_step_c8_bias(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %b: memref<?x?xf32>, %sum: memref<?x1xf32>) {
-  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<?x?xf32> mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?x1xf32>) by ["bias"] of 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i bias %b : memref<?x?xf32> mode edge of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) sums(%sum : memref<?x1xf32>) by ["bias"] scale 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }
 
 func.func @grad_step_c9_dropout(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %x: i64) {
   attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i dropout 5.000000e-01 of %x, %i, %i : i64, index, index mode full of %q, %d outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
+  return
+}
+
+func.func @grad_step_c10_weights(%s: !attn.grad_state<16 x 4 x 8, f32>, %k: memref<?x4xf32>, %v: memref<?x8xf32>, %q: memref<?x4xf32>, %d: memref<?x8xf32>, %dk: memref<?x4xf32>, %dv: memref<?x8xf32>, %i: index, %w: memref<?x?xf32>) {
+  attn.grad_step %s, %k, %v rows %i to %i keys from %i lengths %i, %i mode full of %q, %d weights %w : memref<?x?xf32> outs(%dk, %dv : memref<?x4xf32>, memref<?x8xf32>) scale 0.5 {schedule = #s} : !attn.grad_state<16 x 4 x 8, f32>, memref<?x4xf32>, memref<?x8xf32>, memref<?x4xf32>, memref<?x8xf32>
   return
 }

@@ -120,6 +120,31 @@ func.func @narrow_parts(%q: tensor<5x8xbf16> {attn.gradient}, %k: tensor<6x8xbf1
 
 // -----
 
+// Weights with a cotangent are a residual: a result of the function, or one more.
+// CHECK-LABEL: func.func @weights_gradient(
+// CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<5x5xf32> {attn.name = "w", attn.residual}
+// CHECK-SAME:    %[[D:[a-z0-9]*]]: tensor<5x5xf32> {attn.name = "d_w", attn.optional}
+// CHECK:         attn.sdpa_grad {{.*}} weights %[[W]] : tensor<5x5xf32> cotangents %{{.*}} weights %[[D]] : tensor<5x5xf32>
+func.func @weights(%q: tensor<5x8xf32> {attn.gradient}) -> (tensor<5x8xf32>, tensor<5x5xf32> {attn.name = "w"}) {
+  %o, %w = attn.sdpa %q, %q, %q scale 0.5 returning(out, weights) : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5x5xf32>)
+  return %o, %w : tensor<5x8xf32>, tensor<5x5xf32>
+}
+
+// -----
+
+// Sigmoid's are computed again.
+// CHECK-LABEL: func.func @sigmoid_forward(
+// CHECK-SAME:    -> (tensor<5x8xf32>, tensor<5x5xf32>)
+// CHECK-LABEL: func.func @sigmoid_gradient(
+// CHECK-NOT:     residual
+// CHECK:         attn.sdpa_grad {{.*}} scale 5.000000e-01 cotangents %{{.*}} weights
+func.func @sigmoid(%q: tensor<5x8xf32> {attn.gradient}) -> (tensor<5x8xf32>, tensor<5x5xf32>) {
+  %o, %w = attn.sdpa %q, %q, %q scale 0.5 returning(out, weights) {normalization = #attn<normalization sigmoid>} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5x5xf32>)
+  return %o, %w : tensor<5x8xf32>, tensor<5x5xf32>
+}
+
+// -----
+
 // Nothing is learned: nothing changes.
 // CHECK-LABEL: func.func @plain(
 // CHECK-NOT:     func.func

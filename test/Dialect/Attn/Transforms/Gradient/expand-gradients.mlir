@@ -73,3 +73,20 @@ func.func @sigmoid(%q: tensor<5x8xf32>, %l: tensor<f32>) -> tensor<5x8xf32> {
       : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
   return %g : tensor<5x8xf32>
 }
+
+// -----
+
+// Where weights have a cotangent, the cotangent of lse has its part of delta; a weight of 0 has none.
+// CHECK-LABEL: func.func @sink_and_weights
+// CHECK-SAME: %[[Q:.*]]: tensor<5x8xf32>, %[[S:.*]]: tensor<1xf32>, %[[L:.*]]: tensor<5xf32>, %[[W:.*]]: tensor<5x5xf32>, %[[D:.*]]: tensor<5x5xf32>
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins(%[[W]], %[[D]] :
+// CHECK: arith.cmpf oeq
+// CHECK: %[[ROW:.*]] = linalg.generic {{.*}} ins(%[[SUM]], %[[L]] :
+// CHECK: arith.subf
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction"]} ins(%[[L]], %{{.*}}, %{{.*}}, %[[ROW]] :
+func.func @sink_and_weights(%q: tensor<5x8xf32>, %s: tensor<1xf32>, %l: tensor<5xf32>, %w: tensor<5x5xf32>, %d: tensor<5x5xf32>) -> tensor<1xf32> {
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 sinks %s : tensor<1xf32> out %q : tensor<5x8xf32> lse %l : tensor<5xf32> weights %w : tensor<5x5xf32>
+      cotangents %q lse %l : tensor<5xf32> weights %d : tensor<5x5xf32> wrt ["sinks"]
+      : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<1xf32>)
+  return %g : tensor<1xf32>
+}

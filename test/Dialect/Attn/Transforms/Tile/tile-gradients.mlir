@@ -57,7 +57,7 @@ func.func @no_keys(%q: tensor<5x8xf32>, %k: tensor<0x8xf32>, %l: tensor<5xf32>) 
 // CHECK:             attn.grad_step {{.*}} score_mod
 // CHECK:               %[[Y:.*]] = arith.mulf %{{.*}}, %[[X:.*]] :
 // CHECK:               attn.yield %[[Y]],
-// CHECK:             sums(%{{.*}}, %{{.*}} : tensor<1x?xf32>, tensor<1x9xf32>) by ["bias", "capture_0"] of 5.000000e-01
+// CHECK:             sums(%{{.*}}, %{{.*}} : tensor<1x?xf32>, tensor<1x9xf32>) by ["bias", "capture_0"] scale 5.000000e-01
 // CHECK:         linalg.generic {{.*}}iterator_types = ["reduction", "reduction", "reduction", "parallel", "parallel", "parallel"]
 // KEYS-LABEL: func.func @sums(
 // KEYS:         scf.for
@@ -97,4 +97,27 @@ func.func @pairs(%q: tensor<?x8x?x8xf32>, %l: tensor<?x8x?xf32>, %bias: tensor<8
   %g = attn.sdpa_grad %q, %q, %q bias %bias : tensor<8x?x?xf32> scale 0.5 out %q : tensor<?x8x?x8xf32> lse %l : tensor<?x8x?xf32> cotangents %q wrt ["bias"] {schedule = #s}
       : (tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>) -> (tensor<8x?x?xf32>)
   return %g : tensor<8x?x?xf32>
+}
+
+// Cotangents of weights: a step gets those of its head, of all keys; their part of delta is in the cotangent of lse. Those of sigmoid have none.
+// CHECK-LABEL: func.func @weights(
+// CHECK:         %[[SUM:.*]] = linalg.generic {{.*}}"reduction"]} ins(%[[W:.*]], %[[D:.*]] : tensor<2x?x?xf32>, tensor<2x?x?xf32>)
+// CHECK:         %[[ROWS:.*]] = linalg.generic {{.*}} ins(%[[SUM]] :
+// CHECK:         scf.forall
+// CHECK:           tensor.extract_slice %[[ROWS]]
+// CHECK:           attn.init_grad {{.*}} lse %{{.*}}, %{{.*}} : tensor<?xf32> scale
+// CHECK:           attn.grad_step {{.*}} of %{{.*}}, %{{.*}} weights %{{.*}} : tensor<?x?xf32> outs({{.*}}) scale 5.0
+// CHECK-LABEL: func.func @weights_of_sigmoid(
+// CHECK-NOT:     "reduction"
+// CHECK:         attn.grad_step {{.*}} weights %{{.*}} : tensor<5x5xf32> outs({{.*}}) scale 5.0
+func.func @weights(%q: tensor<2x?x8xf32>, %l: tensor<2x?xf32>, %w: tensor<2x?x?xf32>, %d: tensor<2x?x?xf32>) -> tensor<2x?x8xf32> {
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 out %q : tensor<2x?x8xf32> lse %l : tensor<2x?xf32> weights %w : tensor<2x?x?xf32>
+      cotangents %q weights %d : tensor<2x?x?xf32> wrt ["query"] {schedule = #s}
+      : (tensor<2x?x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>) -> (tensor<2x?x8xf32>)
+  return %g : tensor<2x?x8xf32>
+}
+func.func @weights_of_sigmoid(%q: tensor<5x8xf32>, %d: tensor<5x5xf32>) -> tensor<5x8xf32> {
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 cotangents %q weights %d : tensor<5x5xf32> wrt ["query"] {normalization = #attn<normalization sigmoid>, schedule = #s}
+      : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>)
+  return %g : tensor<5x8xf32>
 }

@@ -398,7 +398,8 @@ def Attn_SdpaGradOp : Attn_GraphOp<"sdpa_grad", [AttrSizedOperandSegments,
     `ds = p * (u - delta + d_lse)`, and everything else follows from ds by the
     chain rule. `out` and `lse` are those of the attention, or of a larger one
     whose keys these are a part of. Weights by sigmoid, and those of two maps,
-    have no `lse`; they are computed again.
+    have no `lse`; they are computed again. `weights` are those of the attention,
+    where they have a cotangent and the sum in delta needs them.
 
     A pair is left out of all sums if it is excluded or its weight is 0. A row
     that sees no key is constant.
@@ -422,6 +423,7 @@ def Attn_SdpaGradOp : Attn_GraphOp<"sdpa_grad", [AttrSizedOperandSegments,
     Optional<Attn_FloatTensor>:$sinks, Optional<Attn_FloatTensor>:$second_query,
     Optional<Attn_FloatTensor>:$second_key, Optional<Attn_FloatTensor>:$lambda,
     Optional<AnyRankedTensor>:$seed, Optional<Attn_FloatTensor>:$out, Optional<Attn_FloatTensor>:$lse,
+    Optional<Attn_FloatTensor>:$weights,
     Attn_FloatTensor:$d_out, Optional<Attn_FloatTensor>:$d_lse,
     Optional<Attn_FloatTensor>:$d_weights,
     StrArrayAttr:$wrt, F64Attr:$scale, OptionalAttr<AnyAttr>:$mask,
@@ -444,6 +446,7 @@ def Attn_SdpaGradOp : Attn_GraphOp<"sdpa_grad", [AttrSizedOperandSegments,
     (`sinks` $sinks^ `:` type($sinks))?
     (`dropout` custom<OptionalDropout>($dropout, $seed, type($seed))^)?
     (`out` $out^ `:` type($out))? (`lse` $lse^ `:` type($lse))?
+    (`weights` $weights^ `:` type($weights))?
     `cotangents` $d_out (`lse` $d_lse^ `:` type($d_lse))?
     (`weights` $d_weights^ `:` type($d_weights))? `wrt` $wrt attr-dict
     `:` `(` type($query) `,` type($key) `,` type($value) `,` type($d_out) `)`

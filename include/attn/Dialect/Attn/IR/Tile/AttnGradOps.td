@@ -45,7 +45,9 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
     element takes everything.
 
     With `dropout` as that of `attn.online`, u and the p in front of d_out are
-    multiplied by what `attn.dropout` multiplies the pair's weight with.
+    multiplied by what `attn.dropout` multiplies the pair's weight with. Cotangents
+    of the weights, `weights` of all keys, are then added to u. What they add to
+    delta is in the state.
 
     The state is changed in place. `query` and `d_out` are the rows that
     `attn.init_grad` packed. The other operands are those of `attn.online`.
@@ -55,8 +57,8 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
     Index:$query_length, Index:$key_length,
     Optional<Attn_Shaped>:$bias, Variadic<AnyType>:$mask_operands,
     Variadic<AnyType>:$captures, Variadic<AnyType>:$dropped,
-    Attn_Shaped:$query, Attn_Shaped:$d_out, Attn_Shaped:$d_key,
-    Attn_Shaped:$d_value, Variadic<Attn_Shaped>:$sums,
+    Attn_Shaped:$query, Attn_Shaped:$d_out, Optional<Attn_Shaped>:$d_weights,
+    Attn_Shaped:$d_key, Attn_Shaped:$d_value, Variadic<Attn_Shaped>:$sums,
     OptionalAttr<StrArrayAttr>:$by, OptionalAttr<F64Attr>:$scale,
     OptionalAttr<AnyAttr>:$mask, OptionalAttr<F64Attr>:$dropout,
     Attn_TileModeAttr:$mode,
@@ -72,8 +74,8 @@ def Attn_GradStepOp : Attn_Op<"grad_step", [AttrSizedOperandSegments,
     (`bias` $bias^ `:` type($bias))?
     (`where` custom<OptionalMask>($mask, $mask_operands, type($mask_operands))^)?
     (`dropout` $dropout `of` $dropped^ `:` type($dropped))?
-    `mode` $mode `of` $query `,` $d_out `outs` `(` $d_key `,` $d_value `:` type($d_key) `,` type($d_value) `)`
-    (`sums` `(` $sums^ `:` type($sums) `)` `by` $by `of` $scale)?
+    `mode` $mode `of` $query `,` $d_out (`weights` $d_weights^ `:` type($d_weights))? `outs` `(` $d_key `,` $d_value `:` type($d_key) `,` type($d_value) `)`
+    (`sums` `(` $sums^ `:` type($sums) `)` `by` $by)? (`scale` $scale^)?
     attr-dict `:` type($state) `,` type($key) `,` type($value) `,` type($query) `,` type($d_out)
     (`->` type($results)^)?
   }];
