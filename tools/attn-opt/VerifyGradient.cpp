@@ -5,9 +5,11 @@
 //   (8 (L(x + hv) - L(x - hv)) - (L(x + 2hv) - L(x - 2hv))) / 12h,
 // where the loss L is the sum of the results times their random cotangents. The
 // error is a share of the gradient's norm, which is what <gradient, v> is of
-// the size of, or of a hundredth of the cotangents' where the gradient is
-// smaller. A direction along which differences over h and 2h do not agree says
-// nothing: somewhere between them the function jumps.
+// the size of, or of a hundredth of the cotangents' or of the largest
+// gradient's where it is smaller: one key alone has a weight of 1, and the
+// gradient by it is what rounding leaves of 0. A direction along which
+// differences over h and 2h do not agree says nothing: somewhere between them
+// the function jumps.
 #include "VerifyExpectations.h"
 #include <cmath>
 
@@ -54,7 +56,7 @@ private:
   /// Of inputs of the gradient: results of `forward`, and of those of the
   /// function the one whose cotangent it is.
   std::vector<std::pair<unsigned, unsigned>> residuals, cotangents;
-  double size = 0; ///< of the cotangents
+  double size = 0; ///< of the cotangents, or of the largest gradient
   /// Elements of results that are finite where the gradient is taken.
   std::vector<std::vector<bool>> finite;
 };
@@ -95,6 +97,13 @@ SmallVector<Datum> Gradient::argumentsOf(const std::vector<Array> &arrays) {
   return arguments;
 }
 
+static double squaresOf(const Array &array) {
+  double squares = 0;
+  for (const Number &number : array.numbers().elements)
+    squares += number.real * number.real;
+  return squares;
+}
+
 static const Tensor &tensorOf(const Datum &datum) {
   return *std::get<std::shared_ptr<const Tensor>>(datum);
 }
@@ -115,8 +124,7 @@ LogicalResult Gradient::complete(std::vector<Array> &arrays) {
   }
   double squares = 0;
   for (auto [port, result] : cotangents)
-    for (const Number &number : arrays[port].numbers().elements)
-      squares += number.real * number.real;
+    squares += squaresOf(arrays[port]);
   size = std::sqrt(squares);
   return success();
 }
@@ -141,12 +149,10 @@ FailureOr<double> Gradient::errorOf(const std::vector<Array> &arrays,
                                     const Array &gradient, unsigned argument) {
   std::normal_distribution<double> normal;
   std::vector<double> direction(gradient.size());
-  double slope = 0, squares = 0;
+  double slope = 0;
   for (auto [i, v] : llvm::enumerate(direction)) {
     v = normal(random);
-    double g = gradient.load(i).real;
-    slope += g * v;
-    squares += g * g;
+    slope += gradient.load(i).real * v;
   }
   double differences[2]; // L(x + nhv) - L(x - nhv), over 2nh
   SmallVector<Datum> arguments = argumentsOf(arrays);
@@ -164,7 +170,7 @@ FailureOr<double> Gradient::errorOf(const std::vector<Array> &arrays,
     }
     differences[n - 1] = (losses[0] - losses[1]) / (2 * n * step);
   }
-  double scale = std::max({std::sqrt(squares), size / 100, 1e-30});
+  double scale = std::max({std::sqrt(squaresOf(gradient)), size / 100, 1e-30});
   double most = 10 * tolerance(gradient.element());
   if (std::abs(differences[0] - differences[1]) > most * scale)
     return -1;
@@ -177,6 +183,9 @@ FailureOr<std::vector<double>>
 Gradient::compare(const std::vector<Array> &arrays) {
   std::vector<double> errors;
   const Array *result = arrays.data() + arrays.size() - learned.size();
+  for (size_t i = 0; i < learned.size(); ++i)
+    if (double norm = std::sqrt(squaresOf(result[i])); std::isfinite(norm))
+      size = std::max(size, norm);
   for (unsigned argument : learned) {
     FailureOr<double> error = errorOf(arrays, *result++, argument);
     if (failed(error))
