@@ -62,6 +62,8 @@ config.substitutions += [
     ("%include", os.path.join(config.attn_source, "include")),
     # A libcuda.so.1 that needs no GPU (test/Runtime/GPU/FakeDriver.cpp).
     ("%fake_cuda", os.path.join(config.test_exec_root, "Runtime", "GPU", "driver")),
+    # What attn-opt reads off machine code (test/Target/sass-dump.cpp).
+    ("%sass_dump", os.path.join(config.test_exec_root, "Target", "sass-dump")),
     ("%runtime", os.path.join(config.attn_build, "lib", "libattn-rt.a") + " -lm -lpthread"),
     ("%cmake", config.cmake),
     ("%mlir_include", config.mlir_include),

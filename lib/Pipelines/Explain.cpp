@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ExplainFacts.h"
+#include "ExplainFormula.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "attn/Interface/WeightsFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
@@ -45,7 +47,7 @@ private:
   void attention(SdpaOp op);
   void gradient(SdpaGradOp op);
   void projection(ProjectOp op);
-  void states(Operation *op, StringRef what, CPUScheduleAttr schedule);
+  void states(Operation *op, StringRef what, ScheduleInterface schedule);
 
   func::FuncOp function;
   const SymbolSizes &sizes;
@@ -80,7 +82,7 @@ void KernelExplainer::ports(StringRef heading, bool input) {
 }
 
 /// What an item sees, where that is not all keys.
-static std::string itemKeys(SdpaOp op, CPUScheduleAttr schedule) {
+static std::string itemKeys(SdpaOp op, ScheduleInterface schedule) {
   int64_t keys = keysPerItem(op, schedule);
   bool decode = schedule.getKind() == Kind::Decode;
   if (!keys)
@@ -93,16 +95,21 @@ static std::string itemKeys(SdpaOp op, CPUScheduleAttr schedule) {
 }
 
 /// `use` says which lengths the schedule is for, `seen` what an item sees.
-static void printSchedule(llvm::raw_ostream &os, CPUScheduleAttr schedule,
+static void printSchedule(llvm::raw_ostream &os, ScheduleInterface schedule,
                           const Twine &use = "", const Twine &seen = "") {
   bool decode = schedule.getKind() == Kind::Decode;
   os << "    schedule  " << use << schedule.getQueryTile()
      << (decode ? " rows by " : " queries by ") << schedule.getKeyTile()
      << " keys per tile";
-  os << seen << "; register tile of " << schedule.getRows()
+  os << seen;
+  if (auto gpu = dyn_cast<GPUScheduleAttr>(schedule)) {
+    os << "; blocks of " << gpu.getWarps() << " warps\n";
+    return;
+  }
+  auto cpu = cast<CPUScheduleAttr>(schedule);
+  os << "; register tile of " << cpu.getRows()
      << (decode ? " keys by 4 queries and 4 queries by " : " by ")
-     << schedule.getVectors() << " vectors of " << schedule.getLanes()
-     << " lanes";
+     << cpu.getVectors() << " vectors of " << cpu.getLanes() << " lanes";
   if (schedule.usesDot())
     os << ", products = " << stringifyProducts(schedule.getProducts());
   os << "\n";
@@ -110,8 +117,8 @@ static void printSchedule(llvm::raw_ostream &os, CPUScheduleAttr schedule,
 
 /// The schedules with the lengths that each is for.
 static void printSchedules(llvm::raw_ostream &os, SdpaOp op) {
-  auto many = cast_if_present<CPUScheduleAttr>(op.getScheduleAttr());
-  auto few = cast_if_present<CPUScheduleAttr>(op.getDecodeScheduleAttr());
+  ScheduleInterface many = op.getScheduleAttr(),
+                    few = op.getDecodeScheduleAttr();
   auto use = [&](StringRef kind, StringRef relation) {
     std::string text = kind.str();
     if (many && few)
@@ -211,14 +218,16 @@ void KernelExplainer::gradient(SdpaGradOp op) {
 
 void KernelExplainer::projection(ProjectOp op) {
   os << "\n  projection at " << positionOf(op.getLoc()) << "\n";
-  printSchedule(os, CPUScheduleAttr::of(op));
+  if (ScheduleInterface schedule = op.getScheduleAttr())
+    printSchedule(os, schedule);
 }
 
 void KernelExplainer::states(Operation *op, StringRef what,
-                             CPUScheduleAttr schedule) {
-  os << "\n  " << what << " at " << positionOf(op->getLoc()) << "\n"
-     << "    schedule  items of " << schedule.getQueryTile() << " rows, "
-     << schedule.getLanes() << " lanes of features\n";
+                             ScheduleInterface schedule) {
+  os << "\n  " << what << " at " << positionOf(op->getLoc()) << "\n";
+  if (auto cpu = dyn_cast_if_present<CPUScheduleAttr>(schedule))
+    os << "    schedule  items of " << cpu.getQueryTile() << " rows, "
+       << cpu.getLanes() << " lanes of features\n";
 }
 
 void KernelExplainer::explain() {
@@ -232,10 +241,10 @@ void KernelExplainer::explain() {
         .Case([&](SdpaGradOp grad) { gradient(grad); })
         .Case([&](ProjectOp project) { projection(project); })
         .Case([&](MergeStatesOp merge) {
-          states(op, "merge of two states", CPUScheduleAttr::of(merge));
+          states(op, "merge of two states", merge.getScheduleAttr());
         })
         .Case([&](FinalizeStateOp finalize) {
-          states(op, "result of a state", CPUScheduleAttr::of(finalize));
+          states(op, "result of a state", finalize.getScheduleAttr());
         });
   });
 }
@@ -249,76 +258,6 @@ std::string attn::explainKernels(ModuleOp module, const SymbolSizes &sizes) {
     if (function->hasAttr(PortAttr::functionAttr) && !PictureAttr::of(function))
       KernelExplainer(function, sizes, os).explain();
   return text;
-}
-
-/// An index computation as a person writes it.
-static std::string formulaText(Value value, ArrayRef<PortAttr> ports) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getArgNumber() >= ports.size() ? "threads" : "?";
-  Operation *op = value.getDefiningOp();
-  auto operand = [&](unsigned i) {
-    return formulaText(op->getOperand(i), ports);
-  };
-  return llvm::TypeSwitch<Operation *, std::string>(op)
-      .Case([&](arith::ConstantIndexOp constant) {
-        return std::to_string(constant.value());
-      })
-      .Case([&](arith::AddIOp) { return operand(0) + " + " + operand(1); })
-      .Case(
-          [&](arith::SubIOp) { return operand(0) + " - (" + operand(1) + ")"; })
-      .Case([&](arith::MulIOp product) {
-        // A size rounded up to a multiple, so that the next one is aligned.
-        auto quotient = product.getLhs().getDefiningOp<arith::DivUIOp>();
-        auto sum = quotient ? quotient.getLhs().getDefiningOp<arith::AddIOp>()
-                            : arith::AddIOp();
-        if (sum && quotient.getRhs() == product.getRhs())
-          return "roundup(" + formulaText(sum.getLhs(), ports) + ", " +
-                 operand(1) + ")";
-        auto factor = [&](unsigned i) {
-          std::string text = operand(i);
-          return StringRef(text).contains(" + ") ? "(" + text + ")" : text;
-        };
-        return factor(0) + "*" + factor(1);
-      })
-      .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>(
-          [&](auto) { return "ceil((" + operand(0) + ")/" + operand(1) + ")"; })
-      .Case<arith::DivUIOp, arith::DivSIOp>([&](auto) {
-        return "floor((" + operand(0) + ")/" + operand(1) + ")";
-      })
-      .Case([&](arith::MinUIOp) -> std::string {
-        // Threads, or items where these are fewer.
-        std::string arms[] = {operand(0), operand(1)};
-        return llvm::is_contained(arms, "threads")
-                   ? "workers"
-                   : "min(" + arms[0] + ", " + arms[1] + ")";
-      })
-      .Case<arith::MaxUIOp, arith::MaxSIOp>(
-          [&](auto) { return "max(" + operand(0) + ", " + operand(1) + ")"; })
-      .Case([&](arith::SelectOp) {
-        std::string condition = operand(0), arms[] = {operand(1), operand(2)};
-        return StringRef(condition).contains('?')
-                   ? "(" + arms[0] + " or " + arms[1] + ")"
-                   : "(" + condition + " ? " + arms[0] + " : " + arms[1] + ")";
-      })
-      .Case([&](arith::CmpIOp compare) -> std::string {
-        switch (compare.getPredicate()) {
-        case arith::CmpIPredicate::ule:
-          return operand(0) + " <= " + operand(1);
-        case arith::CmpIPredicate::uge:
-          return operand(0) + " >= " + operand(1);
-        default:
-          return "?";
-        }
-      })
-      .Case([&](arith::AndIOp) { return operand(0) + " and " + operand(1); })
-      .Case([&](memref::DimOp dim) -> std::string {
-        auto argument = dyn_cast<BlockArgument>(dim.getSource());
-        std::optional<int64_t> index = dim.getConstantIndex();
-        if (!argument || !index || argument.getArgNumber() >= ports.size())
-          return "?";
-        return ports[argument.getArgNumber()].getSymbols()[*index].str();
-      })
-      .Default([](Operation *) { return "?"; });
 }
 
 /// Whether an index computation reads the size of a copy that only some calls
@@ -351,11 +290,13 @@ std::string attn::explainWorkspace(ModuleOp module) {
     os << "\n  work space of " << kernel.getName() << ", in bytes:\n    ";
     llvm::interleave(
         terms, os, [&](Value term) { os << formulaText(term, ports); }, " + ");
-    os << (terms.empty() ? "0" : "")
-       << "\n    with a worker for each thread, or for each item where these "
-          "are "
-          "fewer, and a copy of each tensor of which the innermost stride is "
-          "not 1 or one is negative\n";
+    bool launches = !module.getOps<gpu::GPUModuleOp>().empty();
+    os << (terms.empty() ? "0" : "") << "\n    with "
+       << (launches ? ""
+                    : "a worker for each thread, or for each item where these "
+                      "are fewer, and ")
+       << "a copy of each tensor of which the innermost stride is not 1 or one "
+          "is negative\n";
   }
   return text;
 }

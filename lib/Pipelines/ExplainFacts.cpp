@@ -61,7 +61,7 @@ static Length lengthOf(Value tensor, int64_t dim, const SymbolSizes &sizes) {
   return {symbol, std::nullopt};
 }
 
-int64_t attn::keysPerItem(SdpaOp op, CPUScheduleAttr schedule) {
+int64_t attn::keysPerItem(SdpaOp op, ScheduleInterface schedule) {
   bool decode = schedule.getKind() == Kind::Decode;
   bool never =
       decode ? cutsRowsAtDocuments(op) : splitsKeys(op, schedule) == false;
@@ -251,7 +251,7 @@ static void count(AttentionFacts &facts, const MaskContext &context,
 }
 
 static AttentionFacts factsOf(SdpaOp op, const SymbolSizes &sizes,
-                              CPUScheduleAttr schedule) {
+                              ScheduleInterface schedule) {
   AttentionFacts facts;
   facts.position = positionOf(op.getLoc());
   facts.queries = lengthOf(op.getQuery(), op.queryDims().sequence, sizes);
@@ -277,8 +277,8 @@ static AttentionFacts factsOf(SdpaOp op, const SymbolSizes &sizes,
 }
 
 std::vector<AttentionFacts> attn::factsOf(SdpaOp op, const SymbolSizes &sizes) {
-  auto many = cast_if_present<CPUScheduleAttr>(op.getScheduleAttr());
-  auto few = cast_if_present<CPUScheduleAttr>(op.getDecodeScheduleAttr());
+  ScheduleInterface many = op.getScheduleAttr(),
+                    few = op.getDecodeScheduleAttr();
   std::vector<AttentionFacts> facts;
   if (many)
     facts.push_back(::factsOf(op, sizes, many));

@@ -32,7 +32,7 @@ struct TileCounts {
 struct AttentionFacts {
   std::string position, mask;
   Length queries, keys;
-  CPUScheduleAttr schedule;
+  ScheduleInterface schedule;
   int64_t keysPerItem = 0; ///< 0: all that its rows see
   KeyRanges ranges;
   /// Sum of the query's and the value's head dimension, of all maps.
@@ -49,7 +49,7 @@ struct AttentionFacts {
 
 /// The keys of a part where the kernels of `schedule`, of either kind, split
 /// them; 0 where lengths or documents rule that out.
-int64_t keysPerItem(SdpaOp op, CPUScheduleAttr schedule);
+int64_t keysPerItem(SdpaOp op, ScheduleInterface schedule);
 
 /// `file:line:column`.
 std::string positionOf(mlir::Location location);

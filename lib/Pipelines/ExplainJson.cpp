@@ -63,14 +63,23 @@ static const char *nameOf(KeyLoopForm form) {
   llvm_unreachable("all forms are named");
 }
 
-static json::Object toJson(CPUScheduleAttr schedule) {
-  return json::Object{{"kind", stringifyKind(schedule.getKind())},
+/// None where a target has nothing to choose.
+static json::Value toJson(ScheduleInterface schedule) {
+  if (!schedule)
+    return nullptr;
+  json::Object object{{"kind", stringifyKind(schedule.getKind())},
                       {"queries", schedule.getQueryTile()},
-                      {"keys", schedule.getKeyTile()},
-                      {"rows", schedule.getRows()},
-                      {"vectors", schedule.getVectors()},
-                      {"lanes", schedule.getLanes()},
-                      {"products", stringifyProducts(schedule.getProducts())}};
+                      {"keys", schedule.getKeyTile()}};
+  if (auto gpu = dyn_cast<GPUScheduleAttr>(schedule)) {
+    object["warps"] = gpu.getWarps();
+    return object;
+  }
+  auto cpu = cast<CPUScheduleAttr>(schedule);
+  object["rows"] = cpu.getRows();
+  object["vectors"] = cpu.getVectors();
+  object["lanes"] = cpu.getLanes();
+  object["products"] = stringifyProducts(cpu.getProducts());
+  return object;
 }
 
 static json::Object toJson(const AttentionFacts &facts) {
@@ -147,7 +156,7 @@ static json::Object toJson(const ResidualFacts &residual) {
 }
 
 static json::Object stepAsJson(Operation *op, StringRef what,
-                               CPUScheduleAttr schedule) {
+                               ScheduleInterface schedule) {
   return json::Object{{"at", json::fixUTF8(positionOf(op->getLoc()))},
                       {"what", what},
                       {"schedule", toJson(schedule)}};
@@ -177,7 +186,7 @@ static json::Object toJson(func::FuncOp function, const SymbolSizes &sizes) {
             [&](SdpaGradOp grad) { gradients.push_back(toJson(grad, sizes)); })
         .Case<ProjectOp, MergeStatesOp, FinalizeStateOp>([&](auto step) {
           StringRef name = step->getName().stripDialect();
-          steps.push_back(stepAsJson(op, name, CPUScheduleAttr::of(step)));
+          steps.push_back(stepAsJson(op, name, step.getScheduleAttr()));
         });
   });
   for (const ResidualFacts &residual : residualsOf(function, sizes))

@@ -319,7 +319,7 @@ static const Phase head[] = {
      addFused, steps, true},
 };
 
-static const Phase cpu[] = {
+static const Phase ofCPU[] = {
     {PhaseId::Scheduled,
      "scheduled",
      "Every kernel has its tile sizes.",
@@ -354,7 +354,7 @@ static const Phase cpu[] = {
     {PhaseId::LLVM, "llvm", "Only the LLVM dialect.", addLLVM, lowered, false},
 };
 
-static const Phase gpu[] = {
+static const Phase ofGPU[] = {
     {PhaseId::GPURows,
      "gpu-rows",
      "Norms and rotations are loops over rows.",
@@ -383,9 +383,9 @@ static const Phase gpu[] = {
 static std::vector<Phase> listPhases(TargetKind kind) {
   std::vector<Phase> list(std::begin(head), std::end(head));
   if (kind != TargetKind::CPU)
-    list.insert(list.end(), std::begin(gpu), std::end(gpu));
+    list.insert(list.end(), std::begin(ofGPU), std::end(ofGPU));
   // The host's code is what it is without a GPU from Entry on.
-  for (const Phase &phase : cpu)
+  for (const Phase &phase : ofCPU)
     if (kind != TargetKind::GPU || phase.id >= PhaseId::Entry)
       list.push_back(phase);
   return list;

@@ -31,14 +31,16 @@ struct GPURule {
 } // namespace
 
 // Registers of a thread hold sums of all features of 16 or 32 queries, and the
-// scores of a step; what does not fit is spilled, which `--emit=cubin` says.
-// Two blocks of a multiprocessor need half of its 164 KB of shared memory.
+// scores of a step; what does not fit is spilled, which `--emit=cubin` says. A
+// warp of 32 queries takes half as many reads of keys and values from shared
+// memory for its products as two of 16, whose reads take longer than these
+// (--explain). Two blocks of a multiprocessor need half of its 164 KB.
 // clang-format off
 static constexpr GPURule sm80Rules[] = {
   // features, queries, keys, warps
-  {64,  128, 64, 4}, // 32 queries of a warp share each read of keys and values
-  {128, 128, 64, 8}, // with 4 warps 8 registers are spilled
-  {256, 128, 32, 8}, // sums take 128 registers
+  {64,  128, 64, 4},
+  {128, 128, 32, 4}, // 64 keys are spilled
+  {256, 128, 64, 8}, // sums of 16 queries take 128 registers
 };
 // clang-format on
 

@@ -4,6 +4,7 @@
 #include "Bug.h"
 #include "Diagnostics.h"
 #include "Entries.h"
+#include "Explanation.h"
 #include "Lab.h"
 #include "Nesting.h"
 #include "Output.h"
@@ -13,7 +14,6 @@
 #include "attn/Import/Safetensors/LoadWeights.h"
 #include "attn/Interface/CNames.h"
 #include "attn/Pipelines/DescribeTarget.h"
-#include "attn/Pipelines/Explain.h"
 #include "attn/Pipelines/NamePorts.h"
 #include "attn/Pipelines/Phases.h"
 #include "attn/Target/AtomicOutput.h"
@@ -98,7 +98,6 @@ private:
   ExitStatus writeOutput();
   std::string dumpPath(size_t index) const;
   ExitStatus dump(size_t index);
-  void explain(const Phase &phase);
   PhaseId lastPhase() const;
   void timed(StringRef name, std::chrono::steady_clock::time_point begin);
   std::string specificationText();
@@ -119,7 +118,7 @@ private:
   ModuleOp current;
   Targets targets;
   PipelineOptions pipeline;
-  std::vector<std::string> remarks;
+  Explanation explanation{options, targets.kind};
 };
 } // namespace
 
@@ -148,7 +147,8 @@ ExitStatus Compiler::checkGPU() {
   bool embeds = options.emit == Emit::Executable ||
                 options.emit == Emit::Object || options.emit == Emit::Library ||
                 options.emit == Emit::Python;
-  if (!options.ptxas.empty() && !assembles && !(embeds && targets.gpu))
+  if (!options.ptxas.empty() && !assembles &&
+      !((embeds || options.explain) && targets.gpu))
     return fail("--ptxas goes with --emit=cubin, and with objects of " + gpu);
   if (!targets.gpu && isCode)
     return fail((assembles ? "--emit=cubin" : "--emit=ptx") +
@@ -159,9 +159,8 @@ ExitStatus Compiler::checkGPU() {
       (options.emit == Emit::Assembly && targets.kind == TargetKind::GPU))
     return fail(gpu + " does not go with --emit=" +
                 (options.emit == Emit::Lab ? "lab" : "asm"));
-  if (options.verify || (options.explain && targets.kind == TargetKind::GPU))
-    return fail((options.verify ? "--verify" : "--explain") +
-                Twine(" is not built for ") + gpu);
+  if (options.verify)
+    return fail("--verify is not built for " + gpu);
   return Success;
 }
 
@@ -334,32 +333,6 @@ ExitStatus Compiler::dump(size_t index) {
   return Success;
 }
 
-/// Prints what is to be said about the phase.
-void Compiler::explain(const Phase &phase) {
-  if (!options.explain)
-    return;
-  if (options.explainAsJson) {
-    // Names of files need not be UTF-8, which JSON is.
-    for (std::string &remark : remarks)
-      remark = llvm::json::fixUTF8(remark);
-    if (phase.id == PhaseId::Scheduled)
-      llvm::outs() << llvm::formatv(
-          "{0:2}\n", llvm::json::Value(llvm::json::Object{
-                         {"remarks", llvm::json::Array(remarks)},
-                         {"functions", kernelsAsJson(*module, options.dims)}}));
-    return;
-  }
-  if (phase.id == PhaseId::Entry)
-    llvm::outs() << explainWeights(*module);
-  if (phase.id != PhaseId::Scheduled && phase.id != PhaseId::Parallel)
-    return;
-  for (const std::string &remark : std::exchange(remarks, {}))
-    llvm::outs() << remark << "\n";
-  llvm::outs() << (phase.id == PhaseId::Scheduled
-                       ? explainKernels(*module, options.dims)
-                       : explainWorkspace(*module));
-}
-
 /// What was read, as text; of a model for a picture, the module that it is.
 std::string Compiler::specificationText() {
   std::string text = llvm::json::fixUTF8(sourceText());
@@ -443,12 +416,13 @@ ExitStatus Compiler::runPhases() {
     if (!options.dumpPhasesTo.empty())
       if (ExitStatus status = dump(index); status != Success)
         return status;
-    if (phase.id == PhaseId::Scheduled) {
+    if (phase.id == PhaseId::Scheduled || phase.id == PhaseId::GPURows) {
       pipeline.info = info(); // now with the schedules
       if (llvm::Error error = checkDims(*module, options))
         return failInInput(llvm::toString(std::move(error)));
     }
-    explain(phase);
+    if (options.explain)
+      explanation.add(phase, current, output());
     if (phase.id == lastPhase())
       break;
   }
@@ -515,7 +489,7 @@ ExitStatus Compiler::run() {
   }
   pipeline.splitKeys = options.splitKeys;
   pipeline.verifyEach = options.verifyEach;
-  if (options.explain && failed(collectRemarks(context, remarks)))
+  if (options.explain && failed(explanation.listen(context)))
     return OurBug;
   for (auto step : {&Compiler::checkGPU, &Compiler::checkFiles, &Compiler::read,
                     &Compiler::selectEntries, &Compiler::runPhases,

@@ -138,6 +138,34 @@ llvm::Expected<std::string> Output::kernelText(mlir::ModuleOp kernels,
   return text.str().str();
 }
 
+AssembledKernels Output::assembleToExplain(mlir::ModuleOp module) const {
+  AssembledKernels result;
+  result.target = targets.gpu->machine->getTargetCPU().str();
+  auto fails = [&](Error error) {
+    result.missing = llvm::toString(std::move(error));
+    return result;
+  };
+  mlir::ModuleOp kernels = target::findKernels(module);
+  if (!kernels)
+    return result;
+  llvm::Expected<std::string> program = target::findPtxas(options.ptxas);
+  if (!program)
+    return fails(program.takeError());
+  llvm::Expected<std::string> ptx = kernelText(kernels, target::Code::Assembly);
+  if (!ptx)
+    return fails(ptx.takeError());
+  llvm::Expected<std::string> cubin =
+      target::assemble(*program, result.target, *ptx, result.log);
+  if (!cubin)
+    return fails(cubin.takeError());
+  llvm::Expected<std::vector<target::SassKernel>> code =
+      target::readCubin(*cubin);
+  if (!code)
+    return fails(code.takeError());
+  result.code = std::move(*code);
+  return result;
+}
+
 /// For an object, which has the PTX in any case. A --ptxas that is not there is
 /// an error, one that nobody named is said to be missing.
 llvm::Expected<std::string> Output::cubinIfPossible(StringRef ptx) const {

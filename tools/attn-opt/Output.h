@@ -4,6 +4,7 @@
 #define ATTN_OPT_OUTPUT_H
 
 #include "Targets.h"
+#include "attn/Pipelines/ExplainGPU.h"
 #include "attn/Target/AtomicOutput.h"
 #include "attn/Target/CodeGen.h"
 #include "attn/Target/Link.h"
@@ -35,6 +36,8 @@ struct Output {
   /// where kernels find it until the end of this process.
   llvm::Error lendWeights(mlir::ModuleOp module,
                           llvm::FileRemover &remove) const;
+  /// The kernels of a GPU in machine code, and why not where there is none.
+  AssembledKernels assembleToExplain(mlir::ModuleOp module) const;
   /// An empty message: the reason has been reported.
   llvm::Error write(mlir::ModuleOp module) const;
 

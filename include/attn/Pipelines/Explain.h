@@ -26,7 +26,7 @@ std::string explainKernels(mlir::ModuleOp module, const SymbolSizes &sizes);
 llvm::json::Value kernelsAsJson(mlir::ModuleOp module,
                                 const SymbolSizes &sizes);
 
-/// Bytes of work space; `module` is in phase `parallel`.
+/// Bytes of work space; `module` is in phase `parallel`, or in `gpu-kernels`.
 std::string explainWorkspace(mlir::ModuleOp module);
 
 /// What stands in a file of weights, if there is one; `module` is in phase
