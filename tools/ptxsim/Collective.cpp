@@ -47,6 +47,7 @@ static Action decodeShuffle(Decoder &decoder) {
   int inside = decoder.operand(0).second;
   Source a = decoder.source(1, type), b = decoder.source(2, b32);
   Source c = decoder.source(3, b32), mask = decoder.source(4, b32);
+  decoder.gather(mask);
   return [=](Warp &warp, uint32_t lanes) {
     uint32_t members = membersOf(warp, lanes, mask);
     std::array<Value, warpSize> values;
@@ -73,6 +74,7 @@ static Action decodeVote(Decoder &decoder) {
     return {};
   int to = decoder.destination(decoder.operand(0));
   Source a = decoder.source(1, predicate), mask = decoder.source(2, b32);
+  decoder.gather(mask);
   return [=](Warp &warp, uint32_t lanes) {
     uint32_t members = membersOf(warp, lanes, mask), votes = 0;
     uint8_t known = 0xff;
@@ -110,6 +112,7 @@ static Action decodeReduce(Decoder &decoder) {
     return decoder.fail("only integers are reduced");
   int to = decoder.destination(decoder.operand(0));
   Source a = decoder.source(1, type), mask = decoder.source(2, b32);
+  decoder.gather(mask);
   return [=](Warp &warp, uint32_t lanes) {
     uint32_t members = membersOf(warp, lanes, mask);
     std::optional<uint64_t> result;
@@ -142,6 +145,7 @@ static Action decodeWarpBarrier(Decoder &decoder) {
   if (!decoder.take("sync") || !decoder.expectOperands(1, 1))
     return {};
   Source mask = decoder.source(0, b32);
+  decoder.gather(mask);
   return [=](Warp &warp, uint32_t lanes) {
     if (membersOf(warp, lanes, mask) == warp.alive)
       warp.block.shared.release(warp.index);

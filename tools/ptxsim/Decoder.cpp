@@ -258,6 +258,10 @@ Error decode(const Module &module, Entry &entry) {
     std::string error;
     if (Decode decode = findDecoder(decoder, instruction.opcode)) {
       instruction.action = decode(decoder);
+      if (std::optional<Source> mask = decoder.gathered())
+        instruction.members = [mask = *mask](Warp &warp, unsigned lane) {
+          return warp.read(mask, lane).bits & warp.present;
+        };
       decodeNext(instruction, decoder);
       error = decoder.error();
     } else {

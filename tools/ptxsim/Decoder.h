@@ -46,6 +46,10 @@ public:
   /// An action that computes operand 0 from the following ones, lane by lane.
   Action map(Type result, llvm::ArrayRef<Type> sources, Compute compute);
 
+  /// The instruction waits for the lanes that `mask` names.
+  void gather(const Source &mask) { members = mask; }
+  const std::optional<Source> &gathered() const { return members; }
+
   Action fail(const llvm::Twine &what);
   /// The first thing that went wrong, a modifier that is left, or "".
   std::string error() const;
@@ -54,6 +58,7 @@ private:
   const Entry &entry;
   const Instruction &instruction;
   std::vector<bool> taken;
+  std::optional<Source> members;
   std::string message;
 };
 

@@ -72,6 +72,7 @@ public:
 private:
   uint32_t guarded(const Instruction &instruction, uint32_t lanes);
   void follow(const Instruction &instruction, uint32_t active, uint32_t lanes);
+  size_t chooseLanes(uint32_t &active);
   uint64_t special(int index, unsigned lane) const;
 
   std::vector<uint64_t> values;

@@ -83,6 +83,9 @@ struct Instruction {
   Flow flow = Next;
   size_t target = 0;
   Action action;
+  /// Of one that waits until others of the warp are there: the lanes, as this
+  /// one names them.
+  std::function<uint32_t(Warp &, unsigned lane)> members;
 };
 
 struct Register {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The registers of 32 threads, and how they go through a kernel: those that
-// are furthest behind run first, so that threads that part meet again.
+// are furthest behind run first, so that threads that part meet again, unless
+// they wait for others of the warp.
 #include "Machine.h"
 #include "llvm/Support/MathExtras.h"
+#include <tuple>
 
 using namespace llvm;
 
@@ -154,17 +156,44 @@ void Warp::follow(const Instruction &instruction, uint32_t active,
   }
 }
 
+/// The lanes that run next, and where they are. Where all wait for each other,
+/// the first ones do.
+size_t Warp::chooseLanes(uint32_t &active) {
+  const std::vector<Instruction> &code = block.device.entry.instructions;
+  size_t first = SIZE_MAX;
+  uint32_t firstLanes = 0;
+  for (size_t from = 0;;) {
+    size_t counter = SIZE_MAX;
+    active = 0;
+    for (unsigned lane = 0; lane < warpSize; ++lane) {
+      if (!(alive >> lane & 1) || counters[lane] < from)
+        continue;
+      if (counters[lane] < counter) {
+        counter = counters[lane];
+        active = 0;
+      }
+      active |= uint32_t(counters[lane] == counter) << lane;
+    }
+    if (counter == SIZE_MAX) {
+      active = firstLanes;
+      return first;
+    }
+    if (active == alive || counter >= code.size() || !code[counter].members)
+      return counter;
+    unsigned lane = countr_zero(active);
+    if (!(code[counter].members(*this, lane) & alive & ~active))
+      return counter;
+    if (first == SIZE_MAX)
+      std::tie(first, firstLanes) = std::tie(counter, active);
+    from = counter + 1;
+  }
+}
+
 bool Warp::step() {
-  size_t counter = SIZE_MAX;
-  for (unsigned lane = 0; lane < warpSize; ++lane)
-    if (alive >> lane & 1)
-      counter = std::min(counter, counters[lane]);
   if (!alive)
     return false;
   uint32_t active = 0;
-  for (unsigned lane = 0; lane < warpSize; ++lane)
-    if (alive >> lane & 1 && counters[lane] == counter)
-      active |= uint32_t(1) << lane;
+  size_t counter = chooseLanes(active);
   Device &device = block.device;
   if (counter >= device.entry.instructions.size()) {
     block.fail("the kernel does not end with ret");
