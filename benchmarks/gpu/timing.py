@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times of our kernels and of PyTorch's, in turns in one process: cuDNN, FLASH and compiled FlexAttention, beside a matrix
+product and a copy, which say what the machine gives in this minute."""
+import statistics
+import time
+
+from cells import TIMED
+
+WARM_UP, SECONDS_PER_CELL = 3, 12
+ROTATING_BYTES = 256 << 20  # more than a level-2 cache: copies of the arguments that calls take in turns
+
+
+def events(torch, call):
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    call()
+    end.record()
+    return begin, end
+
+
+def take_turns(torch, calls, seconds, least=20):
+    """Milliseconds of each call, median and quartiles, from launches in turns; `calls`: name -> function of the turn."""
+    times = {name: [] for name in calls}
+    for turn in range(WARM_UP):
+        for call in calls.values():
+            call(turn)
+    torch.cuda.synchronize()
+    end, turn = time.monotonic() + seconds, 0
+    while turn < least or time.monotonic() < end:
+        pairs = {name: events(torch, lambda call=call: call(turn)) for name, call in calls.items()}
+        torch.cuda.synchronize()
+        for name, (first, last) in pairs.items():
+            times[name].append(first.elapsed_time(last))
+        turn += 1
+        if turn >= 5 and time.monotonic() > end + seconds:
+            break
+    return {name: {"ms": statistics.median(values), "quartiles": statistics.quantiles(values, n=4)[::2], "launches": len(values)}
+            for name, values in times.items()}
+
+
+def visible_pairs(kernel, queries, keys):
+    if "causal" in kernel.mask:
+        return sum(min(q + 1, keys) for q in range(queries))
+    if "window" in kernel.mask:
+        left = int(kernel.mask.split("left = ")[1].split(",")[0])
+        return sum(max(0, min(q, keys - 1) - max(0, q - left) + 1) for q in range(queries))
+    return queries * keys
+
+
+def flex(torch, kernel, queries, keys):
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    compiled = torch.compile(flex_attention, dynamic=False)
+    left = int(kernel.mask.split("left = ")[1].split(",")[0]) if "window" in kernel.mask else None
+    mask = None
+    if kernel.mask:
+        mask = create_block_mask(lambda b, h, q, k: (q >= k) if left is None else (q >= k) & (q - k <= left), None, None, queries, keys, device="cuda")
+    return lambda q, k, v: compiled(q, k, v, block_mask=mask, enable_gqa=kernel.heads != kernel.key_heads)
+
+
+def peers(torch, kernel, queries, keys):
+    """name -> function of q, k, v; those that refuse are left out by who calls."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+
+    def backend(which):
+        def call(q, k, v):
+            with sdpa_kernel(which):
+                return sdpa(q, k, v, is_causal=bool(kernel.mask), enable_gqa=kernel.heads != kernel.key_heads)
+        return call
+
+    found = {}
+    if "window" not in kernel.mask:
+        found = {"cudnn": backend(SDPBackend.CUDNN_ATTENTION), "flash": backend(SDPBackend.FLASH_ATTENTION)}
+    return {**found, "flex": flex(torch, kernel, queries, keys)}
+
+
+def ours(torch, kernels, name, sets):
+    stream = torch.cuda.current_stream().cuda_stream or None
+    calls = [kernels.prepare(name, [(t.data_ptr(), tuple(t.shape)) for t in tensors], stream) for tensors in sets]
+    return lambda turn: calls[turn % len(calls)]()
+
+
+def time_cell(torch, kernels, name, kernel, batch, length):
+    inputs, (out,) = kernel.shapes(batch, length, length)
+    size = 2 * sum(torch.Size(shape).numel() for shape in (*inputs, out))
+    copies = max(1, min(8, -(-ROTATING_BYTES // size)))
+    sets = [[torch.randn(shape, device="cuda", dtype=torch.bfloat16) for shape in inputs] + [torch.empty(out, device="cuda", dtype=torch.bfloat16)]
+            for _ in range(copies)]
+    calls, refused, row = {"ours": ours(torch, kernels, name, sets)}, {}, {"kernel": name, "batch": batch, "length": length}
+    calls["ours"](0)
+    for peer, call in peers(torch, kernel, length, length).items():
+        try:
+            wanted = call(*sets[0][:3])
+        except RuntimeError as error:
+            refused[peer] = str(error).splitlines()[0]
+            continue
+        row["difference_" + peer] = (sets[0][3].float() - wanted.float()).abs().max().item()
+        calls[peer] = lambda turn, call=call: call(*sets[turn % copies][:3])
+    # Both round results below 4 to bf16. NaN is wrong, too.
+    row["wrong"] = [peer for peer in calls if peer != "ours" and not row["difference_" + peer] <= 0.03]
+    flops = 4.0 * batch * kernel.heads * kernel.dim * visible_pairs(kernel, length, length)
+    row["times"] = take_turns(torch, calls, SECONDS_PER_CELL)
+    row["tflops"] = {who: flops / times["ms"] * 1e-9 for who, times in row["times"].items()}
+    return {**row, "refused": refused}
+
+
+def machine(torch):
+    """What the machine gives: a product of 8192^3 and a copy of 1 GB."""
+    a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    x = torch.empty(1 << 28, device="cuda")
+    y = torch.empty_like(x)
+    times = take_turns(torch, {"product": lambda turn: torch.matmul(a, b), "copy": lambda turn: y.copy_(x)}, 3)
+    return {"product_tflops": 2 * 8192 ** 3 / times["product"]["ms"] * 1e-9, "copy_gb_per_s": 2 * 4 * x.numel() / times["copy"]["ms"] * 1e-6}
+
+
+def run(kernels, names, seconds):
+    """The machine, then a row per cell until the time is over. None: PyTorch has no GPU here."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    if not torch.cuda.is_available():
+        return None
+    end, rows = time.monotonic() + seconds, []
+    before = machine(torch)
+    for name in names:
+        kernel, shapes = TIMED[name]
+        for batch, length in shapes:
+            if time.monotonic() > end:
+                rows.append({"kernel": name, "batch": batch, "length": length, "left_out": "the time is over"})
+                continue
+            rows.append(time_cell(torch, kernels, name, kernel, batch, length))
+            torch.cuda.empty_cache()
+    return {"torch": torch.__version__, "before": before, "after": machine(torch), "rows": rows}
