@@ -110,6 +110,12 @@ void *attn_rt_gpu_constant(attn_rt_gpu_call *call, const void *data,
  * results; else the kernels may run still, on the stream. */
 int32_t attn_rt_gpu_end(attn_rt_gpu_call *call);
 
+/* Whether this thread's calls wait for their kernels and note what these take
+ * on the device, without copies; and the last call's time in seconds, negative
+ * where it has none. */
+void attn_rt_gpu_time_calls(int32_t wanted);
+double attn_rt_gpu_seconds(void);
+
 /* What the driver said of this thread's last failure, one line. */
 const char *attn_rt_gpu_why(void);
 

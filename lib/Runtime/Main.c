@@ -22,6 +22,8 @@ static int compare_doubles(const void *a, const void *b) {
 
 static int run_kernel(const execution *e, double *times) {
   double warm_up;
+  if (e->call.gpu && e->options.repeat)
+    e->call.gpu->time_calls(true);
   int status = attn_rt_run_call(&e->call, &warm_up);
   for (int64_t i = 0; i < e->options.repeat && !status; ++i)
     status = attn_rt_run_call(&e->call, &times[i]);
@@ -33,12 +35,15 @@ static void print_times(const execution *e, double *times) {
   int32_t threads = e->call.threads;
   qsort(times, (size_t)count, sizeof *times, compare_doubles);
   double median = (times[(count - 1) / 2] + times[count / 2]) / 2;
-  printf("%lld run%s, %d thread%s: minimum %.4g ms, median %.4g ms\n",
-         (long long)count, count == 1 ? "" : "s", threads,
-         threads == 1 ? "" : "s", times[0] * 1e3, median * 1e3);
+  bool on_gpu = e->call.gpu && e->call.gpu->seconds() >= 0;
+  printf("%lld run%s", (long long)count, count == 1 ? "" : "s");
+  if (on_gpu)
+    printf(" of the GPU's kernels, without copies");
+  else
+    printf(", %d thread%s", threads, threads == 1 ? "" : "s");
+  printf(": minimum %.4g ms, median %.4g ms\n", times[0] * 1e3, median * 1e3);
   double gflops = e->call.program->flops(e->call.args) / median * 1e-9;
-  bool on_cpu = !e->call.gpu || e->call.device < 0;
-  double peak = on_cpu ? attn_rt_peak_gflops() : 0;
+  double peak = on_gpu ? 0 : attn_rt_peak_gflops();
   printf("median: %.4g GFLOP/s", gflops);
   if (peak > 0)
     printf(", %.1f%% of the measured peak (%d x %.4g GFLOP/s, %s)",

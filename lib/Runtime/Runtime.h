@@ -93,6 +93,9 @@ typedef struct {
   size_t settings_size; /* of what is an attn_rt_call in others */
   void (*choose_device)(attn_rt_call *call, int32_t device);
   const char *(*why)(void);
+  /* As attn_rt_gpu_time_calls and attn_rt_gpu_seconds. */
+  void (*time_calls)(int32_t wanted);
+  double (*seconds)(void);
 } attn_rt_gpu_hooks;
 
 /* Options.c */

@@ -94,6 +94,8 @@ int32_t attn_rt_gpu_begin(attn_rt_gpu_module *module,
     failure = gpu_copy_arguments(driver, call, tensors);
   if (failure)
     give_back(driver, call);
+  else
+    gpu_begin_time(driver, call);
   return failure;
 }
 
@@ -179,6 +181,7 @@ void *attn_rt_gpu_constant(attn_rt_gpu_call *call, const void *data,
 
 int32_t attn_rt_gpu_end(attn_rt_gpu_call *call) {
   const gpu_driver *driver = driver_of(call);
+  gpu_end_time(driver, call);
   if (call->waits && !call->failure)
     note(call, gpu_copy_results(driver, call));
   else if (call->waits) // The host's memory is the caller's again.

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 typedef uint64_t gpu_pointer;
-typedef void *gpu_handle; /* of a context, module, function or stream */
+typedef void *gpu_handle; /* of a context, module, function, stream, event */
 
 /* What the caller chose, as in attn_rt_gpu_settings. */
 typedef struct {
@@ -55,6 +55,11 @@ enum {
      unsigned, gpu_handle, void **, void **))                                  \
   F(StreamGetCtx, "cuStreamGetCtx", (gpu_handle, gpu_handle *))                \
   F(StreamSynchronize, "cuStreamSynchronize", (gpu_handle))                    \
+  F(EventCreate, "cuEventCreate", (gpu_handle *, unsigned))                    \
+  F(EventRecord, "cuEventRecord", (gpu_handle, gpu_handle))                    \
+  F(EventSynchronize, "cuEventSynchronize", (gpu_handle))                      \
+  F(EventElapsedTime, "cuEventElapsedTime", (float *, gpu_handle, gpu_handle)) \
+  F(EventDestroy, "cuEventDestroy_v2", (gpu_handle))                           \
   F(PointerGetAttribute, "cuPointerGetAttribute", (void *, int, gpu_pointer))  \
   F(MemAlloc, "cuMemAlloc_v2", (gpu_pointer *, size_t))                        \
   F(MemFree, "cuMemFree_v2", (gpu_pointer))                                    \
@@ -126,6 +131,10 @@ attn_rt_gpu_failure gpu_copy_arguments(const gpu_driver *driver,
 attn_rt_gpu_failure gpu_copy_results(const gpu_driver *driver,
                                      attn_rt_gpu_call *call);
 void gpu_free_copies(const gpu_driver *driver, attn_rt_gpu_call *call);
+
+/* Times.c: around the kernels of a call, where the thread wants its time. */
+void gpu_begin_time(const gpu_driver *driver, const attn_rt_gpu_call *call);
+void gpu_end_time(const gpu_driver *driver, const attn_rt_gpu_call *call);
 
 /* Call.c. What the caller chose. */
 gpu_options gpu_options_of(int32_t num_ports, const void *args);

@@ -10,7 +10,8 @@ static void choose_device(attn_rt_call *call, int32_t device) {
 }
 
 int attn_rt_gpu_main(const attn_rt_program *program, int argc, char **argv) {
-  static const attn_rt_gpu_hooks hooks = {sizeof(attn_rt_gpu_settings),
-                                          choose_device, attn_rt_gpu_why};
+  static const attn_rt_gpu_hooks hooks = {
+      sizeof(attn_rt_gpu_settings), choose_device, attn_rt_gpu_why,
+      attn_rt_gpu_time_calls, attn_rt_gpu_seconds};
   return attn_rt_run_program(program, &hooks, argc, argv);
 }

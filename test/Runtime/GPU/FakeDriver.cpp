@@ -47,6 +47,11 @@ struct Context {
 struct Stream {
   Context *context;
 };
+/// Its time is the number of launches before it.
+struct Event {
+  Context *context;
+  int launches = -1;
+};
 struct Kernels {
   Context *context;
   ptx::Module module;
@@ -70,6 +75,8 @@ struct Driver {
   std::map<void *, std::unique_ptr<Kernels>> modules;
   std::vector<std::unique_ptr<Function>> functions;
   std::vector<std::unique_ptr<Stream>> streams;
+  std::map<void *, std::unique_ptr<Event>> events;
+  int launches = 0;
   ptx::GlobalMemory memory;
   uint64_t next = ptx::globalWindow + 2 * ptx::windowBytes;
   bool isBroken = false; // by a kernel that failed
@@ -114,6 +121,8 @@ Driver::~Driver() {
     say("left: %zu bytes", allocation.bytes);
   for (auto &entry : modules)
     say("left: a module of %zu kernels", entry.second->module.entries.size());
+  if (!events.empty())
+    say("left: %zu events", events.size());
   for (auto &[device, context] : primary)
     if (context.references)
       say("left: the context of device %d", device);
@@ -381,7 +390,49 @@ API cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY,
     say("%s", llvm::toString(std::move(error)).c_str());
     return InvalidValue;
   }
+  ++driver.launches;
   return run(function, launch, parameters);
+}
+
+API cuEventCreate(Event **event, unsigned) {
+  ENTER
+  NEEDS_CONTEXT
+  auto made = std::make_unique<Event>(Event{current.back()});
+  *event = made.get();
+  driver.events[*event] = std::move(made);
+  return Success;
+}
+
+API cuEventRecord(Event *event, Stream *stream) {
+  ENTER
+  NEEDS_CONTEXT
+  if (!driver.events.count(event) || event->context != current.back() ||
+      !fits(stream))
+    return InvalidHandle;
+  event->launches = driver.launches;
+  return Success;
+}
+
+API cuEventSynchronize(Event *event) {
+  ENTER
+  NEEDS_CONTEXT
+  return driver.events.count(event) ? Success : InvalidHandle;
+}
+
+/// A quarter of a millisecond for each launch.
+API cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
+  ENTER
+  NEEDS_CONTEXT
+  if (!driver.events.count(begin) || !driver.events.count(end) ||
+      begin->launches < 0 || end->launches < 0)
+    return InvalidHandle;
+  *milliseconds = 0.25f * static_cast<float>(end->launches - begin->launches);
+  return Success;
+}
+
+API cuEventDestroy_v2(Event *event) {
+  ENTER
+  return driver.events.erase(event) ? Success : InvalidHandle;
 }
 
 static int allocate(uint64_t *address, size_t bytes, bool ofPool) {

@@ -12,11 +12,12 @@ import numpy as np
 
 PROGRAM, DRIVER = sys.argv[1:]
 # What fails to give back leaves something.
-GIVES = {"cuMemFreeAsync", "cuMemFree_v2", "cuModuleUnload", "cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2"}
+GIVES = {"cuEventDestroy_v2", "cuMemFreeAsync", "cuMemFree_v2", "cuModuleUnload", "cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2"}
 # Of other calls these may fail without a consequence: the first image is a cubin
 # or the second is tried, memory without attributes is the host's, and a context
-# without a number is told by its address.
-MAY_FAIL = {"cuPointerGetAttribute", "cuCtxGetId", "cuCtxGetCurrent", "cuDeviceGetAttribute", "cuModuleLoadDataEx", "cuCtxGetDevice"}
+# without a number is told by its address, and a call without events has no time.
+MAY_FAIL = {"cuPointerGetAttribute", "cuCtxGetId", "cuCtxGetCurrent", "cuDeviceGetAttribute", "cuModuleLoadDataEx", "cuCtxGetDevice",
+            "cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime"}
 TEXTS = {"cuInit": "finds no device", "cuDeviceGet": "finds no device", "cuDeviceGetCount": "finds no device", "cuDevicePrimaryCtxRetain": "finds no device",
          "cuCtxPushCurrent_v2": "are not all of one device", "cuModuleGetFunction": "does not load", "cuMemAllocAsync": "out of memory", "cuMemAlloc_v2": "out of memory",
          "cuMemcpyHtoDAsync_v2": "does not copy", "cuMemcpyDtoHAsync_v2": "does not copy", "cuLaunchKernel": "does not launch"}
@@ -24,25 +25,25 @@ TEXTS = {"cuInit": "finds no device", "cuDeviceGet": "finds no device", "cuDevic
 np.save("x.npy", np.random.default_rng(0).standard_normal((9, 64)).astype(np.float32))
 
 
-def run(**variables):
+def run(*options, **variables):
     for path in ("log", "y.npy"):
         pathlib.Path(path).unlink(missing_ok=True)
     environment = {**os.environ, "LD_LIBRARY_PATH": DRIVER, "FAKE_CUDA_LOG": "log", **variables}
-    result = subprocess.run([PROGRAM, "x.npy", "-o", "y.npy"], capture_output=True, text=True, env=environment)
+    result = subprocess.run([PROGRAM, "x.npy", "-o", "y.npy", *options], capture_output=True, text=True, env=environment)
     log = pathlib.Path("log").read_text().splitlines() if os.path.exists("log") else []
     output = np.load("y.npy") if os.path.exists("y.npy") else None
     return result, log, output
 
 
 wrong = []
-for pools in ("1", "0"):
-    result, log, right = run(FAKE_CUDA_POOLS=pools)
+for pools, options in (("1", ["--repeat=1"]), ("0", [])):
+    result, log, right = run(*options, FAKE_CUDA_POOLS=pools)
     if result.returncode or any("left" in line for line in log):
         sys.exit(result.stderr + "\n".join(log))
     calls = [line for line in log if re.fullmatch(r"cu\w+", line)]
     for name in sorted(set(calls)):
         for number in range(1, calls.count(name) + 1):
-            result, log, output = run(FAKE_CUDA_POOLS=pools, FAKE_CUDA_FAIL=f"{name}:{number}:999")
+            result, log, output = run(*options, FAKE_CUDA_POOLS=pools, FAKE_CUDA_FAIL=f"{name}:{number}:999")
             left = [line for line in log if "left" in line and name not in GIVES]
             failed = result.returncode == 1 and re.fullmatch(r"\S+: gpu: .*\)\n", result.stderr) and output is None
             if name in TEXTS and not (failed and TEXTS[name] in result.stderr):
