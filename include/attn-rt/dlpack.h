@@ -36,7 +36,7 @@ typedef struct {
 
 /* What is wrong with a tensor before the kernel sees it. */
 enum {
-  ATTN_DLPACK_DEVICE = 1, /* its memory is not the processor's */
+  ATTN_DLPACK_DEVICE = 1, /* its memory is not where the kernel runs */
   ATTN_DLPACK_DTYPE,
   ATTN_DLPACK_RANK,
   ATTN_DLPACK_OVERLAP, /* its memory may be that of another tensor */
@@ -52,6 +52,14 @@ enum {
 int32_t attn_rt_run_dlpack(const attn_rt_dlpack_kernel *kernel,
                            const attn_rt_dltensor *const *tensors,
                            int32_t threads, int32_t check_overlap);
+
+/* The same of a kernel with code for a GPU, whose tensors lie on one (DLPack's
+ * devices kDLCUDA and kDLCUDAManaged) or with the processor, each as it likes.
+ * `stream` is that of attn_rt_gpu_settings. */
+int32_t attn_rt_run_dlpack_on(const attn_rt_dlpack_kernel *kernel,
+                              const attn_rt_dltensor *const *tensors,
+                              int32_t threads, int32_t check_overlap,
+                              void *stream);
 
 /* A kernel for CPython, and the functions of its C API that a call takes: they
  * come with the call, so that a library of kernels depends on no Python. */

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "attn-rt/dlpack.h"
+#include "attn-rt/gpu.h"
 #include <stdlib.h>
 
-enum { dl_cpu = 1, dl_cuda_host = 3, dl_rocm_host = 11 };
+enum {
+  dl_cpu = 1,
+  dl_cuda = 2,
+  dl_cuda_host = 3,
+  dl_rocm_host = 11,
+  dl_cuda_managed = 13
+};
 enum { dl_int = 0, dl_uint = 1, dl_float = 2, dl_bfloat = 4, dl_bool = 6 };
 
 enum { no_memory = -4 }; /* as a kernel without memory says */
@@ -36,9 +43,12 @@ static int32_t bytes_of(int32_t dtype) {
 }
 
 static int32_t find_wrong(const attn_rt_dlpack_port *port,
-                          const attn_rt_dltensor *from) {
+                          const attn_rt_dltensor *from, int on_gpu) {
   int32_t device = from->device_type;
-  if (device != dl_cpu && device != dl_cuda_host && device != dl_rocm_host)
+  int is_host =
+      device == dl_cpu || device == dl_cuda_host || device == dl_rocm_host;
+  int is_gpu = device == dl_cuda || device == dl_cuda_managed;
+  if (!is_host && !(is_gpu && on_gpu))
     return ATTN_DLPACK_DEVICE;
   int as_bits = port->dtype == ATTN_BF16 && from->code == dl_uint;
   if ((from->code != code_of(port->dtype) && !as_bits) ||
@@ -85,13 +95,20 @@ static int overlap(const attn_rt_dlpack_kernel *kernel,
   return first_i < end_j && first_j < end_i;
 }
 
+/* Where a call runs. */
+typedef struct {
+  int32_t threads;
+  int on_gpu; /* it may */
+  void *stream;
+} place;
+
 static int32_t run(const attn_rt_dlpack_kernel *kernel,
-                   const attn_rt_dltensor *const *from, int32_t threads,
+                   const attn_rt_dltensor *const *from, place where,
                    int32_t check_overlap, char *args) {
   int32_t ports = kernel->num_inputs + kernel->num_outputs;
   attn_tensor *tensors = (attn_tensor *)(args + sizeof(size_t));
   for (int32_t i = 0; i < ports; ++i) {
-    int32_t wrong = find_wrong(&kernel->ports[i], from[i]);
+    int32_t wrong = find_wrong(&kernel->ports[i], from[i], where.on_gpu);
     if (wrong)
       return ATTN_DLPACK_REASONS * i + wrong;
     tensors[i] = read_tensor(from[i]);
@@ -100,31 +117,46 @@ static int32_t run(const attn_rt_dlpack_kernel *kernel,
     for (int32_t j = 0; j < i; ++j)
       if (overlap(kernel, tensors, i, j))
         return ATTN_DLPACK_REASONS * i + ATTN_DLPACK_OVERLAP;
-  attn_rt_call *call = (attn_rt_call *)(tensors + ports);
-  *(size_t *)args = (size_t)((char *)(call + 1) - args);
-  *call = (attn_rt_call){NULL, 0, NULL, NULL, threads};
+  attn_rt_gpu_settings *call = (attn_rt_gpu_settings *)(tensors + ports);
+  size_t bytes = where.on_gpu ? sizeof *call : sizeof(attn_rt_call);
+  *(size_t *)args = (size_t)((char *)call - args) + bytes;
+  *call = (attn_rt_gpu_settings){NULL,          0, NULL,        NULL,
+                                 where.threads, 0, where.stream};
   return kernel->run(args);
 }
 
-/* This and the next function are all of the runtime that callers of a shared
- * library see. */
-__attribute__((visibility("default"))) int32_t attn_rt_run_dlpack(
-    const attn_rt_dlpack_kernel *kernel, const attn_rt_dltensor *const *tensors,
-    int32_t threads, int32_t check_overlap) {
+static int32_t run_in_room(const attn_rt_dlpack_kernel *kernel,
+                           const attn_rt_dltensor *const *tensors, place where,
+                           int32_t check_overlap) {
   /* The argument struct of most kernels; of the others it is on the heap. */
-  _Alignas(8) char
-      room[sizeof(size_t) + 16 * sizeof(attn_tensor) + sizeof(attn_rt_call)];
+  _Alignas(8) char room[sizeof(size_t) + 16 * sizeof(attn_tensor) +
+                        sizeof(attn_rt_gpu_settings)];
   size_t size =
-      sizeof(size_t) + sizeof(attn_rt_call) +
+      sizeof(size_t) + sizeof(attn_rt_gpu_settings) +
       (size_t)(kernel->num_inputs + kernel->num_outputs) * sizeof(attn_tensor);
   if (size <= sizeof room)
-    return run(kernel, tensors, threads, check_overlap, room);
+    return run(kernel, tensors, where, check_overlap, room);
   char *args = malloc(size);
   if (!args)
     return no_memory;
-  int32_t status = run(kernel, tensors, threads, check_overlap, args);
+  int32_t status = run(kernel, tensors, where, check_overlap, args);
   free(args);
   return status;
+}
+
+/* This and the next two functions are all of the runtime that callers of a
+ * shared library see. */
+__attribute__((visibility("default"))) int32_t attn_rt_run_dlpack(
+    const attn_rt_dlpack_kernel *kernel, const attn_rt_dltensor *const *tensors,
+    int32_t threads, int32_t check_overlap) {
+  return run_in_room(kernel, tensors, (place){threads, 0, NULL}, check_overlap);
+}
+
+__attribute__((visibility("default"))) int32_t attn_rt_run_dlpack_on(
+    const attn_rt_dlpack_kernel *kernel, const attn_rt_dltensor *const *tensors,
+    int32_t threads, int32_t check_overlap, void *stream) {
+  return run_in_room(kernel, tensors, (place){threads, 1, stream},
+                     check_overlap);
 }
 
 static int32_t run_capsules(const attn_rt_capsule_kernel *python,

@@ -149,6 +149,45 @@ class _View:
         return tensor
 
 
+class _DeviceView:
+    """A tensor that lies on a GPU: torch's, or of whatever has `__dlpack__`, by DLPack's own description."""
+
+    def __init__(self, array, name):
+        self.array = array
+        if _torch_of(type(array)):
+            _refuse_gradients(array, name)
+            self.dtype, self.shape = _spelled(array.dtype), tuple(array.shape)
+            self._capsule = None
+            return
+        # The stream of the call: the default one, where others finish what they do to the array first.
+        self._capsule = array.__dlpack__(stream=1)
+        self._tensor = ctypes.cast(_capsule_pointer(self._capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
+        kinds = {(d.dlpack, d.bits): name for name, d in _DTYPES.items()}
+        self.dtype = kinds.get((self._tensor.code, self._tensor.bits), f"type {self._tensor.code} of {self._tensor.bits} bits")
+        self.shape = tuple(self._tensor.shape[:self._tensor.ndim])
+
+    def lend(self):
+        if self._capsule:
+            return self._tensor
+        tensor, dtype = self.array, _DTYPES[self.dtype]
+        numbers = ctypes.c_int64 * max(tensor.ndim, 1)
+        lent = _DLTensor(tensor.data_ptr(), _CUDA, tensor.device.index or 0, tensor.ndim, dtype.dlpack, dtype.bits, 1,
+                         numbers(*tensor.shape), numbers(*tensor.stride()), 0)
+        lent.owner = tensor
+        return lent
+
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+_CUDA, _CUDA_MANAGED = 2, 13
+
+
+def _is_on_gpu(array):
+    if _torch_of(type(array)):
+        return array.device.type == "cuda"
+    return not isinstance(array, np.ndarray) and hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) in (_CUDA, _CUDA_MANAGED)
+
+
 def _torch_of(kind):
     """The module torch, if `kind` is a type of its tensors."""
     torch = sys.modules.get("torch")
@@ -304,9 +343,12 @@ class Kernel:
         out = kernel(q, k, v)
         kernel(q, k, v, out=buffer, threads=2)
 
-    Arrays are NumPy's, torch's (in the processor's memory), and whatever has
-    `__dlpack__` or the buffer protocol. They are read in place, with any
-    strides. Results are arrays of the kind of the first argument; several come
+    Arrays are NumPy's, torch's, and whatever has `__dlpack__` or the buffer
+    protocol. They are read in place, with any strides. They are in the
+    processor's memory or, where the target has a GPU (`sm_80`), on a GPU: then
+    the kernel runs there, on torch's current stream or the default one, and the
+    results are torch's; of other libraries give `out`. Where all are with the
+    processor, such a kernel copies them to a GPU, if it runs on one. Results are arrays of the kind of the first argument; several come
     as a named tuple. With `out`, an array or a tuple of them, results are
     written there, and `out` is returned.
 
@@ -337,6 +379,7 @@ class Kernel:
         ports = self.arguments + self.results
         self._ports = (_Port * len(ports))(*(_Port(_DTYPES[p.dtype].number, len(p.shape)) for p in ports))
         self._entry = getattr(self._library, name)
+        self._has_gpu = "sm_" in self.info.get("target", "")
         self._kernel = _CapsuleKernel(
             _Kernel(ctypes.cast(self._entry, ctypes.c_void_p), len(self.arguments), len(self.results), self._ports),
             *(ctypes.cast(function, ctypes.c_void_p) for _, function in _PYTHON_API))
@@ -369,6 +412,8 @@ class Kernel:
     def __call__(self, *arrays, out=None, threads=0, **named):
         if named or len(arrays) != self._arity or self._may_lack:
             arrays = self._bind(arrays, named)
+        if self._has_gpu and any(map(_is_on_gpu, arrays)):
+            return self._call_on_gpu(arrays, out, threads)
         if out is not None:
             return self._call_into(arrays, out, threads)
         export, exports, makers, tensors = self._plans.get(tuple(map(type, arrays))) or self._plan(arrays)
@@ -475,6 +520,50 @@ class Kernel:
                             self._views(results, self.results, writes=True), threads)
         return out
 
+    def _call_on_gpu(self, arrays, out, threads):
+        """Tensors lie on a GPU or with the processor, each as it likes; the kernels run where the former lie."""
+        if not isinstance(threads, int):
+            raise TypeError(f"threads: expected an int, but got {type(threads).__name__}")
+        views = self._gpu_views(arrays, self.arguments)
+        shapes = self._result_shapes([v.shape if isinstance(v, _DeviceView) else v.array.shape for v in views])
+        first = next(array for array in arrays if _is_on_gpu(array))
+        torch = _torch_of(type(first))
+        if out is None and not torch:
+            raise TypeError(f"out: expected {len(self.results)} arrays for results: only torch's are made on a GPU")
+        if out is None:
+            elements = {v: k for k, v in _SPELLED.items()}
+            results = [torch.empty(s, dtype=getattr(torch, elements[r.dtype]), device=first.device) for r, s in zip(self.results, shapes)]
+        else:
+            results = list(out) if isinstance(out, (tuple, list)) else [out]
+            if len(results) != len(self.results):
+                raise TypeError(f"out: expected {len(self.results)} arrays ({', '.join(r.name for r in self.results)}), but got {len(results)}")
+        everything = views + self._gpu_views(results, self.results, writes=True)
+        lent = [view.lend() for view in everything]
+        stream = torch.cuda.current_stream(first.device).cuda_stream if torch else 0
+        status = self._library.attn_rt_run_dlpack_on(self._address, self._pointers(*map(ctypes.addressof, lent)), threads, out is not None,
+                                                     ctypes.c_void_p(stream))
+        if status > 0:
+            port = (self.arguments + self.results)[status // _REASONS]
+            what = "shares memory with another tensor; a result needs memory of its own" if status % _REASONS == _OVERLAP else f"expected {port}"
+            raise ValueError(f"{port.name}: {what}")
+        if status:
+            raise self._error(self._strerror(status).decode(), everything)
+        if out is not None:
+            return out
+        return results[0] if len(results) == 1 else self._tuple(*results)
+
+    @staticmethod
+    def _gpu_views(arrays, ports, writes=False):
+        views = [_DeviceView(array, port.name) if _is_on_gpu(array) else _view(array, port) for array, port in zip(arrays, ports)]
+        for view, port in zip(views, ports):
+            if not isinstance(view, _DeviceView):
+                _check(view, port, writes)
+            elif view.dtype != port.dtype:
+                raise TypeError(f"{port.name}: expected {port.dtype}, but got {view.dtype}")
+            elif len(view.shape) != len(port.shape):
+                raise ValueError(f"{port.name}: expected {port}, but got shape {view.shape}")
+        return views
+
     def _find_exports(self, arrays):
         """How arrays of these types, arguments and results, lend their memory."""
         kinds = tuple(map(type, arrays))
@@ -518,5 +607,6 @@ class Kernel:
         subject = text.split(":", 1)[0]
         for view, port in zip(views, self.arguments + self.results):
             if port.name == subject:
-                return ValueError(f"{text}; expected {port}, but got shape {view.array.shape}")
+                shape = view.shape if isinstance(view, _DeviceView) else view.array.shape
+                return ValueError(f"{text}; expected {port}, but got shape {shape}")
         return Error(f"{self.name}: {text}")

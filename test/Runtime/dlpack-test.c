@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include "attn-rt/dlpack.h"
+#include "attn-rt/gpu.h"
 #include <string.h>
 
 #define PORTS 3
@@ -178,6 +179,34 @@ static void test_capsules(void) {
   CHECK(locks == 0);
 }
 
+static attn_rt_gpu_settings settings;
+
+static int32_t write_down_settings(const void *args) {
+  memcpy(&settings,
+         (const char *)args + sizeof(size_t) + PORTS * sizeof(attn_tensor),
+         sizeof settings);
+  return *(const size_t *)args ==
+                 sizeof(size_t) + PORTS * sizeof(attn_tensor) + sizeof settings
+             ? -7
+             : -2;
+}
+
+/* A GPU's memory goes with kernels that have code for one alone. */
+static void test_gpu(void) {
+  attn_rt_dlpack_kernel gpu = kernel;
+  gpu.run = write_down_settings;
+  x.device_type = 2;
+  y.device_type = 13;
+  int stream;
+  CHECK(attn_rt_run_dlpack(&gpu, tensors, 3, 1) == ATTN_DLPACK_DEVICE);
+  CHECK(attn_rt_run_dlpack_on(&gpu, tensors, 3, 1, &stream) == -7);
+  CHECK(settings.stream == &stream && settings.threads == 3);
+  CHECK(settings.device == 0 && !settings.workspace);
+  x.device_type = 10; /* AMD's */
+  CHECK(attn_rt_run_dlpack_on(&gpu, tensors, 3, 1, NULL) == ATTN_DLPACK_DEVICE);
+  reset();
+}
+
 void test_dlpack(void) {
   reset();
   test_tensors();
@@ -186,4 +215,5 @@ void test_dlpack(void) {
   test_overlap();
   test_many();
   test_capsules();
+  test_gpu();
 }
