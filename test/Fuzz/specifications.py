@@ -40,7 +40,7 @@ class Specifications:
                              (f"--split-keys={pick([0, 1, -1, 7, 2**62, 2**63 - 1])}", 0.05), ("--generic-ops", 0.05),
                              ("--explain", 0.05), ("--explain=json", 0.03), ("--time", 0.02), ("--tiles-of=x86-64-v4", 0.03),
                              (f"--dim=q{pick([0, 1, 2])}={pick([0, 1, 5, 1000, 10**8, 2**62])}", 0.05), ("--entry=f", 0.02),
-                             ("--dump-phases-to=phases", 0.02)):
+                             ("--dump-phases-to=phases", 0.02), ("-O0", 0.8)):  # half of the time is LLVM's
             if rng.random() < chance:
                 words.append(word)
         return words
