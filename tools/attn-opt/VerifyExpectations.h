@@ -28,6 +28,27 @@ public:
   virtual llvm::StringRef unit() const = 0;
 };
 
+/// The largest `tolerance` of what a step of the function rounds to and another
+/// step reads, at least that of `element`: a sum in f32 of numbers that have
+/// been rounded to 16 bits is no better than these.
+template <typename Tolerance>
+double toleranceOfSteps(mlir::func::FuncOp function, mlir::Type element,
+                        Tolerance tolerance) {
+  double most = tolerance(element);
+  if (!llvm::isa<mlir::FloatType>(element))
+    return most;
+  function.walk([&](mlir::Operation *op) {
+    for (mlir::Value value : op->getResults())
+      if (auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+          type && llvm::isa<mlir::FloatType>(type.getElementType()) &&
+          llvm::any_of(value.getUsers(), [](mlir::Operation *user) {
+            return !llvm::isa<mlir::func::ReturnOp>(user);
+          }))
+        most = std::max(most, tolerance(type.getElementType()));
+  });
+  return most;
+}
+
 /// The results of `function`, and if there are more those of `whole`, which has
 /// the same arguments, in full.
 std::unique_ptr<Expectation> expectResults(mlir::func::FuncOp function,

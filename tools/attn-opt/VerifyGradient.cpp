@@ -22,6 +22,14 @@ using reference::Tensor;
 
 static constexpr double step = 1e-4;
 
+static double toleranceOfGradient(Type element) {
+  if (element.isF64())
+    return 1e-7;
+  if (element.isF32())
+    return 1e-4;
+  return element.isF16() ? 4e-3 : 3e-2; // and bf16
+}
+
 namespace {
 class Gradient : public Expectation {
 public:
@@ -35,11 +43,7 @@ public:
   FailureOr<std::vector<double>>
   compare(const std::vector<Array> &arrays) override;
   double tolerance(Type element) const override {
-    if (element.isF64())
-      return 1e-7;
-    if (element.isF32())
-      return 1e-4;
-    return element.isF16() ? 4e-3 : 3e-2; // and bf16
+    return toleranceOfSteps(function, element, toleranceOfGradient);
   }
   StringRef unit() const override { return "its norm along a direction"; }
 

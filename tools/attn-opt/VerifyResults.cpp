@@ -31,6 +31,16 @@ static double largestError(const Array &found, const reference::Tensor &want) {
   return error;
 }
 
+static double toleranceOfResult(Type element) {
+  if (element.isF64())
+    return 1e-11;
+  if (element.isF32())
+    return 1e-4;
+  if (!isa<FloatType>(element))
+    return 0;
+  return element.isF16() ? 4e-3 : 3e-2; // and bf16
+}
+
 namespace {
 class Results : public Expectation {
 public:
@@ -60,13 +70,7 @@ public:
     return errors;
   }
   double tolerance(Type element) const override {
-    if (element.isF64())
-      return 1e-11;
-    if (element.isF32())
-      return 1e-4;
-    if (!isa<FloatType>(element))
-      return 0;
-    return element.isF16() ? 4e-3 : 3e-2; // and bf16
+    return toleranceOfSteps(functions[0], element, toleranceOfResult);
   }
   StringRef unit() const override { return "the largest element"; }
 
