@@ -5,6 +5,7 @@
 
 #include "VerifyInputs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <cmath>
 
 namespace attn::tool {
 
@@ -30,11 +31,13 @@ public:
 
 /// The largest `tolerance` of what a step of the function rounds to and another
 /// step reads, at least that of `element`: a sum in f32 of numbers that have
-/// been rounded to 16 bits is no better than these.
+/// been rounded to 16 bits is no better than these. Errors of several steps of
+/// 16 bits, each of which counts `passes` times, add up as random numbers do.
 template <typename Tolerance>
 double toleranceOfSteps(mlir::func::FuncOp function, mlir::Type element,
-                        Tolerance tolerance) {
+                        Tolerance tolerance, unsigned passes) {
   double most = tolerance(element);
+  unsigned rounded = 0;
   if (!llvm::isa<mlir::FloatType>(element))
     return most;
   function.walk([&](mlir::Operation *op) {
@@ -43,10 +46,12 @@ double toleranceOfSteps(mlir::func::FuncOp function, mlir::Type element,
           type && llvm::isa<mlir::FloatType>(type.getElementType()) &&
           llvm::any_of(value.getUsers(), [](mlir::Operation *user) {
             return !llvm::isa<mlir::func::ReturnOp>(user);
-          }))
+          })) {
         most = std::max(most, tolerance(type.getElementType()));
+        rounded += type.getElementTypeBitWidth() < 32;
+      }
   });
-  return most;
+  return most * std::sqrt(1 + passes * rounded);
 }
 
 /// The results of `function`, and if there are more those of `whole`, which has

@@ -43,7 +43,8 @@ public:
   FailureOr<std::vector<double>>
   compare(const std::vector<Array> &arrays) override;
   double tolerance(Type element) const override {
-    return toleranceOfSteps(function, element, toleranceOfGradient);
+    return toleranceOfSteps(function, element, toleranceOfGradient,
+                            /*passes=*/2);
   }
   StringRef unit() const override { return "its norm along a direction"; }
 

@@ -70,7 +70,8 @@ public:
     return errors;
   }
   double tolerance(Type element) const override {
-    return toleranceOfSteps(functions[0], element, toleranceOfResult);
+    return toleranceOfSteps(functions[0], element, toleranceOfResult,
+                            /*passes=*/1);
   }
   StringRef unit() const override { return "the largest element"; }
 
