@@ -114,7 +114,10 @@ static const Tensor &tensorOf(const Datum &datum) {
 }
 
 LogicalResult Gradient::complete(std::vector<Array> &arrays) {
-  auto results = reference::evaluate(forward, argumentsOf(arrays));
+  // Residuals fit each other: an out is that of values as they were rounded.
+  reference::Options rounded;
+  rounded.narrow = true;
+  auto results = reference::evaluate(forward, argumentsOf(arrays), rounded);
   if (failed(results))
     return failure();
   for (auto [port, result] : residuals)
