@@ -32,10 +32,10 @@ public:
 /// The largest `tolerance` of what a step of the function rounds to and another
 /// step reads, at least that of `element`: a sum in f32 of numbers that have
 /// been rounded to 16 bits is no better than these. Errors of several steps of
-/// 16 bits, each of which counts `passes` times, add up as random numbers do.
+/// 16 bits add up as random numbers do.
 template <typename Tolerance>
 double toleranceOfSteps(mlir::func::FuncOp function, mlir::Type element,
-                        Tolerance tolerance, unsigned passes) {
+                        Tolerance tolerance) {
   double most = tolerance(element);
   unsigned rounded = 0;
   if (!llvm::isa<mlir::FloatType>(element))
@@ -51,7 +51,7 @@ double toleranceOfSteps(mlir::func::FuncOp function, mlir::Type element,
         rounded += type.getElementTypeBitWidth() < 32;
       }
   });
-  return most * std::sqrt(1 + passes * rounded);
+  return most * std::sqrt(1 + rounded);
 }
 
 /// The results of `function`, and if there are more those of `whole`, which has

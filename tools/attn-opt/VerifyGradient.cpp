@@ -43,8 +43,7 @@ public:
   FailureOr<std::vector<double>>
   compare(const std::vector<Array> &arrays) override;
   double tolerance(Type element) const override {
-    return toleranceOfSteps(function, element, toleranceOfGradient,
-                            /*passes=*/2);
+    return toleranceOfSteps(function, element, toleranceOfGradient);
   }
   StringRef unit() const override { return "its norm along a direction"; }
 

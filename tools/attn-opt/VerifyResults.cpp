@@ -70,8 +70,7 @@ public:
     return errors;
   }
   double tolerance(Type element) const override {
-    return toleranceOfSteps(functions[0], element, toleranceOfResult,
-                            /*passes=*/1);
+    return toleranceOfSteps(functions[0], element, toleranceOfResult);
   }
   StringRef unit() const override { return "the largest element"; }
 
