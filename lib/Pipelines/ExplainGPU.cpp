@@ -2,6 +2,7 @@
 #include "attn/Pipelines/ExplainGPU.h"
 #include "ExplainFormula.h"
 #include "attn/Interface/KernelSignature.h"
+#include "attn/Interface/Passes.h"
 #include "attn/Target/KernelModel.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

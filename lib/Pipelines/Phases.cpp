@@ -265,6 +265,7 @@ static void addGPULLVM(OpPassManager &pm, const PipelineOptions &) {
   OpPassManager &kernels = pm.nest<ModuleOp>();
   kernels.addPass(createExpandForLLVM());
   kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createLowerGPUMaxima());
   kernels.addPass(arith::createArithExpandOpsPass());
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createConvertToLLVMPass());

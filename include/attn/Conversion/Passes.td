@@ -198,6 +198,15 @@ def LowerGPUFunctions : Pass<"attn-lower-gpu-functions", "::mlir::ModuleOp"> {
     "::mlir::NVVM::NVVMDialect", "::mlir::arith::ArithDialect"];
 }
 
+def LowerGPUMaxima : Pass<"attn-lower-gpu-maxima", "::mlir::ModuleOp"> {
+  let summary = "Maxima and minima of floats stay one instruction of a GPU";
+  let description = [{
+    `arith.maxnumf` and `arith.minnumf` of f32 and f64 become those of the LLVM
+    dialect, before arith-expand makes comparisons and selections of them.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def SignedAddresses : Pass<"attn-signed-addresses", "::mlir::ModuleOp"> {
   let summary = "Addresses may lie before that of a tensor's first element";
   let description = [{
