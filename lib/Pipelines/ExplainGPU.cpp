@@ -80,8 +80,11 @@ static Model modelOf(const LaunchFacts &launch, const AssembledKernels &kernels,
 
 using Parts = ArrayRef<std::pair<double, StringRef>>;
 
+/// Those that are more than nothing.
 static void printParts(llvm::raw_ostream &os, Parts parts) {
-  llvm::interleaveComma(parts, os, [&](auto part) {
+  auto there = llvm::make_filter_range(
+      parts, [](const auto &part) { return part.first > 0; });
+  llvm::interleaveComma(there, os, [&](const auto &part) {
     os << llvm::formatv("{0:f0} {1}", part.first, part.second);
   });
 }
@@ -143,6 +146,8 @@ static void printLaunch(llvm::raw_ostream &os, const LaunchFacts &launch,
        << model.use->spillBytes << " bytes spilled\n";
   for (auto [mix, bound] : llvm::zip(model.loops, model.bounds))
     printLoop(os, mix, bound, chip);
+  if (model.loops.empty() && kernels.missing.empty())
+    os << "    loop        none: all is done in one turn\n";
 }
 
 std::string attn::explainLaunches(ArrayRef<LaunchFacts> launches,

@@ -209,7 +209,9 @@ std::vector<LoopMix> Flow::loops() {
 std::vector<LoopMix> target::loopsOf(const SassKernel &kernel) {
   std::vector<LoopMix> all = Flow(kernel).loops();
   bool multiplies =
-      llvm::any_of(all, [](const LoopMix &mix) { return mix.products > 0; });
+      llvm::any_of(kernel.code, [](const SassInstruction &instruction) {
+        return instruction.unit == SassUnit::Tensor;
+      });
   std::vector<LoopMix> loops;
   for (const LoopMix &mix : all) {
     bool hasOther = llvm::any_of(all, [&](const LoopMix &other) {
