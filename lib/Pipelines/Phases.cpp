@@ -220,6 +220,7 @@ static void addGPURows(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createCopyStridedSlices());
   pm.addNestedPass<func::FuncOp>(createYieldIntoArguments());
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());
+  pm.addNestedPass<func::FuncOp>(createLowerProducts());
   pm.addPass(createCheckGPUOps());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   addCleanup(pm);

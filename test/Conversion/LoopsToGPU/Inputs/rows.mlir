@@ -123,3 +123,18 @@ func.func @loop(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   }
   return %0 : tensor<4x8xf32>
 }
+
+func.func @product(%x: tensor<?x24xf16>, %w: tensor<24x9xf16>, %b: tensor<9xf16>) -> tensor<?x9xf16> {
+  %0 = attn.project %x, %w, %b : (tensor<?x24xf16>, tensor<24x9xf16>, tensor<9xf16>) -> tensor<?x9xf16>
+  return %0 : tensor<?x9xf16>
+}
+
+// A layer without its attention: norm, two products with a step between, residual.
+func.func @feed_forward(%x: tensor<2x?x16xf32>, %g: tensor<16xf32>, %up: tensor<16x40xf32>, %down: tensor<40x16xf32>) -> tensor<2x?x16xf32> {
+  %n = attn.rms_norm %x, %g eps 1.0e-6 : tensor<2x?x16xf32>, tensor<16xf32>
+  %h = attn.project %n, %up : (tensor<2x?x16xf32>, tensor<16x40xf32>) -> tensor<2x?x40xf32>
+  %t = math.tanh %h : tensor<2x?x40xf32>
+  %d = attn.project %t, %down : (tensor<2x?x40xf32>, tensor<40x16xf32>) -> tensor<2x?x16xf32>
+  %0 = arith.addf %x, %d : tensor<2x?x16xf32>
+  return %0 : tensor<2x?x16xf32>
+}

@@ -351,6 +351,17 @@ def LowerPrologue : Pass<"attn-lower-prologue"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def LowerProducts : Pass<"attn-lower-products"> {
+  let summary = "Products are loops over the elements of their results";
+  let description = [{
+    Every element of an `attn.project` is an item of a parallel loop, and the sum
+    of its products a loop inside, in f32 or wider.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def TileQueries : Pass<"attn-tile-queries"> {
   let summary = "One parallel item per tile of queries";
   let description = [{
