@@ -216,11 +216,13 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
 static void addGPURows(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
+  pm.addNestedPass<func::FuncOp>(createSplitAttention());
   pm.addPass(createAssignGPUSchedule());
   pm.addNestedPass<func::FuncOp>(createCopyStridedSlices());
   pm.addNestedPass<func::FuncOp>(createYieldIntoArguments());
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());
   pm.addNestedPass<func::FuncOp>(createLowerProducts());
+  pm.addNestedPass<func::FuncOp>(createLowerStates());
   pm.addPass(createCheckGPUOps());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   addCleanup(pm);

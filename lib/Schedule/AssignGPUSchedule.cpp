@@ -10,7 +10,6 @@
 // carries a schedule for a GPU keeps it.
 // Before: ops of the fused level. After: every sdpa has a schedule.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Schedule/Passes.h"
 
 namespace attn {
@@ -24,8 +23,7 @@ using namespace attn;
 namespace {
 /// A row of the table; the first that fits counts.
 struct GPURule {
-  /// The longer one of a key's and a value's row, at most.
-  int64_t features;
+  int64_t keyFeatures, valueFeatures; ///< at most
   int64_t queryTile, keyTile, warps;
 };
 } // namespace
@@ -38,9 +36,18 @@ struct GPURule {
 // clang-format off
 static constexpr GPURule sm80Rules[] = {
   // features, queries, keys, warps
-  {64,  128, 64, 4},
-  {128, 128, 32, 4}, // 64 keys are spilled
-  {256, 128, 64, 8}, // sums of 16 queries take 128 registers
+  {64,  64,  128, 64, 4},
+  {128, 128, 128, 32, 4}, // 64 keys are spilled
+  {256, 256, 128, 64, 8}, // sums of 16 queries take 128 registers
+  {640, 256, 64,  32, 4}, // 141 KB of shared memory
+};
+
+// Rows of f32 are twice as long, and weights keep their registers until the
+// product with the values.
+static constexpr GPURule sm80RulesOfF32[] = {
+  {128, 128, 128, 64, 8}, // 135 KB
+  {256, 256, 64,  32, 4}, // 133 KB
+  {640, 256, 32,  16, 2}, // 140 KB
 };
 // clang-format on
 
@@ -50,12 +57,13 @@ static InFlightDiagnostic refuse(Operation *op, const Twine &what) {
   return error;
 }
 
-/// Elements that the kernels multiply: both of one type of 16 bits.
+/// Elements that the kernels multiply: all of one type.
 static LogicalResult checkElements(SdpaOp op) {
   Type query = op.getQuery().getType().getElementType();
   Type value = op.getValue().getType().getElementType();
-  if (!query.isF16() && !query.isBF16())
-    return refuse(op, "queries and keys of f16 or bf16 are, but got ") << query;
+  if (!query.isF16() && !query.isBF16() && !query.isF32())
+    return refuse(op, "queries and keys of f16, bf16 or f32 are, but got ")
+           << query;
   if (value != query)
     return refuse(op, "values of the queries' type are, but got ") << value;
   return success();
@@ -66,26 +74,25 @@ static LogicalResult check(SdpaOp op) {
     return failure();
   if (op.isDifferential())
     return refuse(op, "the difference of two maps");
-  if (op.isSigmoid())
-    return refuse(op, "normalization by sigmoid");
-  if (op.getWeights() || op.getScores())
-    return refuse(op, "weights or scores as results");
-  if (op.getAcc())
-    return refuse(op, "the state as a result");
-  for (Attribute term : leafTerms(op.getMaskAttr()))
-    if (isa<DocumentAttr>(term))
-      return refuse(op, "the mask term document");
+  if (op.getDropoutAttr())
+    return refuse(op, "dropout");
   return success();
 }
 
 static FailureOr<GPUScheduleAttr> choose(SdpaOp op) {
-  int64_t features = std::max(op.getQuery().getType().getShape().back(),
-                              op.getValue().getType().getShape().back());
-  for (const GPURule &rule : sm80Rules)
-    if (features <= rule.features)
+  int64_t ofKeys = op.getQuery().getType().getShape().back();
+  int64_t ofValues = op.getValue().getType().getShape().back();
+  Type element = op.getQuery().getType().getElementType();
+  ArrayRef<GPURule> rules = sm80Rules;
+  if (element.isF32())
+    rules = sm80RulesOfF32;
+  for (const GPURule &rule : rules)
+    if (ofKeys <= rule.keyFeatures && ofValues <= rule.valueFeatures)
       return GPUScheduleAttr::get(op.getContext(), rule.queryTile, rule.keyTile,
                                   rule.warps, Kind::Prefill, /*split_keys=*/0);
-  return refuse(op, "head dimensions up to 256 are, but got ") << features;
+  return refuse(op, "keys of up to 640 features and values of up to 256 are, "
+                    "but got ")
+         << ofKeys << " and " << ofValues;
 }
 
 namespace {

@@ -27,7 +27,7 @@
 //
 // Before: tile ops of attn on buffers, in kernels. After: no attn op is left in
 // kernels; tile, scf, arith, math and memref are.
-#include "Score/PairScore.h"
+#include "Step/StateResults.h"
 #include "Step/StepWriter.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,7 +37,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include <cmath>
 
 namespace attn {
 #define GEN_PASS_DEF_CONVERTATTNTOTILE
@@ -49,7 +48,6 @@ using namespace attn;
 using namespace attn::gpucode;
 using tile::BufferState;
 using tile::BufferType;
-using tile::Reduction;
 
 namespace {
 /// Patterns know the attention that their kernel computes.
@@ -100,103 +98,29 @@ struct ConvertOnline : ConvertAttn<OnlineOp> {
   }
 };
 
-/// The sum of a row is that of its four lanes, and each gets a quarter.
 struct ConvertAddSink : ConvertAttn<AddSinkOp> {
   using ConvertAttn::ConvertAttn;
   LogicalResult
   matchAndRewrite(AddSinkOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    TileBuilder t{rewriter, op.getLoc()};
-    const KernelPlan &plan = attention.plan;
-    State state(adaptor.getState());
-    Location loc = op.getLoc();
-    Value sink = inLog2(rewriter, loc, op.getSink());
-    auto difference = [&](TileBuilder &m, Value x, Value maximum) {
-      Value safe =
-          m.select(m.equal(maximum, m.infinity()), m.real(0.0), maximum);
-      return m.exp2(arith::SubFOp::create(m.b, loc, x, safe));
-    };
-    Value maxima =
-        t.map(plan.rows, state.maxima,
-              [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
-                return arith::MaxNumFOp::create(m.b, loc, x[0], sink);
-              });
-    Value lowered = t.map(plan.rows, {state.maxima, maxima},
-                          [&](TileBuilder &m, ValueRange x, Value, Value) {
-                            return difference(m, x[0], x[1]);
-                          });
-    state.sums =
-        t.map(plan.rows, {state.sums, lowered, maxima},
-              [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
-                // A sink of +inf is the maximum: infinity minus itself is no
-                // number.
-                Value term = m.select(m.equal(sink, x[2]), m.real(1.0),
-                                      difference(m, sink, x[2]));
-                term = m.select(m.equal(sink, m.infinity()), m.real(0.0), term);
-                Value quarter =
-                    arith::MulFOp::create(m.b, loc, term, m.real(0.25));
-                return math::FmaOp::create(m.b, loc, x[0], x[1], quarter);
-              });
-    state.maxima = maxima;
-    state.context =
-        t.map(plan.context, {state.context, lowered},
-              [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
-                return arith::MulFOp::create(m.b, loc, x[0], x[1]);
-              });
+    StateResults results(rewriter, op.getLoc(), attention,
+                         State(adaptor.getState()));
     rewriter.replaceOpWithMultiple(
-        op, SmallVector<SmallVector<Value>>{state.parts()});
+        op,
+        SmallVector<SmallVector<Value>>{results.addSink(op.getSink()).parts()});
     return success();
   }
 };
 
-struct ConvertFinalize : ConvertAttn<FinalizeOp> {
-  using ConvertAttn::ConvertAttn;
-  /// The memory of all buffers, which nothing reads any more; null where the
-  /// results do not fit.
-  Value roomForResults(TileBuilder &t, FinalizeOp op,
-                       const State &state) const {
-    Type element = cast<MemRefType>(op.getOut().getType()).getElementType();
-    std::optional<BufferType> type = attention.plan.results(element);
-    if (!type)
-      return {};
-    auto arrived = t.sync({state.queries, state.keys}, state.values);
-    auto over = t.sync({}, arrived.getFull());
-    SmallVector<Value> buffers(over.getFree());
-    llvm::append_range(buffers, arrived.getFree());
-    return tile::ReuseOp::create(t.b, t.loc, *type, buffers);
-  }
-
+/// Ops that write what comes of a state.
+template <typename Op> struct ConvertResults : ConvertAttn<Op> {
+  using ConvertAttn<Op>::ConvertAttn;
   LogicalResult
-  matchAndRewrite(FinalizeOp op, OneToNOpAdaptor adaptor,
+  matchAndRewrite(Op op, typename ConvertAttn<Op>::OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    TileBuilder t{rewriter, op.getLoc()};
-    const KernelPlan &plan = attention.plan;
-    State state(adaptor.getState());
-    Location loc = op.getLoc();
-    Value sums = t.reduce(Reduction::Sum, state.sums, plan.rows);
-    Value inverse =
-        t.map(plan.rows, sums,
-              [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
-                Value zero = m.real(0.0);
-                Value divided =
-                    arith::DivFOp::create(m.b, loc, m.real(1.0), x[0]);
-                return m.select(m.equal(x[0], zero), zero, divided);
-              });
-    Value out = t.map(plan.context, {state.context, inverse},
-                      [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
-                        return arith::MulFOp::create(m.b, loc, x[0], x[1]);
-                      });
-    tile::StoreOp::create(rewriter, loc, out, op.getOut(),
-                          roomForResults(t, op, state));
-    if (op.getLse()) {
-      Value lse = t.map(
-          plan.rows, {state.maxima, sums},
-          [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
-            Value sum = arith::AddFOp::create(m.b, loc, x[0], m.log2(x[1]));
-            return arith::MulFOp::create(m.b, loc, sum, m.real(std::log(2.0)));
-          });
-      tile::StoreOp::create(rewriter, loc, lse, op.getLse(), Value());
-    }
+    StateResults(rewriter, op.getLoc(), this->attention,
+                 State(adaptor.getState()))
+        .write(op);
     rewriter.eraseOp(op);
     return success();
   }
@@ -207,7 +131,8 @@ struct ConvertAttnToTile
   LogicalResult convert(gpu::GPUFuncOp kernel) {
     std::optional<Attention> attention;
     kernel.walk([&](InitStateOp op) {
-      attention = {planOf(op), op.getScale().convertToDouble()};
+      attention = {planOf(op), op.getScale().convertToDouble(),
+                   op.getType().getNormalization() == Normalization::Sigmoid};
     });
     if (!attention)
       return success();
@@ -220,8 +145,9 @@ struct ConvertAttnToTile
           return success();
         });
     RewritePatternSet patterns(context);
-    patterns.add<ConvertInit, ConvertOnline, ConvertAddSink, ConvertFinalize>(
-        types, context, *attention);
+    patterns.add<ConvertInit, ConvertOnline, ConvertAddSink,
+                 ConvertResults<FinalizeOp>, ConvertResults<ReturnStateOp>,
+                 ConvertResults<WeighOp>>(types, context, *attention);
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -23,6 +23,7 @@
 #include "KernelPlan.h"
 #include "Thread/CopyRows.h"
 #include "Thread/Products.h"
+#include "Thread/Stores.h"
 #include "Thread/ThreadBuilder.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -244,87 +245,11 @@ struct ConvertConvert : ConvertTile<tile::ConvertOp> {
 
 struct ConvertStore : ConvertTile<tile::StoreOp> {
   using ConvertTile::ConvertTile;
-
-  /// A number of each row, by the first of the lanes that have it.
-  void storeRows(ThreadBuilder &t, tile::StoreOp op, ValueRange numbers) const {
-    auto rows = cast<RowsType>(op.getValue().getType());
-    LinearLayout layout =
-        LinearLayout::sums(rows.getRows(), 8, rows.getWarps());
-    auto [row, column] = t.place(layout);
-    Value isFirst = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::eq,
-                                          column, t.i32(0));
-    Value count = memref::DimOp::create(t.b, t.loc, op.getMemory(), 0);
-    for (auto [i, number] : llvm::enumerate(numbers)) {
-      Value at = t.add(t.wide(row), t.index(8 * static_cast<int64_t>(i)));
-      Value exists = t.both(isFirst, t.less(at, count));
-      auto guarded = scf::IfOp::create(t.b, t.loc, exists);
-      OpBuilder::InsertionGuard guard(t.b);
-      t.b.setInsertionPointToStart(guarded.thenBlock());
-      memref::StoreOp::create(t.b, t.loc, number, op.getMemory(), at);
-    }
-  }
-
-  /// Warps write their own rows, and threads what lies side by side.
-  void storeThrough(ThreadBuilder &t, tile::StoreOp op,
-                    ValueRange numbers) const {
-    BufferType buffer = op.getThrough().getType();
-    FragmentShape shape(cast<FragmentType>(op.getValue().getType()));
-    Value begin = t.inBuffer(buffer, t.bytesTo(shape.layout, buffer));
-    for (size_t reg = 0; reg < numbers.size(); reg += 2) {
-      Place at = shape.distance(static_cast<int64_t>(reg));
-      int64_t bytes =
-          (at.row * buffer.getPitch() + at.column) * buffer.getElementBytes();
-      Value to = t.behind(begin, bytes);
-      if (!buffer.getElement().isF32()) {
-        Value pair =
-            t.pack(numbers[reg], numbers[reg + 1], buffer.getElement());
-        LLVM::StoreOp::create(t.b, t.loc, pair, to);
-        continue;
-      }
-      LLVM::StoreOp::create(t.b, t.loc, numbers[reg], to);
-      LLVM::StoreOp::create(t.b, t.loc, numbers[reg + 1], t.behind(to, 4));
-    }
-    NVVM::Barrier0Op::create(t.b, t.loc);
-    emitCopyOut(t, buffer, op.getMemory());
-  }
-
-  /// Element by element.
-  void storeElements(ThreadBuilder &t, tile::StoreOp op,
-                     ValueRange numbers) const {
-    FragmentShape shape(cast<FragmentType>(op.getValue().getType()));
-    auto [row, column] = t.place(shape.layout);
-    Value firstRow = t.wide(row), firstColumn = t.wide(column);
-    Value rows = memref::DimOp::create(t.b, t.loc, op.getMemory(), 0);
-    Value columns = memref::DimOp::create(t.b, t.loc, op.getMemory(), 1);
-    for (auto [reg, number] : llvm::enumerate(numbers)) {
-      Place at = shape.distance(static_cast<int64_t>(reg));
-      Value r = t.add(firstRow, t.index(at.row));
-      Value c = t.add(firstColumn, t.index(at.column));
-      auto guarded = scf::IfOp::create(
-          t.b, t.loc, t.both(t.less(r, rows), t.less(c, columns)));
-      OpBuilder::InsertionGuard guard(t.b);
-      t.b.setInsertionPointToStart(guarded.thenBlock());
-      Type element =
-          cast<MemRefType>(op.getMemory().getType()).getElementType();
-      Value value = number;
-      if (!element.isF32())
-        value = arith::TruncFOp::create(t.b, t.loc, element, number);
-      memref::StoreOp::create(t.b, t.loc, value, op.getMemory(),
-                              ValueRange{r, c});
-    }
-  }
-
   LogicalResult
   matchAndRewrite(tile::StoreOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ThreadBuilder t(rewriter, op.getLoc(), thread);
-    ValueRange numbers = adaptor.getValue();
-    if (isa<RowsType>(op.getValue().getType()))
-      storeRows(t, op, numbers);
-    else if (op.getThrough())
-      storeThrough(t, op, numbers);
-    else
-      storeElements(t, op, numbers);
+    emitStore(t, op, adaptor.getValue());
     rewriter.eraseOp(op);
     return success();
   }
@@ -409,12 +334,17 @@ struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
         context, "llvm.nvvm.ex2.approx.ftz.f");
     patterns.add<ConvertApproximate<math::Log2Op>>(
         context, "llvm.nvvm.lg2.approx.ftz.f");
+    patterns.add<ConvertApproximate<arith::DivFOp>>(
+        context, "llvm.nvvm.div.approx.ftz.f");
     ConversionTarget target(*context);
     target.addIllegalDialect<tile::TileDialect>();
     target.addDynamicallyLegalOp<math::Exp2Op>([](math::Exp2Op op) {
       return !isApproximate(op.getFastmath(), op.getType());
     });
     target.addDynamicallyLegalOp<math::Log2Op>([](math::Log2Op op) {
+      return !isApproximate(op.getFastmath(), op.getType());
+    });
+    target.addDynamicallyLegalOp<arith::DivFOp>([](arith::DivFOp op) {
       return !isApproximate(op.getFastmath(), op.getType());
     });
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -41,23 +41,32 @@ LinearLayout LinearLayout::rightOperand() {
   return layout;
 }
 
-LinearLayout LinearLayout::leftAddresses(int64_t rows, int64_t warps) {
+LinearLayout LinearLayout::leftAddresses(int64_t rows, int64_t warps,
+                                         int64_t unit) {
   LinearLayout layout;
   addRows(layout.bases[Warp], rows / warps, rows);
   addRows(layout.bases[Lane], 1, 16);
-  addColumns(layout.bases[Lane], 8, 16);
+  addColumns(layout.bases[Lane], unit, 2 * unit);
   return layout;
 }
 
-LinearLayout LinearLayout::rightAddresses() {
+LinearLayout LinearLayout::rightAddresses(int64_t unit) {
   LinearLayout layout;
   addRows(layout.bases[Lane], 1, 8);
-  addColumns(layout.bases[Lane], 8, 16);
+  addColumns(layout.bases[Lane], unit, 2 * unit);
   addRows(layout.bases[Lane], 8, 16);
   return layout;
 }
 
 LinearLayout LinearLayout::transposedAddresses() { return leftAddresses(); }
+
+LinearLayout LinearLayout::rightPairs() {
+  LinearLayout layout;
+  addRows(layout.bases[Register], 1, 2);
+  addRows(layout.bases[Lane], 2, 8);
+  addColumns(layout.bases[Lane], 1, 8);
+  return layout;
+}
 
 LinearLayout LinearLayout::loaded(const LinearLayout &addresses,
                                   bool transposed) {

@@ -38,13 +38,18 @@ public:
   static LinearLayout leftOperand();
   /// The right operand, k16 x n8, as row k and column n.
   static LinearLayout rightOperand();
-  /// Which row of 16 bytes a lane gives the address of, for ldmatrix.x4 of a
-  /// left operand, of two right operands from the rows of a matrix N x K, and
-  /// of two from a matrix K x N, transposed.
+  /// Which row of 16 bytes, which are `unit` elements, a lane gives the address
+  /// of, for ldmatrix.x4 of a left operand, of two right operands from the rows
+  /// of a matrix N x K, and of two from a matrix K x N, transposed.
   /// Warps share the left one's rows as they share those of the sums.
-  static LinearLayout leftAddresses(int64_t rows = 16, int64_t warps = 1);
-  static LinearLayout rightAddresses();
+  static LinearLayout leftAddresses(int64_t rows = 16, int64_t warps = 1,
+                                    int64_t unit = 8);
+  static LinearLayout rightAddresses(int64_t unit = 8);
   static LinearLayout transposedAddresses();
+  /// Row and column that a lane reads of a matrix K x N of f32, and the row
+  /// behind: the right operand of mma.m16n8k8, of which k and k + 4 stand for
+  /// columns 2 k and 2 k + 1 of a left operand that is a block of sums.
+  static LinearLayout rightPairs();
   /// What ldmatrix.x4 leaves: registers count both halves, then the four
   /// matrices. Row and column are those in memory.
   static LinearLayout loaded(const LinearLayout &addresses, bool transposed);

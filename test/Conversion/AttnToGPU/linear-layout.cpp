@@ -96,6 +96,47 @@ static void checkProducts() {
       }
 }
 
+/// f32 as tf32: "row = groupID for a0 and a2, groupID + 8 for a1 and a3; col =
+/// threadID_in_group for a0 and a1, + 4 for a2 and a3", "row =
+/// threadID_in_group for b0, + 4 for b1; col = groupID". A matrix of ldmatrix
+/// has 8 rows of 4.
+static void checkF32() {
+  LinearLayout left = LinearLayout::leftAddresses(16, 1, 4),
+               right = LinearLayout::rightAddresses(4),
+               sums = LinearLayout::sums(16, 8, 1),
+               pairs = LinearLayout::rightPairs();
+  for (int64_t lane = 0; lane < 32; ++lane) {
+    int64_t group = lane / 4, t = lane % 4;
+    auto loaded = [&](const LinearLayout &addresses, int64_t matrix) {
+      Place begin = addresses.at(0, 8 * matrix + group);
+      return Place{begin.row, begin.column + t};
+    };
+    for (int64_t i = 0; i < 4; ++i) {
+      Place ofA{group + i % 2 * 8, t + i / 2 * 4};
+      expect(loaded(left, i) == ofA, "ldmatrix of a left operand of f32");
+      Place ofB{t + i % 2 * 4, group + i / 2 * 8}; // k, n
+      Place keys = loaded(right, i);
+      expect(Place{keys.column, keys.row} == ofB, "ldmatrix of keys of f32");
+    }
+    // Sums as an operand: both factors have the columns in one order.
+    constexpr int64_t order[] = {0, 2, 1, 3};
+    for (int64_t i = 0; i < 4; ++i) {
+      Place sum = sums.at(order[i], lane);
+      expect(sum.row == group + i % 2 * 8, "rows of sums as an operand");
+      expect(pairs.at(i / 2, lane) == Place{sum.column, group},
+             "values of f32 beside sums");
+    }
+  }
+  for (int64_t columns = 16; columns <= 256; columns += 16) {
+    std::set<int64_t> banks;
+    for (int64_t lane = 0; lane < 32; ++lane) {
+      Place place = pairs.at(0, lane);
+      banks.insert((place.row * (columns + 4) + place.column) % 32);
+    }
+    expect(banks.size() == 32, "padded rows of values of f32");
+  }
+}
+
 /// Rows padded by 16 bytes have no conflicts, unpadded ones have.
 static void checkBanks() {
   for (const LinearLayout &addresses :
@@ -118,6 +159,7 @@ int main() {
     for (bool transposed : {false, true})
       checkLoad(addresses, transposed);
   checkProducts();
+  checkF32();
   checkBanks();
   return errors != 0;
 }

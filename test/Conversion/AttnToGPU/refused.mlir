@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // What no kernel of a GPU does is refused by its name.
-func.func @f32(%q: tensor<4x16xf32>) -> tensor<4x16xf32> {
-  // expected-error@+1 {{'attn.sdpa' op is not built for sm_80: queries and keys of f16 or bf16 are, but got 'f32'}}
-  %out = attn.sdpa %q, %q, %q scale 1.0 : (tensor<4x16xf32>, tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
-  return %out : tensor<4x16xf32>
+func.func @f64(%q: tensor<4x16xf64>) -> tensor<4x16xf64> {
+  // expected-error@+1 {{'attn.sdpa' op is not built for sm_80: queries and keys of f16, bf16 or f32 are, but got 'f64'}}
+  %out = attn.sdpa %q, %q, %q scale 1.0 : (tensor<4x16xf64>, tensor<4x16xf64>, tensor<4x16xf64>) -> tensor<4x16xf64>
+  return %out : tensor<4x16xf64>
 }
 
 // -----
@@ -18,33 +18,25 @@ func.func @values(%q: tensor<4x16xf16>, %v: tensor<4x16xbf16>) -> tensor<4x16xbf
 
 // -----
 
-func.func @wide(%q: tensor<4x272xf16>) -> tensor<4x272xf16> {
-  // expected-error@+1 {{not built for sm_80: head dimensions up to 256 are, but got 272}}
-  %out = attn.sdpa %q, %q, %q scale 1.0 : (tensor<4x272xf16>, tensor<4x272xf16>, tensor<4x272xf16>) -> tensor<4x272xf16>
-  return %out : tensor<4x272xf16>
+func.func @wide(%q: tensor<4x656xf16>) -> tensor<4x656xf16> {
+  // expected-error@+1 {{not built for sm_80: keys of up to 640 features and values of up to 256 are, but got 656 and 656}}
+  %out = attn.sdpa %q, %q, %q scale 1.0 : (tensor<4x656xf16>, tensor<4x656xf16>, tensor<4x656xf16>) -> tensor<4x656xf16>
+  return %out : tensor<4x656xf16>
 }
 
 // -----
 
-func.func @sigmoid(%q: tensor<4x16xf16>) -> tensor<4x16xf16> {
-  // expected-error@+1 {{not built for sm_80: normalization by sigmoid}}
-  %out = attn.sdpa %q, %q, %q scale 1.0 {normalization = #attn<normalization sigmoid>} : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> tensor<4x16xf16>
-  return %out : tensor<4x16xf16>
+func.func @state(%q: tensor<4x16xf16>, %v: tensor<4x272xf16>) -> tensor<4x272xf32> {
+  // expected-error@+1 {{keys of up to 640 features and values of up to 256 are, but got 16 and 272}}
+  %out, %m, %l, %a = attn.sdpa %q, %q, %v scale 1.0 returning(out, state) : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x272xf16>) -> (tensor<4x272xf16>, tensor<4xf32>, tensor<4xf32>, tensor<4x272xf32>)
+  return %a : tensor<4x272xf32>
 }
 
 // -----
 
-func.func @weights(%q: tensor<4x16xf16>) -> (tensor<4x16xf16>, tensor<4x4xf32>) {
-  // expected-error@+1 {{not built for sm_80: weights or scores as results}}
-  %out, %w = attn.sdpa %q, %q, %q scale 1.0 returning(out, weights) : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> (tensor<4x16xf16>, tensor<4x4xf32>)
-  return %out, %w : tensor<4x16xf16>, tensor<4x4xf32>
-}
-
-// -----
-
-func.func @documents(%q: tensor<4x16xf16>, %ids: tensor<4xi32>) -> tensor<4x16xf16> {
-  // expected-error@+1 {{not built for sm_80: the mask term document}}
-  %out = attn.sdpa %q, %q, %q scale 1.0 where document(%ids : tensor<4xi32>) : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> tensor<4x16xf16>
+func.func @dropout(%q: tensor<4x16xf16>, %seed: tensor<i64>) -> tensor<4x16xf16> {
+  // expected-error@+1 {{not built for sm_80: dropout}}
+  %out = attn.sdpa %q, %q, %q scale 1.0 dropout 0.1 seed %seed : tensor<i64> : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> tensor<4x16xf16>
   return %out : tensor<4x16xf16>
 }
 

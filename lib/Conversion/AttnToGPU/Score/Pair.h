@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An element of a fragment of scores.
+// An element of a fragment of scores, and what its step knows of it.
 #ifndef ATTN_LIB_CONVERSION_ATTNTOGPU_SCORE_PAIR_H
 #define ATTN_LIB_CONVERSION_ATTNTOGPU_SCORE_PAIR_H
 
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/IR/Builders.h"
 
 namespace attn::gpucode {
+
+/// What attn.online and attn.weigh say of the pairs of a tile.
+struct PairOperands {
+  template <typename Op>
+  explicit PairOperands(Op op)
+      : loc(op.getLoc()), key(op.getKey()), queryBegin(op.getQueryBegin()),
+        keyBegin(op.getKeyBegin()), queryLength(op.getQueryLength()),
+        keyLength(op.getKeyLength()), bias(op.getBias()),
+        maskOperands(op.getMaskOperands()), captures(op.getCaptures()),
+        mask(op.getMaskAttr()), function(scoreFunctionOf(op)) {}
+
+  mlir::Location loc;
+  mlir::Value key, queryBegin, keyBegin, queryLength, keyLength;
+  mlir::Value bias; ///< or null
+  mlir::ValueRange maskOperands, captures;
+  mlir::Attribute mask;   ///< or null
+  mlir::Region *function; ///< or null
+};
 
 /// Query and key of an element, of index type, and how far both are from the
 /// thread's first ones.

@@ -13,11 +13,11 @@ static constexpr int64_t limit = int64_t(1) << 30;
 /// No tile has so many rows or columns.
 static constexpr int64_t mostDistance = 4096;
 
-PairMask::PairMask(OpBuilder &b, Location loc, OnlineOp op,
-                   ValueRange maskOperands, Value firstQuery, Value firstKey)
-    : loc(loc), operands(maskOperands), queryLength(op.getQueryLength()),
-      keyLength(op.getKeyLength()) {
-  formula = maskFormula(context, op.getMaskAttr());
+PairMask::PairMask(OpBuilder &b, const PairOperands &pairs, Value firstQuery,
+                   Value firstKey)
+    : loc(pairs.loc), operands(pairs.maskOperands),
+      queryLength(pairs.queryLength), keyLength(pairs.keyLength) {
+  formula = maskFormula(context, pairs.mask);
   symbols = SymbolValues(context, queryLength, keyLength, operands);
   prepare(b, formula, firstQuery, firstKey);
 }

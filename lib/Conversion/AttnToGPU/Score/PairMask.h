@@ -5,7 +5,6 @@
 #define ATTN_LIB_CONVERSION_ATTNTOGPU_SCORE_PAIRMASK_H
 
 #include "Pair.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
 
 namespace attn::gpucode {
@@ -15,9 +14,8 @@ namespace attn::gpucode {
 class PairMask {
 public:
   /// `first`: the thread's first query and key, absolute.
-  PairMask(mlir::OpBuilder &b, mlir::Location loc, OnlineOp op,
-           mlir::ValueRange maskOperands, mlir::Value firstQuery,
-           mlir::Value firstKey);
+  PairMask(mlir::OpBuilder &b, const PairOperands &pairs,
+           mlir::Value firstQuery, mlir::Value firstKey);
 
   /// Whether the query sees the key, an i1.
   mlir::Value visible(mlir::OpBuilder &b, const Pair &pair) {

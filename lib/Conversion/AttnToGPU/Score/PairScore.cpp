@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PairScore.h"
-#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -30,20 +29,18 @@ Value gpucode::inLog2(OpBuilder &b, Location loc, Value natural) {
   return arith::SelectOp::create(b, loc, excludes, infinity, scaled);
 }
 
-bool PairScore::changes() { return op.getBias() || scoreFunctionOf(op); }
-
 /// Elements of captured tensors are those at the nearest places inside.
 Value PairScore::applyFunction(OpBuilder &b, Value score, const Pair &pair) {
-  Block &block = scoreFunctionOf(op)->front();
+  Block &block = pairs.function->front();
   IRMapping mapping;
   mapping.map(block.getArgument(Score), score);
   mapping.map(block.getArgument(Query), pair.query);
   mapping.map(block.getArgument(Key), pair.key);
-  mapping.map(block.getArgument(Batch), op.getCaptures()[0]);
-  mapping.map(block.getArgument(Head), op.getCaptures()[1]);
+  mapping.map(block.getArgument(Batch), pairs.captures[0]);
+  mapping.map(block.getArgument(Head), pairs.captures[1]);
   for (auto [argument, capture] :
        llvm::zip_equal(block.getArguments().drop_front(FirstCapture),
-                       op.getCaptures().drop_front(2)))
+                       pairs.captures.drop_front(2)))
     mapping.map(argument, capture);
   for (Operation &inner : block.without_terminator()) {
     Operation *copy = b.clone(inner, mapping);
@@ -61,8 +58,7 @@ Value PairScore::applyFunction(OpBuilder &b, Value score, const Pair &pair) {
 }
 
 /// A bias of -inf excludes, whatever the score is.
-Value PairScore::addBias(OpBuilder &b, Value score, const Pair &pair) {
-  Value bias = inLog2(b, loc, loadOfPair(b, loc, op.getBias(), pair));
+Value PairScore::addBias(OpBuilder &b, Value score, Value bias) {
   Value infinity = real(b, loc, -std::numeric_limits<float>::infinity());
   Value excludes =
       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, bias, infinity);
@@ -75,9 +71,24 @@ Value PairScore::of(OpBuilder &b, Value product, const Pair &pair) {
   auto scaled = [&](double factor) -> Value {
     return arith::MulFOp::create(b, loc, product, real(b, loc, factor));
   };
-  if (scoreFunctionOf(op))
+  if (pairs.function)
     score = inLog2(b, loc, applyFunction(b, scaled(scale), pair));
   else
     score = scaled(scale * std::log2(std::exp(1.0)));
-  return op.getBias() ? addBias(b, score, pair) : score;
+  if (pairs.bias)
+    score =
+        addBias(b, score, inLog2(b, loc, loadOfPair(b, loc, pairs.bias, pair)));
+  return score;
+}
+
+Value PairScore::atStage(OpBuilder &b, Value product, const Pair &pair,
+                         ScoresStage stage) {
+  Value score = product;
+  if (stage >= ScoresStage::Scaled)
+    score = arith::MulFOp::create(b, loc, score, real(b, loc, scale));
+  if (stage >= ScoresStage::Modified && pairs.function)
+    score = applyFunction(b, score, pair);
+  if (stage >= ScoresStage::Biased && pairs.bias)
+    score = addBias(b, score, loadOfPair(b, loc, pairs.bias, pair));
+  return score;
 }

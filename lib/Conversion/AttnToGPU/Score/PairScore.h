@@ -4,7 +4,6 @@
 #define ATTN_LIB_CONVERSION_ATTNTOGPU_SCORE_PAIRSCORE_H
 
 #include "Pair.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
 
 namespace attn::gpucode {
 
@@ -14,20 +13,23 @@ mlir::Value inLog2(mlir::OpBuilder &b, mlir::Location loc, mlir::Value natural);
 
 class PairScore {
 public:
-  PairScore(OnlineOp op, double scale)
-      : op(op), loc(op.getLoc()), scale(scale) {}
+  PairScore(const PairOperands &pairs, double scale)
+      : pairs(pairs), loc(pairs.loc), scale(scale) {}
 
   /// Whether scores are more than products with a factor.
-  bool changes();
+  bool changes() const { return pairs.bias || pairs.function; }
   /// The score in units of log2 of a product of query and key.
   mlir::Value of(mlir::OpBuilder &b, mlir::Value product, const Pair &pair);
+  /// The score as after a step, before masks, in natural units.
+  mlir::Value atStage(mlir::OpBuilder &b, mlir::Value product, const Pair &pair,
+                      ScoresStage stage);
 
 private:
   mlir::Value applyFunction(mlir::OpBuilder &b, mlir::Value score,
                             const Pair &pair);
-  mlir::Value addBias(mlir::OpBuilder &b, mlir::Value score, const Pair &pair);
+  mlir::Value addBias(mlir::OpBuilder &b, mlir::Value score, mlir::Value bias);
 
-  OnlineOp op;
+  const PairOperands &pairs;
   mlir::Location loc;
   double scale;
 };

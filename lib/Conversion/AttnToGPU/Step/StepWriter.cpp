@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "StepWriter.h"
-#include "Score/PairMask.h"
-#include "Score/PairScore.h"
-#include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
+#include "TileScores.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace attn;
@@ -65,70 +62,6 @@ Value StepWriter::copyNext(Value room) {
   return choice.getResult(0);
 }
 
-/// Scores of keys behind the last one become -inf.
-Value StepWriter::maskRagged(Value scores) {
-  Value count = memref::DimOp::create(b, loc, op.getKey(), 0);
-  Value ragged = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count,
-                                       t.index(plan.schedule.getKeyTile()));
-  auto choice = scf::IfOp::create(
-      b, loc, ragged,
-      [&](OpBuilder &inner, Location) {
-        TileBuilder in{inner, loc};
-        auto place = tile::PlaceOp::create(inner, loc, plan.scores);
-        Value left = narrow(
-            inner, arith::SubIOp::create(inner, loc, count, place.getColumn()));
-        Value masked =
-            in.map(plan.scores, scores,
-                   [&](TileBuilder &m, ValueRange x, Value, Value column) {
-                     Value is = arith::CmpIOp::create(
-                         m.b, loc, arith::CmpIPredicate::sgt, left,
-                         narrow(m.b, column));
-                     return m.select(is, x[0], m.infinity());
-                   });
-        scf::YieldOp::create(inner, loc, masked);
-      },
-      [&](OpBuilder &inner, Location) {
-        scf::YieldOp::create(inner, loc, scores);
-      });
-  return choice.getResult(0);
-}
-
-/// Scores with function, bias and mask, where they are there.
-Value StepWriter::adjust(Value scores) {
-  bool tests = op.getMode() == TileMode::Edge && op.getMaskAttr();
-  PairScore score(op, attention.scale);
-  factor = attention.scale * std::log2(std::exp(1.0));
-  bool scales = score.changes() || factor <= 0; // then a maximum is a minimum
-  if (scales)
-    factor = 1;
-  if (!scales && !tests)
-    return maskRagged(scores);
-  auto place = tile::PlaceOp::create(b, loc, plan.scores);
-  Value query =
-      arith::AddIOp::create(b, loc, op.getQueryBegin(), place.getRow());
-  Value key =
-      arith::AddIOp::create(b, loc, op.getKeyBegin(), place.getColumn());
-  Value count = memref::DimOp::create(b, loc, op.getKey(), 0);
-  Value left =
-      narrow(b, arith::SubIOp::create(b, loc, count, place.getColumn()));
-  std::optional<PairMask> mask;
-  if (tests)
-    mask.emplace(b, loc, op, op.getMaskOperands(), query, key);
-  return t.map(
-      plan.scores, scores,
-      [&](TileBuilder &m, ValueRange x, Value row, Value column) {
-        Pair pair{arith::AddIOp::create(m.b, loc, query, row),
-                  arith::AddIOp::create(m.b, loc, key, column), row, column};
-        Value seen = arith::CmpIOp::create(m.b, loc, arith::CmpIPredicate::sgt,
-                                           left, narrow(m.b, column));
-        if (mask)
-          seen =
-              arith::AndIOp::create(m.b, loc, seen, mask->visible(m.b, pair));
-        Value own = scales ? score.of(m.b, x[0], pair) : x[0];
-        return m.select(seen, own, m.infinity());
-      });
-}
-
 /// Maxima, sums, weights, and the context before this step.
 void StepWriter::updateRows(Value scores) {
   bool strict =
@@ -173,6 +106,15 @@ void StepWriter::updateRows(Value scores) {
             });
 }
 
+/// Weights by sigmoid: rows have no statistics.
+void StepWriter::weighBySigmoid(Value scores) {
+  weights = t.map(
+      plan.scores, scores, [&](TileBuilder &m, ValueRange x, Value, Value) {
+        Value scaled = arith::MulFOp::create(m.b, loc, x[0], m.real(factor));
+        return m.sigmoid(scaled);
+      });
+}
+
 State StepWriter::write() {
   Value zero = t.index(0);
   Value loading = keysOfStep();
@@ -185,11 +127,21 @@ State StepWriter::write() {
   auto between = t.sync(valuesLoading, keys);
   state.values = between.getFull()[0];
   state.keys = copyNext(between.getFree()[0]);
-  updateRows(adjust(scores));
-  auto narrow = tile::FragmentType::get(
-      b.getContext(), plan.scores.getRows(), plan.scores.getColumns(),
-      plan.values.getElement(), plan.scores.getWarps());
-  Value factors = tile::ConvertOp::create(b, loc, narrow, weights);
+  PairOperands pairs(op);
+  TileScores adjusted(b, pairs, attention, op.getMode() == TileMode::Edge);
+  scores = adjusted.ofProducts(scores);
+  factor = adjusted.getFactor();
+  if (attention.sigmoid)
+    weighBySigmoid(scores);
+  else
+    updateRows(scores);
+  Value factors = weights;
+  if (Type element = plan.values.getElement(); !element.isF32()) {
+    auto narrow = tile::FragmentType::get(b.getContext(), plan.scores.getRows(),
+                                          plan.scores.getColumns(), element,
+                                          plan.scores.getWarps());
+    factors = tile::ConvertOp::create(b, loc, narrow, weights);
+  }
   state.context = tile::MmaOp::create(b, loc, factors, state.values,
                                       /*transposed=*/false, state.context);
   return state;

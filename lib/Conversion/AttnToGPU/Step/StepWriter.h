@@ -21,15 +21,10 @@ private:
     return tile::CopyAsyncOp::create(
         at, loc, type.in(tile::BufferState::Loading), source, row, room);
   }
-  /// A number of a tile, in 32 bits.
-  Value narrow(OpBuilder &at, Value index) {
-    return mlir::arith::IndexCastOp::create(at, loc, at.getI32Type(), index);
-  }
   Value keysOfStep();
   Value copyNext(Value room);
-  Value adjust(Value scores);
-  Value maskRagged(Value scores);
   void updateRows(Value scores);
+  void weighBySigmoid(Value scores);
 
   TileBuilder t;
   OpBuilder &b;

@@ -29,6 +29,12 @@ Value TileBuilder::exp2(Value x) {
 Value TileBuilder::log2(Value x) {
   return math::Log2Op::create(b, loc, x, arith::FastMathFlags::afn);
 }
+Value TileBuilder::sigmoid(Value x) {
+  Value power = exp2(arith::NegFOp::create(b, loc, x));
+  Value sum = arith::AddFOp::create(b, loc, real(1.0), power);
+  return arith::DivFOp::create(b, loc, real(1.0), sum,
+                               arith::FastMathFlags::afn);
+}
 Value TileBuilder::equal(Value x, Value y) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
 }

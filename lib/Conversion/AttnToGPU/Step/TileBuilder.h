@@ -18,6 +18,7 @@ using mlir::ValueRange;
 struct Attention {
   KernelPlan plan;
   double scale;
+  bool sigmoid;
 
   llvm::SmallVector<Type> stateTypes() const {
     mlir::MLIRContext *context = plan.schedule.getContext();
@@ -58,6 +59,8 @@ struct TileBuilder {
   /// Instructions of the hardware, to some ulps.
   Value exp2(Value x);
   Value log2(Value x);
+  /// 1 / (1 + 2^-x).
+  Value sigmoid(Value x);
   Value equal(Value x, Value y);
   Value select(Value condition, Value x, Value y);
   Value reduce(tile::Reduction kind, Value value, Type rows);

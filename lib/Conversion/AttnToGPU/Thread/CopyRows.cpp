@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Neighbouring threads copy neighbouring units of a row; as many threads as the
 // next power of two of a row's units stand at one row, and the others at the
-// rows behind it. A thread has the same unit in all its rows.
+// rows behind it. A thread has the same unit in all its rows. Rows of more
+// units than there are threads are copied part by part.
 //
 // Rows that do not begin at multiples of 16 bytes, which strides decide at run
 // time, are copied element by element, and at once.
@@ -14,14 +15,13 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::gpucode;
 
-static constexpr int64_t unitBytes = 16;
-
 namespace {
-/// Which units a thread copies.
+/// Which units a thread copies, of those from `first` on.
 struct Units {
-  Units(ThreadBuilder &t, tile::BufferType buffer, int64_t threads);
+  Units(ThreadBuilder &t, tile::BufferType buffer, int64_t threads,
+        int64_t first);
 
-  int64_t perRow;       ///< units
+  int64_t end;          ///< behind the last unit of a row's part
   int64_t threadsOfRow; ///< a power of two
   int64_t rowsAtOnce, turns;
   /// Row of the first unit and number of the unit in its row, as i32.
@@ -47,16 +47,32 @@ static int64_t threadsOf(ThreadBuilder &t) {
   return op->getAttrOfType<DenseI32ArrayAttr>("known_block_size")[0];
 }
 
-Units::Units(ThreadBuilder &t, tile::BufferType buffer, int64_t threads) {
-  perRow = buffer.getColumns() * buffer.getElementBytes() / unitBytes;
-  threadsOfRow = static_cast<int64_t>(llvm::PowerOf2Ceil(perRow));
+static int64_t unitsOfRow(tile::BufferType buffer) {
+  return buffer.getColumns() * buffer.getElementBytes() / unitBytes;
+}
+
+/// Runs `body` for each part of the rows.
+static void forParts(ThreadBuilder &t, tile::BufferType buffer,
+                     llvm::function_ref<void(const Units &)> body) {
+  int64_t threads = threadsOf(t);
+  for (int64_t first = 0; first < unitsOfRow(buffer); first += threads)
+    body(Units(t, buffer, threads, first));
+}
+
+Units::Units(ThreadBuilder &t, tile::BufferType buffer, int64_t threads,
+             int64_t first)
+    : end(std::min(first + threads, unitsOfRow(buffer))) {
+  int64_t count = end - first;
+  threadsOfRow = static_cast<int64_t>(llvm::PowerOf2Ceil(count));
   int64_t shift = llvm::Log2_64(threadsOfRow);
   rowsAtOnce = std::max<int64_t>(1, threads / threadsOfRow);
   turns = llvm::divideCeil(buffer.getRows(), rowsAtOnce);
   row = t.bits(t.thread.number, shift, 32 - shift - 1);
   unit = t.bits(t.thread.number, 0, shift);
-  if (perRow != threadsOfRow)
-    busy = t.less(unit, t.i32(perRow));
+  if (count != threadsOfRow)
+    busy = t.less(unit, t.i32(count));
+  if (first > 0)
+    unit = t.add(unit, t.i32(first));
   if (rowsAtOnce > buffer.getRows()) {
     Value has = t.less(row, t.i32(buffer.getRows()));
     busy = busy ? t.both(busy, has) : has;
@@ -105,7 +121,7 @@ static Value isAligned(ThreadBuilder &t, const Matrix &matrix) {
 static Value bytesOfUnit(ThreadBuilder &t, const Units &units,
                          const Matrix &matrix) {
   int64_t bytes = matrix.columns * matrix.elementBytes;
-  if (bytes >= units.perRow * unitBytes)
+  if (bytes >= units.end * unitBytes)
     return t.i32(unitBytes);
   Value left = arith::SubIOp::create(t.b, t.loc, t.i32(bytes),
                                      t.mul(units.unit, t.i32(unitBytes)));
@@ -162,21 +178,20 @@ static void copyUnits(ThreadBuilder &t, const Units &units,
   }
 }
 
-/// The elements of a unit in a row, one after the other.
+/// Elements of the buffer, one after the other; neighbouring threads have
+/// neighbouring ones.
 static void
-forElements(ThreadBuilder &t, const Units &units, tile::BufferType buffer,
+forElements(ThreadBuilder &t, tile::BufferType buffer,
             llvm::function_ref<void(Value row, Value element)> body) {
-  int64_t elements = unitBytes / buffer.getElementBytes();
-  auto rows =
-      scf::ForOp::create(t.b, t.loc, t.wide(units.row),
-                         t.index(buffer.getRows()), t.index(units.rowsAtOnce));
+  Value columns = t.index(buffer.getColumns());
+  auto all = scf::ForOp::create(t.b, t.loc, t.wide(t.thread.number),
+                                t.index(buffer.getRows() * buffer.getColumns()),
+                                t.index(threadsOf(t)));
   OpBuilder::InsertionGuard guard(t.b);
-  t.b.setInsertionPointToStart(rows.getBody());
-  auto inner =
-      scf::ForOp::create(t.b, t.loc, t.index(0), t.index(elements), t.index(1));
-  t.b.setInsertionPointToStart(inner.getBody());
-  Value firstElement = t.mul(t.wide(units.unit), t.index(elements));
-  body(rows.getInductionVar(), t.add(firstElement, inner.getInductionVar()));
+  t.b.setInsertionPointToStart(all.getBody());
+  Value place = all.getInductionVar();
+  body(arith::DivUIOp::create(t.b, t.loc, place, columns),
+       arith::RemUIOp::create(t.b, t.loc, place, columns));
 }
 
 static Value elementInBuffer(ThreadBuilder &t, tile::BufferType buffer,
@@ -188,13 +203,12 @@ static Value elementInBuffer(ThreadBuilder &t, tile::BufferType buffer,
 
 /// Threads stay together: what is not there is read at the nearest place, and
 /// counts as 0. A source has a row at least.
-static void copyElements(ThreadBuilder &t, const Units &units, Value source,
-                         Value first, const Matrix &matrix,
-                         tile::BufferType buffer) {
+static void copyElements(ThreadBuilder &t, Value source, Value first,
+                         const Matrix &matrix, tile::BufferType buffer) {
   Type type = buffer.getElement();
   Value lastRow = arith::SubIOp::create(t.b, t.loc, matrix.rows, t.index(1));
   Value lastColumn = t.index(matrix.columns - 1);
-  forElements(t, units, buffer, [&](Value row, Value element) {
+  forElements(t, buffer, [&](Value row, Value element) {
     Value from = t.add(first, row);
     Value exists = t.both(t.less(from, matrix.rows),
                           t.less(element, t.index(matrix.columns)));
@@ -203,11 +217,8 @@ static void copyElements(ThreadBuilder &t, const Units &units, Value source,
     Value read = memref::LoadOp::create(t.b, t.loc, source, at);
     Value zero =
         arith::ConstantOp::create(t.b, t.loc, t.b.getFloatAttr(type, 0.0));
-    Value value = t.select(exists, read, zero);
-    inBusy(t, units, [&] {
-      LLVM::StoreOp::create(t.b, t.loc, value,
-                            elementInBuffer(t, buffer, row, element));
-    });
+    LLVM::StoreOp::create(t.b, t.loc, t.select(exists, read, zero),
+                          elementInBuffer(t, buffer, row, element));
   });
 }
 
@@ -231,14 +242,15 @@ static void joinWarps(ThreadBuilder &t) {
 
 void gpucode::emitCopyAsync(ThreadBuilder &t, Value source, Value row,
                             tile::BufferType buffer) {
-  Units units(t, buffer, threadsOf(t));
   Matrix matrix(t, source);
   choose(
       t, isAligned(t, matrix),
       [&] {
-        inBusy(t, units, [&] { copyUnits(t, units, matrix, row, buffer); });
+        forParts(t, buffer, [&](const Units &units) {
+          inBusy(t, units, [&] { copyUnits(t, units, matrix, row, buffer); });
+        });
       },
-      [&] { copyElements(t, units, source, row, matrix, buffer); });
+      [&] { copyElements(t, source, row, matrix, buffer); });
   joinWarps(t);
   NVVM::CpAsyncCommitGroupOp::create(t.b, t.loc);
 }
@@ -272,9 +284,9 @@ static void writeUnits(ThreadBuilder &t, const Units &units,
   }
 }
 
-static void writeElements(ThreadBuilder &t, const Units &units, Value memory,
-                          const Matrix &matrix, tile::BufferType buffer) {
-  forElements(t, units, buffer, [&](Value row, Value element) {
+static void writeElements(ThreadBuilder &t, Value memory, const Matrix &matrix,
+                          tile::BufferType buffer) {
+  forElements(t, buffer, [&](Value row, Value element) {
     Value exists = t.both(t.less(row, matrix.rows),
                           t.less(element, t.index(matrix.columns)));
     auto guarded = scf::IfOp::create(t.b, t.loc, exists);
@@ -289,14 +301,16 @@ static void writeElements(ThreadBuilder &t, const Units &units, Value memory,
 
 void gpucode::emitCopyOut(ThreadBuilder &t, tile::BufferType buffer,
                           Value memory) {
-  Units units(t, buffer, threadsOf(t));
   Matrix matrix(t, memory);
-  inBusy(t, units, [&] {
-    auto elements = [&] { writeElements(t, units, memory, matrix, buffer); };
-    if (matrix.columns * matrix.elementBytes % unitBytes)
-      return elements();
-    choose(
-        t, isAligned(t, matrix), [&] { writeUnits(t, units, matrix, buffer); },
-        elements);
-  });
+  auto elements = [&] { writeElements(t, memory, matrix, buffer); };
+  if (matrix.columns * matrix.elementBytes % unitBytes)
+    return elements();
+  choose(
+      t, isAligned(t, matrix),
+      [&] {
+        forParts(t, buffer, [&](const Units &units) {
+          inBusy(t, units, [&] { writeUnits(t, units, matrix, buffer); });
+        });
+      },
+      elements);
 }

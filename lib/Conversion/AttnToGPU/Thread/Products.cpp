@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A product goes in steps of 16 columns of the left matrix; in a step, each
-// part of the right one is read once for all blocks of rows of the warp.
+// A product goes in steps of 32 bytes of a row of the left matrix; in a step,
+// each part of the right one is read once for all blocks of rows of the warp.
+//
+// Numbers of f32 are split into two of tf32 (3xTF32): the first 11 bits x1 and
+// the other 13, x2, of which the hardware takes 11. x y is x1 y1 + x1 y2 + x2
+// y1 then, but for x2 y2 and the bits that it drops: to 3 2^-20 of |x y|. Small
+// products are added first.
 #include "Products.h"
 
 using namespace mlir;
@@ -9,27 +14,34 @@ using namespace attn::gpucode;
 using tile::BufferType;
 using tile::FragmentType;
 
-/// Four registers of 16 rows and columns of the left matrix.
-static Values left(ThreadBuilder &t, tile::MmaOp op, ValueRange registers,
-                   Value base, int64_t rowBlock, int64_t step) {
-  if (auto buffer = dyn_cast<BufferType>(op.getLeft().getType()))
-    return t.loadMatrices(
-        t.behind(base, (rowBlock * 16 * buffer.getPitch() + step * 16) * 2),
-        /*transposed=*/false);
-  FragmentShape shape(cast<FragmentType>(op.getLeft().getType()));
-  return Values(registers.slice(shape.block(rowBlock, 2 * step) / 2, 4));
-}
+namespace {
+/// Writes one product.
+class Product {
+public:
+  Product(ThreadBuilder &t, tile::MmaOp op, ValueRange left);
+  Values add(ValueRange sums);
 
-/// The right matrix for 16 columns of the result, 16 of the left one.
-static Values right(ThreadBuilder &t, tile::MmaOp op, Value base,
-                    int64_t column, int64_t step) {
-  BufferType buffer = op.getRight().getType();
-  int64_t row = op.getTransposed() ? column : step;
-  int64_t other = op.getTransposed() ? step : column;
-  return t.loadMatrices(
-      t.behind(base, (row * 16 * buffer.getPitch() + other * 16) * 2),
-      !op.getTransposed());
-}
+private:
+  /// Registers of an operand of one instruction; of f32, in two parts.
+  struct Operand {
+    Values first, rest;
+  };
+  Operand split(Values registers);
+  Values left(int64_t rowBlock, int64_t step);
+  Values right(int64_t column, int64_t step);
+  Values rightPairs(int64_t column, int64_t step);
+  Values multiply(const Operand &a, const Operand &b, Values sums);
+
+  ThreadBuilder &t;
+  tile::MmaOp op;
+  ValueRange leftRegisters;
+  BufferType buffer; ///< the right matrix
+  Type element;
+  int64_t bytes; ///< of an element
+  int64_t unit;  ///< elements in 16 bytes; a step has two
+  Value leftBase, rightBase;
+};
+} // namespace
 
 /// Where the thread's addresses begin.
 static Value addresses(ThreadBuilder &t, BufferType buffer,
@@ -37,37 +49,108 @@ static Value addresses(ThreadBuilder &t, BufferType buffer,
   return t.inBuffer(buffer, t.bytesTo(layout, buffer));
 }
 
-Values gpucode::emitProduct(ThreadBuilder &t, tile::MmaOp op,
-                            ValueRange leftRegisters, ValueRange sums) {
+Product::Product(ThreadBuilder &t, tile::MmaOp op, ValueRange left)
+    : t(t), op(op), leftRegisters(left), buffer(op.getRight().getType()),
+      element(buffer.getElement()), bytes(buffer.getElementBytes()),
+      unit(unitBytes / bytes) {
+  FragmentType type = op.getType();
+  if (auto inMemory = dyn_cast<BufferType>(op.getLeft().getType()))
+    leftBase = addresses(
+        t, inMemory,
+        LinearLayout::leftAddresses(type.getRows(), type.getWarps(), unit));
+  LinearLayout layout = op.getTransposed() ? LinearLayout::rightAddresses(unit)
+                        : element.isF32() ? LinearLayout::rightPairs()
+                                          : LinearLayout::transposedAddresses();
+  rightBase = addresses(t, buffer, layout);
+}
+
+Product::Operand Product::split(Values registers) {
+  if (!element.isF32())
+    return {registers, {}};
+  Operand operand;
+  for (Value x : registers) {
+    auto [first, rest] = t.split(x);
+    operand.first.push_back(first);
+    operand.rest.push_back(rest);
+  }
+  return operand;
+}
+
+/// Four registers of 16 rows and a step of the left matrix.
+Values Product::left(int64_t rowBlock, int64_t step) {
+  if (auto inMemory = dyn_cast<BufferType>(op.getLeft().getType()))
+    return t.loadMatrices(
+        t.behind(leftBase,
+                 (rowBlock * 16 * inMemory.getPitch() + step * 2 * unit) *
+                     bytes),
+        /*transposed=*/false);
+  FragmentShape shape(cast<FragmentType>(op.getLeft().getType()));
+  if (!element.isF32())
+    return Values(leftRegisters.slice(shape.block(rowBlock, 2 * step) / 2, 4));
+  // Columns 2 k and 2 k + 1 of sums as k and k + 4 of the operand.
+  ValueRange sums = leftRegisters.slice(shape.block(rowBlock, step), 4);
+  Values bits;
+  for (int64_t i : {0, 2, 1, 3})
+    bits.push_back(
+        LLVM::BitcastOp::create(t.b, t.loc, t.b.getI32Type(), sums[i]));
+  return bits;
+}
+
+/// The right matrix for 16 columns of the result and a step of the left one.
+Values Product::right(int64_t column, int64_t step) {
+  if (element.isF32() && !op.getTransposed())
+    return rightPairs(column, step);
+  int64_t row = op.getTransposed() ? column * 16 : step * 2 * unit;
+  int64_t other = op.getTransposed() ? step * 2 * unit : column * 16;
+  return t.loadMatrices(
+      t.behind(rightBase, (row * buffer.getPitch() + other) * bytes),
+      !op.getTransposed());
+}
+
+Values Product::rightPairs(int64_t column, int64_t step) {
+  Values registers;
+  for (int64_t half = 0; half < 2; ++half)
+    for (int64_t row = 0; row < 2; ++row) {
+      int64_t place =
+          (step * 2 * unit + row) * buffer.getPitch() + column * 16 + half * 8;
+      registers.push_back(LLVM::LoadOp::create(
+          t.b, t.loc, t.b.getI32Type(), t.behind(rightBase, place * bytes)));
+    }
+  return registers;
+}
+
+Values Product::multiply(const Operand &a, const Operand &b, Values sums) {
+  if (!a.rest.empty()) {
+    sums = t.multiply(a.rest, b.first, sums, element);
+    sums = t.multiply(a.first, b.rest, sums, element);
+  }
+  return t.multiply(a.first, b.first, sums, element);
+}
+
+Values Product::add(ValueRange sums) {
   FragmentType type = op.getType();
   FragmentShape shape(type);
-  BufferType buffer = op.getRight().getType();
-  Value leftBase;
-  if (auto inMemory = dyn_cast<BufferType>(op.getLeft().getType()))
-    leftBase =
-        addresses(t, inMemory,
-                  LinearLayout::leftAddresses(type.getRows(), type.getWarps()));
-  Value rightBase =
-      addresses(t, buffer,
-                op.getTransposed() ? LinearLayout::rightAddresses()
-                                   : LinearLayout::transposedAddresses());
   int64_t depth = op.getTransposed() ? buffer.getColumns() : buffer.getRows();
   Values results(sums);
-  for (int64_t step = 0; step < depth / 16; ++step) {
-    SmallVector<Values> rows;
+  for (int64_t step = 0; step < depth / (2 * unit); ++step) {
+    SmallVector<Operand> rows;
     for (int64_t r = 0; r < shape.rowBlocks; ++r)
-      rows.push_back(left(t, op, leftRegisters, leftBase, r, step));
+      rows.push_back(split(left(r, step)));
     for (int64_t c = 0; c < type.getColumns() / 16; ++c) {
-      Values both = right(t, op, rightBase, c, step);
-      for (int64_t r = 0; r < shape.rowBlocks; ++r)
-        for (int64_t half = 0; half < 2; ++half) {
+      Values both = right(c, step);
+      for (int64_t half = 0; half < 2; ++half) {
+        Operand own = split(Values(ValueRange(both).slice(2 * half, 2)));
+        for (int64_t r = 0; r < shape.rowBlocks; ++r) {
           auto *block = results.begin() + shape.block(r, 2 * c + half);
-          Values old(block, block + 4);
-          Values next = t.multiply(rows[r], ValueRange(both).slice(2 * half, 2),
-                                   old, buffer.getElement());
-          llvm::copy(next, block);
+          llvm::copy(multiply(rows[r], own, Values(block, block + 4)), block);
         }
+      }
     }
   }
   return results;
+}
+
+Values gpucode::emitProduct(ThreadBuilder &t, tile::MmaOp op, ValueRange left,
+                            ValueRange sums) {
+  return Product(t, op, left).add(sums);
 }

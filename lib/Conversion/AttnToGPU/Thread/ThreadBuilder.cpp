@@ -145,23 +145,36 @@ Values ThreadBuilder::loadMatrices(Value address, bool transposed) {
 Values ThreadBuilder::multiply(ValueRange a, ValueRange right, ValueRange c,
                                Type element) {
   MLIRContext *context = b.getContext();
-  bool isBF16 = element.isBF16();
   // The op takes f16 as vectors.
   auto operands = [&](ValueRange registers) {
     return llvm::map_to_vector(registers, [&](Value x) -> Value {
-      if (isBF16)
+      if (!element.isF16())
         return x;
       return LLVM::BitcastOp::create(b, loc, VectorType::get(2, element), x);
     });
   };
   SmallVector<Type> sums(4, b.getF32Type());
-  auto type = isBF16 ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
+  auto type = element.isF32()    ? NVVM::MMATypes::tf32
+              : element.isBF16() ? NVVM::MMATypes::bf16
+                                 : NVVM::MMATypes::f16;
+  int64_t depth = element.isF32() ? 8 : 16;
   Value result = NVVM::MmaOp::create(
       b, loc, LLVM::LLVMStructType::getLiteral(context, sums), operands(a),
-      operands(right), c, ArrayRef<int64_t>{16, 8, 16}, std::nullopt,
+      operands(right), c, ArrayRef<int64_t>{16, 8, depth}, std::nullopt,
       std::nullopt, std::array{type, type},
       std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
   return unpack(*this, result, 4);
+}
+
+std::pair<Value, Value> ThreadBuilder::split(Value f32Bits) {
+  constexpr int64_t dropped = 0x1fff;
+  Value upper = both(f32Bits, i32(~dropped));
+  auto real = [&](Value bits) {
+    return LLVM::BitcastOp::create(b, loc, b.getF32Type(), bits);
+  };
+  Value rest =
+      arith::SubFOp::create(b, loc, real(f32Bits), real(upper)); // exact
+  return {upper, LLVM::BitcastOp::create(b, loc, b.getI32Type(), rest)};
 }
 
 Value ThreadBuilder::pack(Value low, Value high, Type element) {

@@ -15,6 +15,9 @@ namespace attn::gpucode {
 using mlir::Value;
 using Values = llvm::SmallVector<Value>;
 
+/// What a copy moves, and what a row of a matrix of ldmatrix has.
+inline constexpr int64_t unitBytes = 16;
+
 /// What a thread knows from the begin of its kernel on, as i32: its number in
 /// the block, that of its warp, its number there. And the shared memory.
 struct Thread {
@@ -96,8 +99,12 @@ public:
 
   /// Four matrices of 8 x 8 numbers of 16 bits.
   Values loadMatrices(Value address, bool transposed);
+  /// Sums of mma.m16n8k16 of 16 bits, or mma.m16n8k8 of the upper 19 bits of
+  /// f32, which the hardware takes as tf32.
   Values multiply(mlir::ValueRange a, mlir::ValueRange b, mlir::ValueRange c,
                   mlir::Type element);
+  /// The bits of an f32 as a tf32 towards zero, and of what is left.
+  std::pair<Value, Value> split(Value f32Bits);
   /// Two numbers of 16 bits in an i32.
   Value pack(Value low, Value high, mlir::Type element);
   /// The number of the lane whose number differs in the bits of `mask`.

@@ -234,10 +234,8 @@ LogicalResult MmaOp::verify() {
                          << left.rows << " x " << left.columns << ", "
                          << right.rows << " x " << right.columns << " and "
                          << sums.getRows() << " x " << sums.getColumns();
-  if (left.element != right.element || left.element.isF32() ||
-      !sums.getElement().isF32())
-    return emitOpError("expects factors of one type of 16 bits and sums of "
-                       "f32");
+  if (left.element != right.element || !sums.getElement().isF32())
+    return emitOpError("expects factors of one type and sums of f32");
   if (left.columns % 16 || right.columns % 16)
     return emitOpError("expects multiples of 16 columns");
   if (auto fragment = dyn_cast<FragmentType>(getLeft().getType());

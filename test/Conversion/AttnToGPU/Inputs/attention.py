@@ -46,12 +46,13 @@ def numbers(name, shape, element, lengths):
 
 
 def shape_of(dims, name, place, lengths, batch):
-    """`?` is the batch in front, else a length: of the queries for %q and results, and
-    for the rows of a matrix of pairs."""
+    """`?` is the batch in front, else a length: of the queries for %q and results; both
+    for a matrix of pairs."""
     shape = []
     for i, dim in enumerate(dims):
-        is_row = dims[-1] == "?" and i == len(dims) - 2
-        length = lengths[0] if place == "query" or is_row else lengths[1]
+        pairs = len(dims) > 1 and dims[-2:] == ["?", "?"]
+        of_query = i == len(dims) - 2 if pairs else place == "query"
+        length = lengths[0] if of_query else lengths[1]
         shape.append(int(dim) if dim != "?" else batch if i == 0 and len(dims) > 2 else length)
     return shape
 

@@ -12,3 +12,38 @@ func.func @chained(%x: tensor<1x1x?x64xf16>) -> (tensor<1x1x?x64xf16>, tensor<1x
   %b = attn.sdpa %a, %x, %a scale 0.125 : (tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>) -> tensor<1x1x?x64xf16>
   return %b, %a : tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>
 }
+
+func.func @differential(%q: tensor<1x2x?x24xf16>, %k: tensor<1x2x?x24xf16>, %v: tensor<1x2x?x40xf16>, %lambda: tensor<2xf32>) -> tensor<1x2x?x40xf16> {
+  %0 = attn.sdpa %q, %k, %v minus %k, %k by %lambda : tensor<2xf32> scale 0.2 where causal(bottom_right) : (tensor<1x2x?x24xf16>, tensor<1x2x?x24xf16>, tensor<1x2x?x40xf16>) -> tensor<1x2x?x40xf16>
+  return %0 : tensor<1x2x?x40xf16>
+}
+
+func.func @merged(%q: tensor<1x2x?x16xf32>, %k: tensor<1x2x9x16xf32>) -> (tensor<1x2x?x16xf32>, tensor<1x2x?xf32>) {
+  %o1, %m1, %l1, %a1 = attn.sdpa %q, %q, %q scale 0.25 where causal(top_left) returning(out, state)
+      : (tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>) -> (tensor<1x2x?x16xf32>, tensor<1x2x?xf32>, tensor<1x2x?xf32>, tensor<1x2x?x16xf32>)
+  %o2, %m2, %l2, %a2 = attn.sdpa %q, %k, %k scale 0.25 returning(out, state)
+      : (tensor<1x2x?x16xf32>, tensor<1x2x9x16xf32>, tensor<1x2x9x16xf32>) -> (tensor<1x2x?x16xf32>, tensor<1x2x?xf32>, tensor<1x2x?xf32>, tensor<1x2x?x16xf32>)
+  %m, %l, %a = attn.merge_states %m1, %l1, %a1 with %m2, %l2, %a2 : tensor<1x2x?xf32>, tensor<1x2x?x16xf32>
+  %out, %lse = attn.finalize_state %m, %l, %a : (tensor<1x2x?xf32>, tensor<1x2x?xf32>, tensor<1x2x?x16xf32>) -> (tensor<1x2x?x16xf32>, tensor<1x2x?xf32>)
+  return %out, %lse : tensor<1x2x?x16xf32>, tensor<1x2x?xf32>
+}
+
+// Values of 300 features in two parts.
+func.func @wide(%q: tensor<?x1x?x8xbf16>, %v: tensor<?x1x?x300xbf16>) -> tensor<?x1x?x300xbf16> {
+  %0 = attn.sdpa %q, %q, %v scale 0.3 where causal(top_left) : (tensor<?x1x?x8xbf16>, tensor<?x1x?x8xbf16>, tensor<?x1x?x300xbf16>) -> tensor<?x1x?x300xbf16>
+  return %0 : tensor<?x1x?x300xbf16>
+}
+
+// A layer: norm, products, heads, attention, residual.
+func.func @layer(%x: tensor<1x?x32xf32>, %g: tensor<32xf32>, %wq: tensor<32x32xf32>, %wk: tensor<32x16xf32>, %wo: tensor<32x32xf32>, %bo: tensor<32xf32>) -> tensor<1x?x32xf32> {
+  %n = attn.rms_norm %x, %g eps 1.0e-5 : tensor<1x?x32xf32>, tensor<32xf32>
+  %xq = attn.project %n, %wq : (tensor<1x?x32xf32>, tensor<32x32xf32>) -> tensor<1x?x32xf32>
+  %xk = attn.project %n, %wk : (tensor<1x?x32xf32>, tensor<32x16xf32>) -> tensor<1x?x16xf32>
+  %q = attn.split_heads %xq into 4 : tensor<1x?x32xf32> -> tensor<1x4x?x8xf32>
+  %k = attn.split_heads %xk into 2 : tensor<1x?x16xf32> -> tensor<1x2x?x8xf32>
+  %a = attn.sdpa %q, %k, %k scale 0.05 where causal(top_left) : (tensor<1x4x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x4x?x8xf32>
+  %m = attn.merge_heads %a : tensor<1x4x?x8xf32> -> tensor<1x?x32xf32>
+  %o = attn.project %m, %wo, %bo : (tensor<1x?x32xf32>, tensor<32x32xf32>, tensor<32xf32>) -> tensor<1x?x32xf32>
+  %0 = arith.addf %x, %o : tensor<1x?x32xf32>
+  return %0 : tensor<1x?x32xf32>
+}

@@ -351,6 +351,26 @@ def LowerPrologue : Pass<"attn-lower-prologue"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def LowerStates : Pass<"attn-lower-states"> {
+  let summary = "States as tensors are merged element by element";
+  let description = [{
+    `attn.merge_states` and `attn.finalize_state` become `linalg.generic` ops.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def SplitAttention : Pass<"attn-split-attention"> {
+  let summary = "Attentions that are too much for a kernel of a GPU become several";
+  let description = [{
+    An attention with two maps becomes one for each and their difference, and one
+    whose values have more than 256 features one for each 256 of them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def LowerProducts : Pass<"attn-lower-products"> {
   let summary = "Products are loops over the elements of their results";
   let description = [{

@@ -86,7 +86,8 @@ def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sums", "result"]>,
   let summary = "product of two matrices, added to sums";
   let description = [{
     `sums + left * right`, or `left * right^T` where right is `transposed`. Factors
-    are of f16 or bf16, sums of f32.
+    are of one type, sums of f32. Factors of f32 are multiplied as sums of two
+    numbers of tf32, to 3 * 2^-20 of a product; products of infinities are NaN.
   }];
   let arguments = (ins AnyTypeOf<[Tile_FragmentType, Tile_BufferType]>:$left,
                        Tile_BufferType:$right, UnitAttr:$transposed,

@@ -75,7 +75,8 @@ def Tile_FragmentType : Tile_Type<"Fragment", "fragment"> {
     Spread over the threads of `warps` warps as mma.m16n8k16 leaves its sums:
     every warp has as many rows as every other, in blocks of 16. In elements of 16
     bits, of which a register holds two, it is laid out as a left operand of the
-    same instruction, which is the same layout.
+    same instruction, which is the same layout. In f32 it is a left operand of
+    mma.m16n8k8 with the columns of each 8 in another order.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns,
                         "::mlir::Type":$element, "int64_t":$warps);

@@ -3,7 +3,8 @@
 // attn-lower-products: products are loops over the elements of their results.
 //
 // Before:  %y = attn.project %x, %w, %bias
-//              : (tensor<?x6xf16>, tensor<6x4xf16>, tensor<4xf16>) -> tensor<?x4xf16>
+//              : (tensor<?x6xf16>, tensor<6x4xf16>, tensor<4xf16>) ->
+//              tensor<?x4xf16>
 // After:   %y = scf.forall (%i, %n) in (%rows, 4) shared_outs(%out = %empty) {
 //            %sum = scf.for %k = 0 to 6 iter_args(%s = %bias[%n]) {
 //              // %s + %x[%i, %k] * %w[%k, %n], in f32
@@ -12,8 +13,8 @@
 //          }
 //
 // For a GPU: an element is a thread's, and threads next to each other read
-// elements of the weight that lie next to each other. This is the simple way, in
-// which no tile is kept near.
+// elements of the weight that lie next to each other. This is the simple way,
+// in which no tile is kept near.
 //
 // Before: attn.project. After: none.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
@@ -62,11 +63,11 @@ Value ProductLoops::sumAt(ValueRange place) {
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
   Value column = place.back();
   Value depth = tensor::DimOp::create(b, loc, op.getWeight(), op.depthDim());
-  Value first = op.getBias()
-                    ? load(op.getBias(), column)
-                    : arith::ConstantOp::create(
-                          b, loc, b.getFloatAttr(sumType, 0.0))
-                          .getResult();
+  Value first =
+      op.getBias()
+          ? load(op.getBias(), column)
+          : arith::ConstantOp::create(b, loc, b.getFloatAttr(sumType, 0.0))
+                .getResult();
   auto loop = scf::ForOp::create(b, loc, zero, depth, one, first);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -75,8 +76,8 @@ Value ProductLoops::sumAt(ValueRange place) {
   inInput.push_back(k);
   if (op.hasWeights())
     inWeight.push_back(place.front());
-  inWeight.append({op.getTransposed() ? column : k,
-                   op.getTransposed() ? k : column});
+  inWeight.append(
+      {op.getTransposed() ? column : k, op.getTransposed() ? k : column});
   Value next = math::FmaOp::create(b, loc, load(op.getInput(), inInput),
                                    load(op.getWeight(), inWeight),
                                    loop.getRegionIterArg(0));

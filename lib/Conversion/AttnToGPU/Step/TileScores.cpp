@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "TileScores.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::gpucode;
+
+/// Scores of keys behind the last one become -inf.
+Value TileScores::maskRagged(Value scores) {
+  const KernelPlan &plan = attention.plan;
+  Value count = memref::DimOp::create(b, loc, pairs.key, 0);
+  Value ragged = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count,
+                                       t.index(plan.schedule.getKeyTile()));
+  auto choice = scf::IfOp::create(
+      b, loc, ragged,
+      [&](OpBuilder &inner, Location) {
+        TileBuilder in{inner, loc};
+        auto place = tile::PlaceOp::create(inner, loc, plan.scores);
+        Value left = narrow(
+            inner, arith::SubIOp::create(inner, loc, count, place.getColumn()));
+        Value masked =
+            in.map(plan.scores, scores,
+                   [&](TileBuilder &m, ValueRange x, Value, Value column) {
+                     Value is = arith::CmpIOp::create(
+                         m.b, loc, arith::CmpIPredicate::sgt, left,
+                         narrow(m.b, column));
+                     return m.select(is, x[0], m.infinity());
+                   });
+        scf::YieldOp::create(inner, loc, masked);
+      },
+      [&](OpBuilder &inner, Location) {
+        scf::YieldOp::create(inner, loc, scores);
+      });
+  return choice.getResult(0);
+}
+
+/// What `score` makes of each product; -inf where the mask excludes, if it is
+/// asked, and behind the last key.
+Value TileScores::forPairs(Value products, bool masks, Score score) {
+  const KernelPlan &plan = attention.plan;
+  auto place = tile::PlaceOp::create(b, loc, plan.scores);
+  Value query = arith::AddIOp::create(b, loc, pairs.queryBegin, place.getRow());
+  Value key = arith::AddIOp::create(b, loc, pairs.keyBegin, place.getColumn());
+  Value count = memref::DimOp::create(b, loc, pairs.key, 0);
+  Value left =
+      narrow(b, arith::SubIOp::create(b, loc, count, place.getColumn()));
+  std::optional<PairMask> mask;
+  if (masks)
+    mask.emplace(b, pairs, query, key);
+  return t.map(
+      plan.scores, products,
+      [&](TileBuilder &m, ValueRange x, Value row, Value column) {
+        Pair pair{arith::AddIOp::create(m.b, loc, query, row),
+                  arith::AddIOp::create(m.b, loc, key, column), row, column};
+        Value seen = arith::CmpIOp::create(m.b, loc, arith::CmpIPredicate::sgt,
+                                           left, narrow(m.b, column));
+        if (mask)
+          seen =
+              arith::AndIOp::create(m.b, loc, seen, mask->visible(m.b, pair));
+        return m.select(seen, score(m, x[0], pair), m.infinity());
+      });
+}
+
+Value TileScores::ofProducts(Value products) {
+  PairScore score(pairs, attention.scale);
+  factor = attention.scale * std::log2(std::exp(1.0));
+  bool scales = score.changes() || factor <= 0; // then a maximum is a minimum
+  if (scales)
+    factor = 1;
+  if (!scales && !tests)
+    return maskRagged(products);
+  return forPairs(products, tests,
+                  [&](TileBuilder &m, Value product, const Pair &pair) {
+                    return scales ? score.of(m.b, product, pair) : product;
+                  });
+}
+
+Value TileScores::atStage(Value products, ScoresStage stage) {
+  PairScore score(pairs, attention.scale);
+  return forPairs(products, tests && stage >= ScoresStage::Masked,
+                  [&](TileBuilder &m, Value product, const Pair &pair) {
+                    return score.atStage(m.b, product, pair, stage);
+                  });
+}

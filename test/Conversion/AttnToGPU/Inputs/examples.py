@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Every example for a GPU: PTX and, where ptxas is there, a cubin without a spill; the
+programs run by a driver that needs no GPU (test/Runtime/GPU) and are compared with
+attn-reference.
+usage: examples.py EXAMPLES DRIVER [--only=NAME,..] [--every=N of=K] [--all]
+--every: programs K, K + N, .. run, the others are compiled only; --all: all run."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+EXAMPLES, DRIVER = pathlib.Path(sys.argv[1]), sys.argv[2]
+options = dict(option.lstrip("-").split("=") if "=" in option else (option.lstrip("-"), "") for option in sys.argv[3:])
+ONLY = options["only"].split(",") if "only" in options else None
+EVERY, OF = (1, 0) if "all" in options or ONLY else (int(options.get("every", 6)), int(options.get("of", 0)))
+
+# What is not built. A line here whose example compiles is a failure, too.
+REFUSED = {
+    "decoder-layer": "slices at places that a tensor",
+    "train-induction/model": "'attn.sdpa_grad' op is not built for sm_80",
+}
+# Kernels whose registers do not suffice yet.
+SPILLS = {"dilated-window"}
+# Other sizes than a batch of 1 and lengths of 37, and integers.
+SHAPES = {
+    "cross-decoder": {"memory": (1, 21, 64), "len": (1,)},
+    "encoder-layer": {"len": (1,)}, "mha-self": {"kv_len": (1,)}, "mha-self-causal": {"kv_len": (1,)}, "mha-cross": {"kv_len": (1,)},
+    "prefix-lm": {"n": (1,)}, "mla": {"q": (1, 16, 3, 576), "lengths": (1,)}, "tree": {"tree": (1, 16), "len": (1,)},
+    "chunked-prefill": {"k": (1, 2, 20, 64), "v": (1, 2, 20, 64)},
+    "ragged": {"cu_q": (4,), "cu_k": (4,), "k": (45, 2, 64), "v": (45, 2, 64)}, "rope-sinks": {"cos": (50, 32), "sin": (50, 32)},
+    "weights/block": {"x": (2, 5, 32)},
+}
+INTEGERS = {
+    "cross-decoder": [18], "encoder-layer": [30], "mha-self": [30], "mha-self-causal": [30], "mha-cross": [30], "prefix-lm": [9], "mla": [33],
+    "tree": {"tree": [-1, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 9, 9, 10], "len": [35]}, "document-causal": [0] * 12 + [1] * 9 + [2] * 16,
+    "ragged": {"cu_q": [0, 5, 5, 37], "cu_k": [0, 9, 12, 45]}, "head-windows": [1, 2, 3, 5, 8, 13, 21, 34],
+}
+TOLERANCE = 1e-5  # of the largest result
+
+rng = np.random.default_rng(11)
+
+
+def arguments(source):
+    """Names and types of the first public function."""
+    text = subprocess.run(["attn-opt", source, "--compile-to=input"], check=True, capture_output=True, text=True).stdout
+    line = next(line for line in text.splitlines() if re.match(r" *func\.func @", line))
+    given, results = line.split(" -> ")
+    taken = [(m[2], m[1].split("x")[:-1], m[1].split("x")[-1]) for m in re.finditer(r'tensor<([^>]*)> \{[^}]*attn\.name = "(\w+)"', given)]
+    return taken, len(re.findall(r'attn\.name = "', results))
+
+
+def fill(name, argument, dims, element):
+    shape = SHAPES.get(name, {}).get(argument) or [int(dim) if dim != "?" else 1 if i == 0 and len(dims) > 2 else 37 for i, dim in enumerate(dims)]
+    if element in ("i32", "i64"):
+        numbers = INTEGERS[name]
+        return np.array(numbers[argument] if isinstance(numbers, dict) else numbers, {"i32": np.int32, "i64": np.int64}[element]).reshape(shape)
+    weight = len(shape) == 2 and argument.startswith("w")
+    return (rng.standard_normal(shape) / (np.sqrt(shape[0]) if weight else 1)).astype(np.float32)
+
+
+def run(name, source, program):
+    taken, results = arguments(source)
+    inputs = []
+    for argument, dims, element in taken:
+        inputs.append(f"{argument}.npy")
+        np.save(inputs[-1], fill(name, argument, dims, element))
+    outputs, expected = [[f"{what}{i}.npy" for i in range(results)] for what in ("out", "expected")]
+    subprocess.run(["attn-reference", source, *inputs, *(f"-o={path}" for path in expected)], check=True)
+    pathlib.Path("log").unlink(missing_ok=True)
+    environment = {**os.environ, "LD_LIBRARY_PATH": DRIVER, "FAKE_CUDA_LOG": "log"}
+    result = subprocess.run([program, *inputs, *(f"-o{path}" for path in outputs)], capture_output=True, text=True, env=environment)
+    faults = [line for line in pathlib.Path("log").read_text().splitlines() if "fault" in line or "left" in line]
+    if result.returncode or faults:
+        return result.stderr.strip() + "\n".join(faults)
+    for found, wanted in ((np.load(a).astype(np.float64), np.load(b).astype(np.float64)) for a, b in zip(outputs, expected)):
+        limit = TOLERANCE * max(1, np.abs(wanted[np.isfinite(wanted)]).max(initial=0))
+        same = np.array_equal(np.isfinite(wanted), np.isfinite(found))
+        error = np.abs(wanted - found, where=np.isfinite(wanted), out=np.zeros(wanted.shape)).max(initial=0)
+        if not same or error > limit:
+            return f"{error} is more than {limit}" if same else "NaN or infinity in other places"
+    return ""
+
+
+def check(number, source):
+    name = str(source.relative_to(EXAMPLES).with_suffix(""))
+    if name == "weights/block":
+        return ""  # its weights are made by a script
+    ptx = subprocess.run(["attn-opt", source, "--target=sm_80", "--emit=ptx", "-o", "kernels.ptx"], capture_output=True, text=True)
+    if name in REFUSED or ptx.returncode:
+        refused = ptx.returncode == 1 and REFUSED.get(name, "-") in ptx.stderr
+        return "" if refused else f"compiles, or is refused otherwise: {ptx.stderr}"
+    if shutil.which("ptxas"):
+        log = subprocess.run(["ptxas", "-v", "-arch=sm_80", "kernels.ptx", "-o", "kernels.cubin"], capture_output=True, text=True)
+        spills = bool(re.search("[1-9][0-9]* bytes spill", log.stderr))
+        if log.returncode or "C75" in log.stderr or spills != (name in SPILLS):
+            return log.stderr
+    if number % EVERY != OF % EVERY:
+        return ""
+    path = os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep) if not pathlib.Path(folder, "ptxas").exists())
+    environment = {**os.environ, "PATH": path, "CUDA_HOME": "/none"}  # one assembly is enough
+    subprocess.run([shutil.which("attn-opt"), source, "--target=sm_80", "--emit=exe", "-o", "program"], check=True, env=environment, capture_output=True)
+    return run(name, source, "./program")
+
+
+wrong, count = [], 0
+for number, source in enumerate(sorted([*EXAMPLES.glob("*.mlir"), *EXAMPLES.glob("*/*.mlir")])):
+    name = str(source.relative_to(EXAMPLES).with_suffix(""))
+    if ONLY and name not in ONLY:
+        continue
+    count += 1
+    if problem := check(number, source):
+        wrong.append(f"{name}: {problem}")
+        print(wrong[-1], flush=True)
+print(f"{count} examples, {len(wrong)} wrong")
+sys.exit(bool(wrong) or not count)
