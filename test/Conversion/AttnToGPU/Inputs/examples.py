@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every example for a GPU: PTX and, where ptxas is there, a cubin without a spill; the
-programs run by a driver that needs no GPU (test/Runtime/GPU) and are compared with
-attn-reference.
-usage: examples.py EXAMPLES DRIVER [--only=NAME,..] [--every=N of=K] [--all]
---every: programs K, K + N, .. run, the others are compiled only; --all: all run."""
+"""Every example for a GPU, as PTX. One in eight becomes a cubin, which must not spill, and
+runs by a driver that needs no GPU (test/Runtime/GPU), compared with attn-reference.
+usage: examples.py EXAMPLES DRIVER [--only=NAME,..] [--every=N] [--of=K] [--all]
+--every, --of: examples K, K + N, .. run; --all: all, which takes some minutes."""
 import os
 import pathlib
 import re
@@ -16,15 +15,13 @@ import numpy as np
 EXAMPLES, DRIVER = pathlib.Path(sys.argv[1]), sys.argv[2]
 options = dict(option.lstrip("-").split("=") if "=" in option else (option.lstrip("-"), "") for option in sys.argv[3:])
 ONLY = options["only"].split(",") if "only" in options else None
-EVERY, OF = (1, 0) if "all" in options or ONLY else (int(options.get("every", 6)), int(options.get("of", 0)))
+EVERY, OF = (1, 0) if "all" in options or ONLY else (int(options.get("every", 8)), int(options.get("of", 0)))
 
 # What is not built. A line here whose example compiles is a failure, too.
 REFUSED = {
     "decoder-layer": "slices at places that a tensor",
     "train-induction/model": "'attn.sdpa_grad' op is not built for sm_80",
 }
-# Kernels whose registers do not suffice yet.
-SPILLS = {"dilated-window"}
 # Other sizes than a batch of 1 and lengths of 37, and integers.
 SHAPES = {
     "cross-decoder": {"memory": (1, 21, 64), "len": (1,)},
@@ -93,13 +90,12 @@ def check(number, source):
     if name in REFUSED or ptx.returncode:
         refused = ptx.returncode == 1 and REFUSED.get(name, "-") in ptx.stderr
         return "" if refused else f"compiles, or is refused otherwise: {ptx.stderr}"
-    if shutil.which("ptxas"):
-        log = subprocess.run(["ptxas", "-v", "-arch=sm_80", "kernels.ptx", "-o", "kernels.cubin"], capture_output=True, text=True)
-        spills = bool(re.search("[1-9][0-9]* bytes spill", log.stderr))
-        if log.returncode or "C75" in log.stderr or spills != (name in SPILLS):
-            return log.stderr
     if number % EVERY != OF % EVERY:
         return ""
+    if shutil.which("ptxas"):
+        log = subprocess.run(["ptxas", "-v", "-arch=sm_80", "kernels.ptx", "-o", "kernels.cubin"], capture_output=True, text=True)
+        if log.returncode or "C75" in log.stderr or re.search("[1-9][0-9]* bytes spill", log.stderr):
+            return log.stderr
     path = os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep) if not pathlib.Path(folder, "ptxas").exists())
     environment = {**os.environ, "PATH": path, "CUDA_HOME": "/none"}  # one assembly is enough
     subprocess.run([shutil.which("attn-opt"), source, "--target=sm_80", "--emit=exe", "-o", "program"], check=True, env=environment, capture_output=True)
