@@ -6,7 +6,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -183,19 +182,8 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
   return unknown(name);
 }
 
-/// Without optimization the order of instructions is free, and LLVM's default
-/// scheduler takes a seventh of the time from a specification to an object. Its
-/// choice is an option of LLVM's, not a property of a machine.
-static void scheduleFast() {
-  auto &options = llvm::cl::getRegisteredOptions();
-  if (auto found = options.find("pre-RA-sched"); found != options.end())
-    found->second->addOccurrence(0, found->first, "fast");
-}
-
 void target::setCodeGenLevel(Processor &processor, unsigned level) {
   processor.machine->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
-  if (level == 0)
-    scheduleFast();
 }
 
 void target::setTarget(mlir::ModuleOp module, const Processor &processor) {

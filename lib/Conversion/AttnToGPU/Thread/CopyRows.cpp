@@ -178,20 +178,21 @@ static void copyUnits(ThreadBuilder &t, const Units &units,
   }
 }
 
-/// Elements of the buffer, one after the other; neighbouring threads have
-/// neighbouring ones.
+/// The elements of a unit in a row, one after the other.
 static void
-forElements(ThreadBuilder &t, tile::BufferType buffer,
+forElements(ThreadBuilder &t, const Units &units, tile::BufferType buffer,
             llvm::function_ref<void(Value row, Value element)> body) {
-  Value columns = t.index(buffer.getColumns());
-  auto all = scf::ForOp::create(t.b, t.loc, t.wide(t.thread.number),
-                                t.index(buffer.getRows() * buffer.getColumns()),
-                                t.index(threadsOf(t)));
+  int64_t elements = unitBytes / buffer.getElementBytes();
+  auto rows =
+      scf::ForOp::create(t.b, t.loc, t.wide(units.row),
+                         t.index(buffer.getRows()), t.index(units.rowsAtOnce));
   OpBuilder::InsertionGuard guard(t.b);
-  t.b.setInsertionPointToStart(all.getBody());
-  Value place = all.getInductionVar();
-  body(arith::DivUIOp::create(t.b, t.loc, place, columns),
-       arith::RemUIOp::create(t.b, t.loc, place, columns));
+  t.b.setInsertionPointToStart(rows.getBody());
+  auto inner =
+      scf::ForOp::create(t.b, t.loc, t.index(0), t.index(elements), t.index(1));
+  t.b.setInsertionPointToStart(inner.getBody());
+  Value firstElement = t.mul(t.wide(units.unit), t.index(elements));
+  body(rows.getInductionVar(), t.add(firstElement, inner.getInductionVar()));
 }
 
 static Value elementInBuffer(ThreadBuilder &t, tile::BufferType buffer,
@@ -203,12 +204,13 @@ static Value elementInBuffer(ThreadBuilder &t, tile::BufferType buffer,
 
 /// Threads stay together: what is not there is read at the nearest place, and
 /// counts as 0. A source has a row at least.
-static void copyElements(ThreadBuilder &t, Value source, Value first,
-                         const Matrix &matrix, tile::BufferType buffer) {
+static void copyElements(ThreadBuilder &t, const Units &units, Value source,
+                         Value first, const Matrix &matrix,
+                         tile::BufferType buffer) {
   Type type = buffer.getElement();
   Value lastRow = arith::SubIOp::create(t.b, t.loc, matrix.rows, t.index(1));
   Value lastColumn = t.index(matrix.columns - 1);
-  forElements(t, buffer, [&](Value row, Value element) {
+  forElements(t, units, buffer, [&](Value row, Value element) {
     Value from = t.add(first, row);
     Value exists = t.both(t.less(from, matrix.rows),
                           t.less(element, t.index(matrix.columns)));
@@ -217,8 +219,11 @@ static void copyElements(ThreadBuilder &t, Value source, Value first,
     Value read = memref::LoadOp::create(t.b, t.loc, source, at);
     Value zero =
         arith::ConstantOp::create(t.b, t.loc, t.b.getFloatAttr(type, 0.0));
-    LLVM::StoreOp::create(t.b, t.loc, t.select(exists, read, zero),
-                          elementInBuffer(t, buffer, row, element));
+    Value value = t.select(exists, read, zero);
+    inBusy(t, units, [&] {
+      LLVM::StoreOp::create(t.b, t.loc, value,
+                            elementInBuffer(t, buffer, row, element));
+    });
   });
 }
 
@@ -250,7 +255,11 @@ void gpucode::emitCopyAsync(ThreadBuilder &t, Value source, Value row,
           inBusy(t, units, [&] { copyUnits(t, units, matrix, row, buffer); });
         });
       },
-      [&] { copyElements(t, source, row, matrix, buffer); });
+      [&] {
+        forParts(t, buffer, [&](const Units &units) {
+          copyElements(t, units, source, row, matrix, buffer);
+        });
+      });
   joinWarps(t);
   NVVM::CpAsyncCommitGroupOp::create(t.b, t.loc);
 }
@@ -284,11 +293,13 @@ static void writeUnits(ThreadBuilder &t, const Units &units,
   }
 }
 
-static void writeElements(ThreadBuilder &t, Value memory, const Matrix &matrix,
-                          tile::BufferType buffer) {
-  forElements(t, buffer, [&](Value row, Value element) {
+static void writeElements(ThreadBuilder &t, const Units &units, Value memory,
+                          const Matrix &matrix, tile::BufferType buffer) {
+  forElements(t, units, buffer, [&](Value row, Value element) {
     Value exists = t.both(t.less(row, matrix.rows),
                           t.less(element, t.index(matrix.columns)));
+    if (units.busy)
+      exists = t.both(exists, units.busy);
     auto guarded = scf::IfOp::create(t.b, t.loc, exists);
     t.b.setInsertionPointToStart(guarded.thenBlock());
     Value value =
@@ -302,7 +313,11 @@ static void writeElements(ThreadBuilder &t, Value memory, const Matrix &matrix,
 void gpucode::emitCopyOut(ThreadBuilder &t, tile::BufferType buffer,
                           Value memory) {
   Matrix matrix(t, memory);
-  auto elements = [&] { writeElements(t, memory, matrix, buffer); };
+  auto elements = [&] {
+    forParts(t, buffer, [&](const Units &units) {
+      writeElements(t, units, memory, matrix, buffer);
+    });
+  };
   if (matrix.columns * matrix.elementBytes % unitBytes)
     return elements();
   choose(

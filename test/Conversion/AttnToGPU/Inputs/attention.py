@@ -89,7 +89,7 @@ def check(name, names, arguments, results, lengths, batch, order):
 
 
 TEXT = subprocess.run(["attn-opt", SOURCE, "--target=sm_80", "--compile-to=gpu-kernels"], check=True, capture_output=True, text=True).stdout
-subprocess.run(["attn-opt", SOURCE, "--target=sm_80", "--emit=ptx", "-o", "kernels.ptx"], check=True)
+subprocess.run(["attn-opt", "-", "--compile-from=gpu-kernels", "--target=sm_80", "--emit=ptx", "-o", "kernels.ptx"], input=TEXT, check=True, text=True)
 wrong = []
 if shutil.which("ptxas"):
     log = subprocess.run(["ptxas", "-v", "-arch=sm_80", "kernels.ptx", "-o", "kernels.cubin"], capture_output=True, text=True)
