@@ -404,6 +404,28 @@ void ProjectionTiler::tile() {
 
 namespace {
 struct TileProjections : attn::impl::TileProjectionsBase<TileProjections> {
+  /// Of the features that input and weight have in common, the number is known
+  /// of both if it is of one. Callers' sizes were compared before.
+  static void shareDepth(ProjectOp op, IRRewriter &b) {
+    OpOperand &input = op.getInputMutable(), &weight = op.getWeightMutable();
+    auto inputType = op.getInput().getType();
+    auto weightType = op.getWeight().getType();
+    unsigned last = inputType.getRank() - 1, depth = op.depthDim();
+    b.setInsertionPoint(op);
+    auto know = [&](OpOperand &operand, RankedTensorType type, unsigned dim,
+                    int64_t size) {
+      SmallVector<int64_t> shape(type.getShape());
+      shape[dim] = size;
+      Value cast = tensor::CastOp::create(b, op.getLoc(), type.clone(shape),
+                                          operand.get());
+      b.modifyOpInPlace(op, [&] { operand.set(cast); });
+    };
+    if (inputType.isDynamicDim(last) && !weightType.isDynamicDim(depth))
+      know(input, inputType, last, weightType.getDimSize(depth));
+    if (weightType.isDynamicDim(depth) && !inputType.isDynamicDim(last))
+      know(weight, weightType, depth, inputType.getDimSize(last));
+  }
+
   void runOnOperation() override {
     SmallVector<ProjectOp> ops;
     getOperation()->walk([&](ProjectOp op) { ops.push_back(op); });
@@ -414,8 +436,10 @@ struct TileProjections : attn::impl::TileProjectionsBase<TileProjections> {
         return signalPassFailure();
       }
     IRRewriter rewriter(&getContext());
-    for (ProjectOp op : ops)
+    for (ProjectOp op : ops) {
+      shareDepth(op, rewriter);
       ProjectionTiler(op, rewriter).tile();
+    }
   }
 };
 } // namespace
