@@ -4,6 +4,7 @@
 #define ATTN_OPT_VERIFYEXPECTATIONS_H
 
 #include "VerifyInputs.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <cmath>
 
@@ -29,6 +30,12 @@ public:
   virtual llvm::StringRef unit() const = 0;
 };
 
+/// Whether results of the op are rounded: others are elements of its operands.
+inline bool computes(mlir::Operation *op) {
+  return op->getName().getDialectNamespace() != "tensor" &&
+         !llvm::isa<attn::SplitHeadsOp, attn::MergeHeadsOp>(op);
+}
+
 /// The largest `tolerance` of what a step of the function rounds to and another
 /// step reads, at least that of `element`: a sum in f32 of numbers that have
 /// been rounded to 16 bits is no better than these. Errors of several steps of
@@ -48,7 +55,7 @@ double toleranceOfSteps(mlir::func::FuncOp function, mlir::Type element,
             return !llvm::isa<mlir::func::ReturnOp>(user);
           })) {
         most = std::max(most, tolerance(type.getElementType()));
-        rounded += type.getElementTypeBitWidth() < 32;
+        rounded += computes(op) && type.getElementTypeBitWidth() < 32;
       }
   });
   return most * std::sqrt(1 + rounded);
