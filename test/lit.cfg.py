@@ -80,6 +80,7 @@ config.substitutions += [
 
 # For rooms that look at what comes out at the end: behind every pass the verifier runs in the others.
 config.released = os.pathsep.join([made("released", "--verify-each=0"), config.environment["PATH"]])
+config.substitutions.append(("%released", f"env PATH={config.released}"))  # for such a test among others
 
 # What this machine and this build can do, for REQUIRES and UNSUPPORTED.
 if platform.machine() in ("x86_64", "AMD64"):
