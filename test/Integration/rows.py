@@ -48,12 +48,13 @@ def norms(shape, element, known, weighted, rng):
 
 def ropes(shape, element, known, interleaved, rng):
     tx, pairs = types(shape, element, known or "features")[0], shape[-1] // 2
-    table = f"tensor<?x{pairs}x{elements.statistics(element)}>"
+    of_tables = element if known == "features" else elements.statistics(element)
+    table = f"tensor<?x{pairs}x{of_tables}>"
     angles = rng.uniform(-3, 3, (TABLE, pairs))
-    cos, sin = (f(angles).astype(elements.STORED[elements.statistics(element)]) for f in (np.cos, np.sin))
+    cos, sin = (elements.store(f(angles), of_tables) for f in (np.cos, np.sin))
     word = " interleaved" if interleaved else ""
     return (text(tx, f"attn.rope %x, %cos, %sin{word} : {tx}, {table}", f", %cos: {table}, %sin: {table}"), [cos, sin],
-            lambda x: rope(x, cos, sin, np.arange(shape[-2]), interleaved))
+            lambda x: rope(x, elements.numbers(cos), elements.numbers(sin), np.arange(shape[-2]), interleaved))
 
 
 def scales(shape, element, known, _, rng):

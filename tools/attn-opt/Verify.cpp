@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The inputs are normal numbers, and for integers sorted ones between 0 and the
-// largest size, since most integers of attention are lengths, positions, and
-// numbers or beginnings of documents. Sizes that a call chooses are random,
-// too, unless --dim gives them. The reference is slow: they begin small and
-// grow while a run takes no time.
+// The inputs are normal numbers, smaller ones where they are weights of
+// products, and for integers sorted ones between 0 and the largest size, since
+// most integers of attention are lengths, positions, and numbers or beginnings
+// of documents. Sizes that a call chooses are random, too, unless --dim gives
+// them. The reference is slow: they begin small and grow while a run takes no
+// time.
 #include "Verify.h"
 #include "VerifyExpectations.h"
 #include "attn/Pipelines/Phases.h"
@@ -114,8 +115,10 @@ llvm::Expected<bool> Verifier::runOnce(bool allEqual) {
         llvm::Twine(static_cast<int64_t>(flops / 1e6)) +
         " million operations, and the reference is slow; give smaller sizes "
         "with --dim, or verify a smaller specification");
-  for (Array &array : arrays)
-    fillFloats(array, random);
+  for (auto [i, array] : llvm::enumerate(arrays))
+    fillFloats(array,
+               i < kernel.summed.size() ? kernel.summed[i] : std::nullopt,
+               random);
   return check(arrays, args);
 }
 
@@ -244,14 +247,17 @@ Error tool::verifyKernels(ModuleOp specification, ModuleOp compiled,
     auto find = [&](const char *ending) {
       return loaded.getAddressOfSymbol((name + ending).c_str());
     };
-    Kernel kernel{name, PortAttr::of(function),
+    Kernel kernel{name,
+                  PortAttr::of(function),
                   reinterpret_cast<int32_t (*)(const void *)>(find("")),
                   reinterpret_cast<const char *(*)(int32_t)>(find("_strerror")),
-                  reinterpret_cast<double (*)(const void *)>(find("_flops"))};
+                  reinterpret_cast<double (*)(const void *)>(find("_flops")),
+                  {}};
     std::mt19937_64 random{1};
     auto expected = expect(kernel, specification, learned, random);
     if (!expected)
       return llvm::createStringError("there is no reference of " + name);
+    kernel.summed = summedDimensions(expected->specification());
     Verifier verifier(std::move(kernel), *expected, options, random);
     if (Error error = verifier.verify())
       return error;

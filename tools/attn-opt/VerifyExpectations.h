@@ -14,6 +14,8 @@ class Expectation {
 public:
   virtual ~Expectation() = default;
 
+  /// What the specification calls it, whose arguments come first.
+  virtual mlir::func::FuncOp specification() const = 0;
   /// Forward passes of the reference per call.
   virtual double passes() const { return 1; }
   /// Gives inputs that follow from others their numbers. A failure here and

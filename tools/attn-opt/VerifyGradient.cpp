@@ -36,6 +36,7 @@ public:
   Gradient(func::FuncOp function, func::FuncOp forward,
            ArrayRef<PortAttr> ports, std::mt19937_64 &random);
 
+  func::FuncOp specification() const override { return function; }
   double passes() const override {
     return 1 + 4 * static_cast<double>(learned.size());
   }

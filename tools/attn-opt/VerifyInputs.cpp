@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "VerifyInputs.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -80,10 +83,30 @@ Array tool::makeArray(PortAttr port, SmallVector<int64_t> shape,
   return array;
 }
 
-void tool::fillFloats(Array &array, std::mt19937_64 &random) {
+SmallVector<std::optional<unsigned>>
+tool::summedDimensions(func::FuncOp function) {
+  SmallVector<std::optional<unsigned>> summed;
+  for (BlockArgument argument : function.getArguments()) {
+    std::optional<unsigned> &dimension = summed.emplace_back();
+    for (OpOperand &use : argument.getUses()) {
+      unsigned rank = cast<ShapedType>(argument.getType()).getRank();
+      auto project = dyn_cast<ProjectOp>(use.getOwner());
+      bool isProduct = project || isa<linalg::MatmulOp, linalg::BatchMatmulOp>(
+                                      use.getOwner());
+      if (isProduct && use.getOperandNumber() == 1)
+        dimension = rank - (project && project.getTransposed() ? 1 : 2);
+    }
+  }
+  return summed;
+}
+
+void tool::fillFloats(Array &array, std::optional<unsigned> summed,
+                      std::mt19937_64 &random) {
   if (!array.port.getInput() || !isa<FloatType>(array.element()))
     return;
-  std::normal_distribution<double> normal;
+  int64_t terms = summed ? array.shape[*summed] : 1;
+  std::normal_distribution<double> normal(
+      0, 1 / std::sqrt(double(std::max<int64_t>(1, terms))));
   for (int64_t i = 0; i < array.size(); ++i)
     array.store(i, Number::ofReal(normal(random)));
 }

@@ -7,7 +7,9 @@
 #include "attn-rt/program.h"
 #include "attn/Dialect/Attn/IR/AttnAttributes.h"
 #include "attn/Reference/Reference.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
+#include <optional>
 #include <random>
 
 namespace attn::tool {
@@ -34,7 +36,14 @@ struct Kernel {
   int32_t (*run)(const void *args);
   const char *(*strerror)(int32_t status);
   double (*flops)(const void *args);
+  /// Of each argument that is the weight of a product the dimension that is
+  /// summed over, else none.
+  llvm::SmallVector<std::optional<unsigned>> summed;
 };
+
+/// `Kernel::summed` of a function of the specification.
+llvm::SmallVector<std::optional<unsigned>>
+summedDimensions(mlir::func::FuncOp function);
 
 using Sizes = llvm::StringMap<int64_t>;
 
@@ -47,9 +56,14 @@ Sizes chooseSizes(const Kernel &kernel, const Options &options,
 llvm::SmallVector<int64_t> shapeOf(PortAttr port, const Sizes &sizes);
 
 /// An array with integers; floats follow when it is known that there is time.
+/// They are normal numbers. Where the dimension `summed` is summed over, their
+/// variance is one over its size, which leaves that of the other factor as it
+/// is: else the scores behind a few products are so large that one weight is 1,
+/// and which of them hangs on the last bit.
 Array makeArray(PortAttr port, llvm::SmallVector<int64_t> shape,
                 const Sizes &sizes, std::mt19937_64 &random);
-void fillFloats(Array &array, std::mt19937_64 &random);
+void fillFloats(Array &array, std::optional<unsigned> summed,
+                std::mt19937_64 &random);
 
 /// The argument struct: a size, the tensors, an attn_rt_call.
 std::vector<uint64_t> makeArgs(std::vector<Array> &arrays);

@@ -47,6 +47,7 @@ public:
   Results(func::FuncOp function, func::FuncOp whole)
       : functions{function, whole} {}
 
+  func::FuncOp specification() const override { return functions[0]; }
   FailureOr<std::vector<double>>
   compare(const std::vector<Array> &arrays) override {
     SmallVector<Datum> inputs;

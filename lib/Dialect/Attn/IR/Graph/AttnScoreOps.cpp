@@ -119,11 +119,14 @@ LogicalResult RopeOp::verify() {
            << "expects at most one column of cos and sin per two features, but "
               "got "
            << table.getDimSize(1) << " and " << sizeText(features);
-  if (table.getElementType() != scoresElement(input.getElementType())) // C5
-    return emitOpError() << "expects cos and sin of "
-                         << scoresElement(input.getElementType())
-                         << " for an input of " << input.getElementType()
-                         << ", but got " << table.getElementType();
+  Type element = input.getElementType(), wide = scoresElement(element);
+  if (!llvm::is_contained({element, wide}, table.getElementType())) { // C5
+    InFlightDiagnostic error = emitOpError() << "expects cos and sin of ";
+    if (element != wide)
+      error << element << " or ";
+    return error << wide << " for an input of " << element << ", but got "
+                 << table.getElementType();
+  }
   return getPositions() ? verifyPositions(*this, getPositions().getType()) // C6
                         : success();
 }

@@ -279,7 +279,7 @@ static Value turn(RowBuilder &r, RopeOp op, Value x, Value y, bool second) {
     auto timesEntry = [&](Value feature, Value table) {
       Value entry =
           tensor::ExtractOp::create(b, loc, table, ValueRange{row, pair});
-      return r.make<arith::MulFOp>(r.widen(feature), entry);
+      return r.make<arith::MulFOp>(r.widen(feature), r.widen(entry));
     };
     Value turned =
         second ? r.make<arith::AddFOp>(timesEntry(values[1], op.getCos()),

@@ -50,6 +50,14 @@ func.func @rope_c5_tables_of_f16(%x: tensor<2x4x5x8xf32>, %c: tensor<9x4xf16>) {
 
 // -----
 
+func.func @rope_c5_tables_of_f64(%x: tensor<2x4x5x8xbf16>, %c: tensor<9x4xf64>) {
+  // expected-error@+1 {{expects cos and sin of 'bf16' or 'f32' for an input of 'bf16', but got 'f64'}}
+  %r = attn.rope %x, %c, %c : tensor<2x4x5x8xbf16>, tensor<9x4xf64>
+  return
+}
+
+// -----
+
 func.func @rope_c6_positions_of_floats(%x: tensor<2x4x5x8xf32>, %c: tensor<9x4xf32>, %p: tensor<5xf32>) {
   // expected-error@+1 {{expects positions of i32 or i64, one per row or per batch entry and row, but got 'tensor<5xf32>'}}
   %r = attn.rope %x, %c, %c at %p : tensor<5xf32> : tensor<2x4x5x8xf32>, tensor<9x4xf32>

@@ -88,8 +88,8 @@ def Attn_RopeOp : Attn_GraphOp<"rope", [
     and `sin` holds the angles of position p, one per pair; R is twice their
     number, and features from R on stay as they are. Pair i is the features i and
     i + R/2, or 2i and 2i + 1 if `interleaved`:
-    `(x, y)` becomes `(x*cos - y*sin, y*cos + x*sin)`.
-    Row s of the input has position s, or `positions[s]`, `positions[b, s]`.
+    `(x, y)` becomes `(x*cos - y*sin, y*cos + x*sin)`, computed in the type of the
+    statistics; the tables have this type or that of the input. Row s of the input has position s, or `positions[s]`, `positions[b, s]`.
 
     ```mlir
     func.func @rope(%q: tensor<2x?x64xf32>, %cos: tensor<512x32xf32>, %sin: tensor<512x32xf32>, %ids: tensor<?xi32>) -> tensor<2x?x64xf32> {
