@@ -190,8 +190,43 @@ void TileOutliner::outline(const Twine &name) {
   loop.erase();
 }
 
+/// Whether the op does nothing to memory, or reads it.
+static bool leavesMemory(Operation *op) {
+  auto effects = getEffectsRecursively(op);
+  return effects && llvm::all_of(*effects, [](const auto &effect) {
+           return isa<MemoryEffects::Read>(effect.getEffect());
+         });
+}
+
+/// Adds to `item`, ops of one block up to `last`, what is read for these alone,
+/// such as a sink or a number of keys, and what follows from that: the host
+/// does not see the device's memory.
+static void addReads(SetVector<Operation *> &item, Operation *last) {
+  SmallPtrSet<Operation *, 16> read;
+  for (Operation &op :
+       llvm::make_range(last->getBlock()->begin(), last->getIterator()))
+    if (leavesMemory(&op) &&
+        (!isMemoryEffectFree(&op) ||
+         llvm::any_of(op.getOperands(), [&](Value operand) {
+           return read.contains(operand.getDefiningOp());
+         })))
+      read.insert(&op);
+  auto isInItem = [&](Operation *user) {
+    return item.contains(last->getBlock()->findAncestorOpInBlock(*user));
+  };
+  for (Operation *op = last; op; op = op->getPrevNode()) {
+    if (item.contains(op))
+      continue;
+    if (!leavesMemory(op))
+      return;
+    if (read.contains(op) && llvm::all_of(op->getUsers(), isInItem))
+      item.insert(op);
+  }
+}
+
 /// An attention of one item stands in no loop: makes one around what depends on
-/// the state. What stands in between is in front then.
+/// the state, and around what is read for it. What else stands in between is in
+/// front then.
 static LogicalResult wrapItem(InitStateOp init) {
   Block *block = init->getBlock();
   SetVector<Operation *> slice; // without the op itself
@@ -205,6 +240,7 @@ static LogicalResult wrapItem(InitStateOp init) {
   for (Operation *op : moved)
     if (last->isBeforeInBlock(op))
       last = op;
+  addReads(moved, last);
   for (Operation *op = init; op != last; op = op->getNextNode())
     if (!moved.contains(op) && !isMemoryEffectFree(op))
       return op->emitOpError("stands in an attention of one item");

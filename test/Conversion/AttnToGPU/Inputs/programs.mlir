@@ -47,3 +47,9 @@ func.func @layer(%x: tensor<1x?x32xf32>, %g: tensor<32xf32>, %wq: tensor<32x32xf
   %0 = arith.addf %x, %o : tensor<1x?x32xf32>
   return %0 : tensor<1x?x32xf32>
 }
+
+// One item: what is read for it stands beside its ops, without a loop.
+func.func @one_item(%q: tensor<1x1x1x16xf16>, %k: tensor<1x1x?x16xf16>, %v: tensor<1x1x?x16xf16>, %sinks: tensor<1xf32>, %n: tensor<1xi32>) -> (tensor<1x1x1x16xf16>, tensor<1x1x1xf32>) {
+  %out, %lse = attn.sdpa %q, %k, %v scale 0.2 where key_length(%n : tensor<1xi32>) sinks %sinks : tensor<1xf32> returning(out, lse) : (tensor<1x1x1x16xf16>, tensor<1x1x?x16xf16>, tensor<1x1x?x16xf16>) -> (tensor<1x1x1x16xf16>, tensor<1x1x1xf32>)
+  return %out, %lse : tensor<1x1x1x16xf16>, tensor<1x1x1xf32>
+}
