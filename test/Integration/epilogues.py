@@ -64,6 +64,12 @@ def gated(w, y, r):
     return w.op("arith.mulf", silu(w, y, r), r)
 
 
+def where(w, y, r):
+    """The condition comes from in front: booleans are read with the product."""
+    condition = w.op("arith.cmpf", "ogt, %r", w.number(0.0))
+    return w.op("arith.select", condition, y, r, kind=w.type.replace(w.element, "i1") + ", " + w.type)
+
+
 CHAINS = {
     "gelu": (gelu, lambda y, r: y * 0.5 * (1 + erf(y * math.sqrt(0.5)))),
     "gelu-tanh": (gelu_tanh, lambda y, r: y * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (y + 0.044715 * y**3)))),
@@ -71,6 +77,7 @@ CHAINS = {
     "relu": (relu, lambda y, r: np.maximum(y, 0)),
     "residual": (residual, lambda y, r: 0.25 * y + r),
     "gated": (gated, lambda y, r: y / (1 + np.exp(-y)) * r),
+    "where": (where, lambda y, r: np.where(r > 0, y, r)),
 }
 
 

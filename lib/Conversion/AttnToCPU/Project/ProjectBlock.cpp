@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ProjectBlock.h"
+#include "Build/Booleans.h"
 #include "Build/Pairs.h"
 #include "Build/TileProducts.h"
 #include "PackPanels.h"
@@ -90,6 +91,14 @@ RegisterTile BlockBuilder::start(const SumBlock &block) {
                    block.vectors);
 }
 
+/// A vector of booleans of a row.
+static Value loadBooleans(KernelBuilder &k, Value matrix, Value row,
+                          Value column, Value mask) {
+  Value bytes = loadBytes(k, matrix, row, column, mask);
+  return arith::TruncIOp::create(
+      k.builder, k.loc, VectorType::get(k.lanes, k.builder.getI1Type()), bytes);
+}
+
 /// The epilogue of a vector of sums of row `row` of out.
 Value BlockBuilder::applyEpilogue(const SumBlock &block, Value sum, Value row,
                                   int64_t v) {
@@ -101,8 +110,10 @@ Value BlockBuilder::applyEpilogue(const SumBlock &block, Value sum, Value row,
        llvm::zip_equal(epilogue->getArguments().drop_front(), captures)) {
     bool isRow = cast<MemRefType>(capture.getType()).getRank() == 1;
     Value matrix = isRow ? asRow(k, capture) : capture;
-    values.map(argument,
-               k.loadStored(matrix, isRow ? k.index(0) : row, column, mask));
+    Value from = isRow ? k.index(0) : row;
+    values.map(argument, argument.getType().isInteger(1)
+                             ? loadBooleans(k, matrix, from, column, mask)
+                             : k.loadStored(matrix, from, column, mask));
   }
   for (Operation &op : epilogue->without_terminator()) {
     auto type = VectorType::get(k.lanes, op.getResult(0).getType());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "QueryBlockExtras.h"
+#include "Build/Booleans.h"
 #include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace attn;
@@ -51,25 +51,12 @@ Value cpu::biasInLog2(KernelBuilder &k, Value bias) {
   return k.select(infinite, bias, k.maxf(k.lowest(), scaled));
 }
 
-/// `lanes` booleans of a row, one byte each, as 1 and 0. (A vector of i1 would
-/// be read as packed bits.)
+/// `lanes` booleans of a row as 1 and 0.
 static Value loadBooleans(KernelBuilder &k, Value matrix, Value row,
                           Value column) {
-  OpBuilder &b = k.builder;
-  auto metadata = memref::ExtractStridedMetadataOp::create(b, k.loc, matrix);
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, k.loc, matrix);
-  Value rowOffset =
-      arith::MulIOp::create(b, k.loc, row, metadata.getStrides()[0]);
-  Value address =
-      k.add(k.add(base, metadata.getOffset()), k.add(rowOffset, column));
-  Value integer = arith::IndexCastOp::create(b, k.loc, b.getI64Type(), address);
-  Value pointer = LLVM::IntToPtrOp::create(
-      b, k.loc, LLVM::LLVMPointerType::get(b.getContext()), integer);
-  Value bytes =
-      LLVM::LoadOp::create(b, k.loc, VectorType::get(k.lanes, b.getI8Type()),
-                           pointer, /*alignment=*/1);
-  Value wide = arith::ExtUIOp::create(b, k.loc, k.intVectorType, bytes);
-  return arith::SIToFPOp::create(b, k.loc, k.vectorType, wide);
+  Value bytes = loadBytes(k, matrix, row, column, Value());
+  Value wide = arith::ExtUIOp::create(k.builder, k.loc, k.intVectorType, bytes);
+  return arith::SIToFPOp::create(k.builder, k.loc, k.vectorType, wide);
 }
 
 /// The same for a row of fewer than `lanes` elements; the last one is repeated.

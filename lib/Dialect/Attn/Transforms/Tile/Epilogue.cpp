@@ -5,6 +5,7 @@
 // as long as nothing but the chain reads what is inside of it. Their other
 // operands are read with the result: tensors of that shape, rows that
 // linalg.broadcast repeats, and constants, also by tensor.splat or linalg.fill.
+// Booleans are read and computed, and no result: rows of numbers are stored.
 //
 // Numbers of 16 bits are widened for each op and rounded behind it, as the ops
 // by themselves would be.
@@ -125,6 +126,10 @@ static SetVector<Operation *> chainOf(Operation *end,
   return chain;
 }
 
+static bool isBoolean(Operation *op) {
+  return getElementTypeOrSelf(op->getResult(0).getType()).isInteger(1);
+}
+
 /// Whether only the chain reads what is inside of it.
 static bool isClosed(ProjectOp product, const SetVector<Operation *> &chain) {
   auto readInside = [&](Operation *op) {
@@ -144,6 +149,8 @@ static void explain(ProjectOp product, Operation *last) {
   for (Operation *user : users) {
     StringRef reason =
         users.size() == 1 ? misfit(user, type) : "the result has several users";
+    if (reason.empty() && isBoolean(user))
+      reason = "it gives booleans";
     if (reason.empty() || !(isa<linalg::GenericOp>(user) ||
                             OpTrait::hasElementwiseMappableTraits(user)))
       continue;
@@ -182,7 +189,7 @@ Epilogue::Epilogue(ProjectOp op) : op(op), product(op.getResult()) {
   }
   while (!candidates.empty()) {
     SetVector<Operation *> chain = chainOf(candidates.back(), candidates);
-    if (isClosed(op, chain)) {
+    if (!isBoolean(candidates.back()) && isClosed(op, chain)) {
       ops = chain.takeVector();
       break;
     }

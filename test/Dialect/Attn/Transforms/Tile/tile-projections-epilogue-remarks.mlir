@@ -36,3 +36,14 @@ func.func @other_places(%x: tensor<5x4xf32>, %w: tensor<4x5xf32>, %e: tensor<5x5
   } -> tensor<5x5xf32>
   return %r : tensor<5x5xf32>
 }
+
+// -----
+
+#s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
+
+func.func @booleans(%x: tensor<5x4xf32>, %w: tensor<4x6xf32>, %z: tensor<5x6xf32>) -> tensor<5x6xi1> {
+  %y = attn.project %x, %w {schedule = #s} : (tensor<5x4xf32>, tensor<4x6xf32>) -> tensor<5x6xf32>
+  // expected-remark @below {{arith.cmpf is not computed with the product in front: it gives booleans}}
+  %b = arith.cmpf ogt, %y, %z : tensor<5x6xf32>
+  return %b : tensor<5x6xi1>
+}
