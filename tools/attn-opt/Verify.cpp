@@ -42,12 +42,12 @@ private:
   llvm::Expected<unsigned> runAll();
   llvm::Expected<bool> check(std::vector<Array> &arrays,
                              std::vector<uint64_t> &args);
-  Error report();
+  Error report(unsigned runs);
 
   struct Result {
     PortAttr port;
-    double error = 0;       ///< The largest.
-    bool isChecked = false; ///< Whether any run said something of it.
+    double error = 0;    ///< The largest.
+    unsigned silent = 0; ///< Runs that say nothing of it.
   };
 
   Kernel kernel;
@@ -142,24 +142,27 @@ llvm::Expected<bool> Verifier::check(std::vector<Array> &arrays,
     return cannot();
   for (auto [result, error] : llvm::zip_equal(results, *errors)) {
     result.error = std::max(result.error, error);
-    result.isChecked |= error >= 0;
+    result.silent += error < 0;
   }
   return true;
 }
 
-Error Verifier::report() {
+Error Verifier::report(unsigned runs) {
   std::string wrong;
   for (const Result &result : results) {
     StringRef name = result.port.getName();
-    if (!result.isChecked)
+    if (result.silent == runs)
       return llvm::createStringError(
           llvm::Twine(kernel.name) + ": --verify says nothing of " + name +
           ": the function jumps along every direction that was tried");
     double most = expected.tolerance(result.port.getElementType());
     llvm::outs() << kernel.name << ": " << name
                  << llvm::format(": largest error %.1e of ", result.error)
-                 << expected.unit()
-                 << llvm::format(" (tolerance %.0e)\n", most);
+                 << expected.unit() << llvm::format(" (tolerance %.0e)", most);
+    if (result.silent)
+      llvm::outs() << "; the function jumps along " << result.silent << " of "
+                   << runs << " directions";
+    llvm::outs() << "\n";
     if (!(result.error <= most) && wrong.empty())
       wrong = name.str();
   }
@@ -194,7 +197,7 @@ Error Verifier::verify() {
         llvm::Twine(kernel.name) +
         ": --verify found no inputs that the kernel takes: " + refusal +
         "; give sizes with --dim");
-  return report();
+  return report(*done);
 }
 
 /// The specification as far as functions that learn have their two others.
