@@ -53,9 +53,12 @@ static Value initGrad(const GradientTiles &tiles, AttentionItem &queries,
   Location loc = queries.loc;
   Value out = rows.dOut, lse;
   if (op.isSigmoid()) { // weights without statistics: no row is empty
-    Value empty = tensor::EmptyOp::create(b, loc, {OpFoldResult(queries.rows)},
-                                          tiles.element);
-    lse = zerosIn(b, empty);
+    // Of a whole tile, since a document ends where only the kernel sees it.
+    OpFoldResult tile = b.getIndexAttr(op.getScheduleAttr().getQueryTile());
+    Value zeros = zerosIn(
+        b, tensor::EmptyOp::create(b, loc, {tile}, tiles.element).getResult());
+    lse = queries.slice(zeros, {b.getIndexAttr(0)},
+                        {getAsOpFoldResult(queries.rows)}, {0});
   } else {
     out = queries.headMatrix(op.getOut(), op.outDims(), queries.head,
                              getAsOpFoldResult(queries.begin),
