@@ -5,26 +5,17 @@
 #include "Diagnostics.h"
 #include "Entries.h"
 #include "Explanation.h"
+#include "Input.h"
 #include "Lab.h"
-#include "Nesting.h"
 #include "Output.h"
 #include "Registration.h"
 #include "Verify.h"
-#include "attn/Import/ONNX/Import.h"
-#include "attn/Import/Safetensors/LoadWeights.h"
-#include "attn/Interface/CNames.h"
 #include "attn/Pipelines/DescribeTarget.h"
-#include "attn/Pipelines/NamePorts.h"
 #include "attn/Pipelines/Phases.h"
 #include "attn/Target/AtomicOutput.h"
 #include "attn/Target/CodeGen.h"
-#include "mlir/AsmParser/AsmParser.h"
-#include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -88,9 +79,6 @@ private:
   ExitStatus checkPhaseNames();
   ExitStatus checkFiles();
   ExitStatus read();
-  ExitStatus readModel();
-  ExitStatus parse();
-  ExitStatus readWeights();
   ExitStatus selectEntries();
   ModuleOp moduleFor(const Phase &phase);
   ExitStatus runPhases();
@@ -184,105 +172,28 @@ ExitStatus Compiler::checkFiles() {
 }
 
 ExitStatus Compiler::read() {
-  if (isModel())
-    return readModel();
   auto begin = std::chrono::steady_clock::now();
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
-  if (!buffer)
-    return fail("cannot read " +
-                (options.input == "-" ? "the standard input"
-                                      : "'" + options.input + "'") +
-                ": " + buffer.getError().message());
-  StringRef text = (*buffer)->getBuffer();
-  watchForBugs(argc, argv, text);
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(text, inputName()), SMLoc());
-  isReading(true);
-  ExitStatus status = parse();
-  isReading(false);
+  ExitStatus status;
+  if (isModel()) {
+    watchForBugs(argc, argv, "");
+    status = readModel(options, context, module);
+  } else {
+    auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
+    if (!buffer)
+      return fail("cannot read " +
+                  (options.input == "-" ? "the standard input"
+                                        : "'" + options.input + "'") +
+                  ": " + buffer.getError().message());
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(
+                                   (*buffer)->getBuffer(), inputName()),
+                               SMLoc());
+    watchForBugs(argc, argv, sources.getMemoryBuffer(1)->getBuffer());
+    isReading(true);
+    status = readSpecification(sources, options, context, module);
+    isReading(false);
+  }
   timed("read", begin);
   return status;
-}
-
-/// The function is called as the file is; C has words of its own.
-static std::string entryNameFor(StringRef file) {
-  std::string name;
-  for (char c : llvm::sys::path::stem(file))
-    name += llvm::isAlnum(c) ? c : '_';
-  while (!whyNotEntryName(name).empty())
-    name = name.empty() || llvm::isDigit(name.front()) || name.front() == '_'
-               ? "model" + name
-               : name + "_model";
-  return name;
-}
-
-ExitStatus Compiler::readModel() {
-  auto begin = std::chrono::steady_clock::now();
-  watchForBugs(argc, argv, "");
-  OnnxOptions onnx;
-  onnx.function =
-      options.entry.empty() ? entryNameFor(options.input) : options.entry;
-  onnx.strict = options.strictImport;
-  module = importOnnx(options.input, context, onnx);
-  timed("read", begin);
-  if (!module)
-    return UserError;
-  // What was accepted is valid, or the importer is wrong.
-  if (failed(verify(*module))) {
-    reportBug();
-    return OurBug;
-  }
-  nameModelPorts(*module);
-  return Success;
-}
-
-/// MLIR's verifier indexes a shape by a negative dimension.
-static LogicalResult verifyInput(ModuleOp module) {
-  WalkResult walked = module.walk([](tensor::ConcatOp op) {
-    auto dim = static_cast<int64_t>(op.getDim());
-    if (dim >= 0)
-      return WalkResult::advance();
-    op.emitError() << "expects a dimension of at least 0, but got " << dim;
-    return WalkResult::interrupt();
-  });
-  return failure(walked.wasInterrupted() || failed(verify(module)));
-}
-
-ExitStatus Compiler::parse() {
-  const llvm::MemoryBuffer *text = sources.getMemoryBuffer(1);
-  ParserConfig config(&context, /*verifyAfterParse=*/false);
-  if (isBytecode(text->getMemBufferRef())) {
-    module = parseSourceFile<ModuleOp>(sources, config);
-    if (!module || failed(verifyInput(*module)))
-      return UserError;
-    namePorts(*module, nullptr);
-    return readWeights();
-  }
-  if (const char *bracket = findTooDeep(text->getBuffer())) {
-    auto [line, column] =
-        sources.getLineAndColumn(SMLoc::getFromPointer(bracket));
-    llvm::errs() << inputName() << ":" << line << ":" << column
-                 << ": error: expects at most " << maxNesting
-                 << " brackets, 'not' or '-' inside each other\n";
-    return UserError;
-  }
-  // The state, which holds the names, needs the ops where they were parsed.
-  AsmParserState state;
-  Block block;
-  if (failed(parseAsmSourceFile(sources, &block, config, &state)))
-    return UserError;
-  module = mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(
-      &block, &context, FileLineColLoc::get(&context, inputName(), 0, 0));
-  if (!module || failed(verifyInput(*module)))
-    return UserError;
-  namePorts(*module, &state);
-  return readWeights();
-}
-
-/// Files that the specification names lie beside it.
-ExitStatus Compiler::readWeights() {
-  StringRef folder = llvm::sys::path::parent_path(options.input);
-  return succeeded(loadWeights(*module, folder)) ? Success : UserError;
 }
 
 ExitStatus Compiler::selectEntries() {
