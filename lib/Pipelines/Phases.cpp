@@ -245,6 +245,7 @@ static void addGPULoops(OpPassManager &pm, const PipelineOptions &) {
   VectorizeLinalgOptions scalars;
   scalars.lanes = scalars.itemElements = 1;
   pm.addNestedPass<func::FuncOp>(createVectorizeLinalg(scalars));
+  pm.addNestedPass<func::FuncOp>(createCombineByElements());
   pm.addPass(createOutlineTileKernels());
   pm.addPass(createConvertAttnToTile());
   pm.addPass(createApproximateMath());

@@ -6,11 +6,16 @@
 //            {schedule = #attn.gpu_schedule<query_tile = 128, key_tile = 64,
 //            warps = 4>}
 //
+// Few queries, or an unknown number, get a schedule of kind decode too: the
+// heads of a group are rows of one block, and blocks share the keys.
+//
 // What no kernel of a GPU does is refused by its name, at the op. An op that
 // carries a schedule for a GPU keeps it.
 // Before: ops of the fused level. After: every sdpa has a schedule.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Schedule/Passes.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attn {
 #define GEN_PASS_DEF_ASSIGNGPUSCHEDULE
@@ -26,7 +31,17 @@ struct GPURule {
   int64_t keyFeatures, valueFeatures; ///< at most
   int64_t queryTile, keyTile, warps;
 };
+
+/// The same of kind decode. A warp has 16 rows.
+struct GPUDecodeRule {
+  int64_t keyFeatures, valueFeatures; ///< at most
+  int64_t rows;                       ///< at most
+  int64_t keyTile, splitKeys;
+};
 } // namespace
+
+/// The most queries per head that are rows of one block.
+static constexpr int64_t mostFewQueries = 16;
 
 // Registers of a thread hold sums of all features of 16 or 32 queries, and the
 // scores of a step; what does not fit is spilled, which `--emit=cubin` says. A
@@ -48,6 +63,23 @@ static constexpr GPURule sm80RulesOfF32[] = {
   {128, 128, 128, 64, 8}, // 135 KB
   {256, 256, 64,  32, 4}, // 133 KB
   {640, 256, 32,  16, 2}, // 140 KB
+};
+
+// Memory is what counts. A block of one warp has 17 KB of keys or values on
+// their way, and a multiprocessor several such blocks. A state takes as many
+// bytes as 4 to 8 keys, so that a part of 256 costs some percent, and a head of
+// 8192 keys is 32 blocks.
+static constexpr GPUDecodeRule sm80DecodeRules[] = {
+  // features, rows, keys, keys of a part
+  {64,  64,  128, 64, 256},
+  {128, 128, 128, 64, 256}, // 39 KB of shared memory for 16 rows
+  {256, 256, 64,  32, 256},
+  {640, 256, 64,  32, 256}, // 141 KB for 64 rows
+};
+static constexpr GPUDecodeRule sm80DecodeRulesOfF32[] = {
+  {128, 128, 64, 32, 256},
+  {256, 256, 32, 16, 256},
+  {640, 256, 32, 16, 256}, // 139 KB for 32 rows
 };
 // clang-format on
 
@@ -95,6 +127,38 @@ static FailureOr<GPUScheduleAttr> choose(SdpaOp op) {
          << ofKeys << " and " << ofValues;
 }
 
+/// The schedule of kind decode; none where the op has no kernel for it.
+static std::optional<GPUScheduleAttr> chooseDecode(SdpaOp op) {
+  int64_t heads = packedHeads(op);
+  RankedTensorType query = op.getQuery().getType();
+  int64_t queries = query.getDimSize(op.queryDims().sequence);
+  bool known = !ShapedType::isDynamic(queries);
+  int64_t keys = op.getKey().getType().getDimSize(op.keyDims().sequence);
+  if (heads == 0 || cutsRowsAtDocuments(op) ||
+      (known && queries > mostFewQueries))
+    return std::nullopt;
+  int64_t ofKeys = query.getShape().back();
+  int64_t ofValues = op.getValue().getType().getShape().back();
+  ArrayRef<GPUDecodeRule> rules = sm80DecodeRules;
+  if (query.getElementType().isF32())
+    rules = sm80DecodeRulesOfF32;
+  const auto *rule = llvm::find_if(rules, [&](const GPUDecodeRule &each) {
+    return ofKeys <= each.keyFeatures && ofValues <= each.valueFeatures;
+  });
+  if (rule == rules.end() || heads * (known ? queries : 1) > rule->rows)
+    return std::nullopt;
+  if (!ShapedType::isDynamic(keys) && keys <= rule->splitKeys)
+    return std::nullopt; // one part would need no second kernel
+  // An unknown number: all that fit in four warps.
+  int64_t rows =
+      known ? heads * queries
+            : std::min<int64_t>({heads * mostFewQueries, 64, rule->rows});
+  int64_t tile = std::max<int64_t>(
+      16, static_cast<int64_t>(llvm::PowerOf2Ceil(std::max(rows, heads))));
+  return GPUScheduleAttr::get(op.getContext(), tile, rule->keyTile, tile / 16,
+                              Kind::Decode, rule->splitKeys);
+}
+
 namespace {
 struct AssignGPUSchedule
     : attn::impl::AssignGPUScheduleBase<AssignGPUSchedule> {
@@ -105,10 +169,13 @@ struct AssignGPUSchedule
          {op.getScheduleAttr(), op.getDecodeScheduleAttr()})
       if (schedule && !isa<GPUScheduleAttr>(schedule))
         return refuse(op, "the schedule is one for a CPU");
-    if (op.getDecodeScheduleAttr())
-      return refuse(op, "decode_schedule");
-    if (op.getScheduleAttr())
+    if (op.getScheduleAttr() || op.getDecodeScheduleAttr())
       return success();
+    if (std::optional<GPUScheduleAttr> decode = chooseDecode(op)) {
+      op.setDecodeScheduleAttr(*decode);
+      if (!op.getQuery().getType().isDynamicDim(op.queryDims().sequence))
+        return success();
+    }
     FailureOr<GPUScheduleAttr> schedule = choose(op);
     if (failed(schedule))
       return failure();

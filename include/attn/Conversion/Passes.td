@@ -155,6 +155,19 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def CombineByElements : Pass<"attn-combine-by-elements", "::mlir::func::FuncOp"> {
+  let summary = "Saved states are combined by an item per element";
+  let description = [{
+    A parallel loop over rows that combines saved states gets a dimension of
+    features: every item adds up one feature of one row over the parts, in their
+    order.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def ConvertTileToGPU : Pass<"convert-tile-to-gpu"> {
   let summary = "What a block does becomes what its threads do";
   let description = [{

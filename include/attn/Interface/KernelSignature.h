@@ -16,6 +16,8 @@ inline constexpr llvm::StringLiteral inPlaceAttr = "attn.in_place";
 
 /// Of a kernel that is there for a GPU alone.
 inline constexpr llvm::StringLiteral launchesAttr = "attn.launches";
+/// What the kernel of a parallel loop is called, behind the function's name.
+inline constexpr llvm::StringLiteral kernelNameAttr = "attn.kernel";
 
 /// Globals that the compiler defines when it has assembled the kernels.
 inline constexpr llvm::StringLiteral gpuPTX = "attn.gpu_ptx",

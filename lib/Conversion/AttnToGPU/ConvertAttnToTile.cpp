@@ -71,8 +71,14 @@ struct ConvertInit : ConvertAttn<InitStateOp> {
     };
     Value zero = t.real(0.0);
     Value room = tile::BufferOp::create(rewriter, t.loc, plan.queries);
+    Value source = op.getQuery();
+    if (op.getLayout() == Layout::SequenceMajor)
+      source = memref::TransposeOp::create(
+          rewriter, t.loc, source,
+          AffineMapAttr::get(AffineMap::getPermutationMap(
+              ArrayRef<unsigned>{1, 0, 2}, rewriter.getContext())));
     Value queries = tile::CopyAsyncOp::create(
-        rewriter, t.loc, plan.queries.in(BufferState::Loading), op.getQuery(),
+        rewriter, t.loc, plan.queries.in(BufferState::Loading), source,
         t.index(0), room);
     SmallVector<Value> parts{t.splat(plan.context, zero),
                              t.splat(plan.rows, t.infinity()),
@@ -147,7 +153,8 @@ struct ConvertAttnToTile
     RewritePatternSet patterns(context);
     patterns.add<ConvertInit, ConvertOnline, ConvertAddSink,
                  ConvertResults<FinalizeOp>, ConvertResults<ReturnStateOp>,
-                 ConvertResults<WeighOp>>(types, context, *attention);
+                 ConvertResults<SaveStateOp>, ConvertResults<WeighOp>>(
+        types, context, *attention);
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

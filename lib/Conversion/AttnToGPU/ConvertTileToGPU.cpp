@@ -21,6 +21,7 @@
 // Before: tile ops in kernels. After: no tile op is left; nvvm, llvm, scf,
 // arith and memref ops are.
 #include "KernelPlan.h"
+#include "Thread/CopyHeads.h"
 #include "Thread/CopyRows.h"
 #include "Thread/Products.h"
 #include "Thread/Stores.h"
@@ -86,7 +87,11 @@ struct ConvertCopy : ConvertTile<tile::CopyAsyncOp> {
   matchAndRewrite(tile::CopyAsyncOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ThreadBuilder t(rewriter, op.getLoc(), thread);
-    emitCopyAsync(t, op.getSource(), op.getRow(), op.getBuffer().getType());
+    BufferType buffer = op.getBuffer().getType();
+    if (cast<MemRefType>(op.getSource().getType()).getRank() == 3)
+      emitCopyHeads(t, op.getSource(), buffer);
+    else
+      emitCopyAsync(t, op.getSource(), op.getRow(), buffer);
     rewriter.replaceOpWithMultiple(op, SmallVector<Values>(1));
     return success();
   }

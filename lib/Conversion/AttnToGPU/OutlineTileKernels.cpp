@@ -28,6 +28,8 @@
 // A block has one item, and blocks count items in the order of the loop, whose
 // first ones have the most work. The kernel takes what the loop used.
 //
+// Kernels of kind decode are called NAME_decode.
+//
 // An attention of one item, for which there is no loop, is a block as well.
 //
 // Before: buffers. After: parallel loops have no tile ops; those are in
@@ -44,6 +46,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include <map>
 
 namespace attn {
 #define GEN_PASS_DEF_OUTLINETILEKERNELS
@@ -280,13 +283,15 @@ struct OutlineTileKernels
       loops.push_back(loop);
       return WalkResult::skip();
     });
-    int64_t number = 0;
+    std::map<std::string, int64_t> numbers;
     for (scf::ForallOp loop : loops) {
       std::optional<gpucode::KernelPlan> plan = planOf(loop);
       if (!plan)
         continue;
-      std::string name = (function.getName() + "_attention").str();
-      if (number++ > 0)
+      bool few = plan->schedule.getKind() == Kind::Decode;
+      std::string name =
+          (function.getName() + (few ? "_decode" : "_attention")).str();
+      if (int64_t number = ++numbers[name]; number > 1)
         name += "_" + std::to_string(number);
       TileOutliner(loop, *plan, kernelsOf(getOperation())).outline(name);
     }

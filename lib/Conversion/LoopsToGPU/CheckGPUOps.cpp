@@ -46,9 +46,9 @@ struct CheckGPUOps : attn::impl::CheckGPUOpsBase<CheckGPUOps> {
     getOperation()->walk([&](Operation *op) {
       StringRef dialect = op->getName().getDialectNamespace();
       bool isLLVM = dialect == LLVM::LLVMDialect::getDialectNamespace();
-      bool isGraph = dialect == "attn" &&
-                     !op->hasTrait<OpTrait::IsTerminator>() &&
-                     !op->hasAttr("schedule");
+      bool isGraph =
+          dialect == "attn" && !op->hasTrait<OpTrait::IsTerminator>() &&
+          !op->hasAttr("schedule") && !op->hasAttr("decode_schedule");
       if (!isGraph && (!isLLVM || hasCode(op)))
         return;
       op->emitOpError("is not built for sm_80");

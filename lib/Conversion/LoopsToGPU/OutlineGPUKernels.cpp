@@ -19,7 +19,8 @@
 //          }
 //
 // The host's function keeps control, sizes and buffers; its launches run in
-// their order. A kernel takes what its loop used, in the order of first uses;
+// their order. A loop may say what its kernel is called (attn.kernel). A kernel
+// takes what its loop used, in the order of first uses;
 // threads take items by turns, so that any grid and any block of one dimension
 // will do. Copies of buffers become loops first, and what else touches memory
 // becomes a loop of one item, which one thread runs.
@@ -416,9 +417,10 @@ static LogicalResult outlineAll(KernelSignature kernel,
   SymbolTable table(kernels);
   for (scf::ForallOp loop : loops) {
     std::string name;
-    do
+    if (auto given = loop->getAttrOfType<StringAttr>(kernelNameAttr))
+      name = (kernel.getName() + "_" + given.getValue()).str();
+    while (name.empty() || table.lookup(name))
       name = (kernel.getName() + "_" + Twine(number++)).str();
-    while (table.lookup(name));
     if (failed(Outliner(loop, kernels, name).outline()))
       return failure();
   }

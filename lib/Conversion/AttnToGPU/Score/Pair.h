@@ -17,10 +17,16 @@ struct PairOperands {
         keyBegin(op.getKeyBegin()), queryLength(op.getQueryLength()),
         keyLength(op.getKeyLength()), bias(op.getBias()),
         maskOperands(op.getMaskOperands()), captures(op.getCaptures()),
-        mask(op.getMaskAttr()), function(scoreFunctionOf(op)) {}
+        mask(op.getMaskAttr()), function(scoreFunctionOf(op)) {
+    if constexpr (std::is_same_v<Op, OnlineOp>)
+      if (op.getHeads() > 1)
+        queryEnd = op.getQueryEnd();
+  }
 
   mlir::Location loc;
   mlir::Value key, queryBegin, keyBegin, queryLength, keyLength;
+  /// Where rows are those of several heads, one behind the other; or null.
+  mlir::Value queryEnd;
   mlir::Value bias; ///< or null
   mlir::ValueRange maskOperands, captures;
   mlir::Attribute mask;   ///< or null
@@ -28,9 +34,11 @@ struct PairOperands {
 };
 
 /// Query and key of an element, of index type, and how far both are from the
-/// thread's first ones.
+/// thread's first ones; of several heads, the query is counted from the first,
+/// and the head from that of the step.
 struct Pair {
   mlir::Value query, key, queryDistance, keyDistance;
+  mlir::Value head{}; ///< null: that of the step
 };
 
 /// The index that is nearest to `index` and inside of the dimension.

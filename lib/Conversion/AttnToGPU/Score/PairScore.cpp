@@ -37,7 +37,10 @@ Value PairScore::applyFunction(OpBuilder &b, Value score, const Pair &pair) {
   mapping.map(block.getArgument(Query), pair.query);
   mapping.map(block.getArgument(Key), pair.key);
   mapping.map(block.getArgument(Batch), pairs.captures[0]);
-  mapping.map(block.getArgument(Head), pairs.captures[1]);
+  Value head = pairs.captures[1];
+  if (pair.head)
+    head = arith::AddIOp::create(b, loc, head, pair.head);
+  mapping.map(block.getArgument(Head), head);
   for (auto [argument, capture] :
        llvm::zip_equal(block.getArguments().drop_front(FirstCapture),
                        pairs.captures.drop_front(2)))

@@ -2,6 +2,7 @@
 #include "StateResults.h"
 #include "TileScores.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include <cmath>
 
@@ -159,6 +160,38 @@ void StateResults::write(ReturnStateOp op) {
                         Value());
   tile::StoreOp::create(b, loc, mapContext(factors, times), op.getAcc(),
                         Value());
+}
+
+/// Column `column` of a matrix, or so many from there on.
+static Value columnsOf(OpBuilder &b, Location loc, Value matrix, int64_t column,
+                       std::optional<int64_t> count = std::nullopt) {
+  OpFoldResult rows = memref::getMixedSize(b, loc, matrix, 0);
+  SmallVector<OpFoldResult> offsets{b.getIndexAttr(0), b.getIndexAttr(column)},
+      sizes{rows, b.getIndexAttr(count.value_or(1))},
+      strides(2, b.getIndexAttr(1));
+  auto from = cast<MemRefType>(matrix.getType());
+  SmallVector<int64_t> shape{from.getDimSize(0)};
+  if (count)
+    shape.push_back(*count);
+  MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+      shape, from, offsets, sizes, strides);
+  return memref::SubViewOp::create(b, loc, type, matrix, offsets, sizes,
+                                   strides);
+}
+
+void StateResults::write(SaveStateOp op) {
+  t.sync({state.queries, state.keys}, {});
+  Value part = op.getPart();
+  int64_t features = op.getState().getType().getValueDim();
+  tile::StoreOp::create(b, loc, state.context,
+                        columnsOf(b, loc, part, 0, features), Value());
+  tile::StoreOp::create(b, loc, state.maxima, columnsOf(b, loc, part, features),
+                        Value());
+  tile::StoreOp::create(b, loc, t.reduce(Reduction::Sum, state.sums, plan.rows),
+                        columnsOf(b, loc, part, features + 1), Value());
+  // The next turn copies to where others may still read.
+  if (op->getParentOfType<LoopLikeOpInterface>())
+    t.sync({}, {});
 }
 
 // --- weights and scores ---

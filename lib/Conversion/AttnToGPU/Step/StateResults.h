@@ -17,6 +17,7 @@ public:
   State addSink(Value sink);
   void write(FinalizeOp op);
   void write(ReturnStateOp op);
+  void write(SaveStateOp op);
   void write(WeighOp op);
 
 private:

@@ -37,12 +37,26 @@ Value TileScores::maskRagged(Value scores) {
   return choice.getResult(0);
 }
 
+/// Which query of which head a row is, in 32 bits.
+void TileScores::findHead(OpBuilder &at, Value row, Pair &pair) {
+  Value queries = narrow(
+      at, arith::SubIOp::create(at, loc, pairs.queryEnd, pairs.queryBegin));
+  auto wide = [&](Value number) -> Value {
+    return arith::IndexCastUIOp::create(at, loc, at.getIndexType(), number);
+  };
+  row = narrow(at, row);
+  pair.head = wide(arith::DivUIOp::create(at, loc, row, queries));
+  pair.queryDistance = wide(arith::RemUIOp::create(at, loc, row, queries));
+}
+
 /// What `score` makes of each product; -inf where the mask excludes, if it is
 /// asked, and behind the last key.
 Value TileScores::forPairs(Value products, bool masks, Score score) {
   const KernelPlan &plan = attention.plan;
   auto place = tile::PlaceOp::create(b, loc, plan.scores);
-  Value query = arith::AddIOp::create(b, loc, pairs.queryBegin, place.getRow());
+  Value query = pairs.queryBegin;
+  if (!pairs.queryEnd)
+    query = arith::AddIOp::create(b, loc, query, place.getRow());
   Value key = arith::AddIOp::create(b, loc, pairs.keyBegin, place.getColumn());
   Value count = memref::DimOp::create(b, loc, pairs.key, 0);
   Value left =
@@ -53,8 +67,12 @@ Value TileScores::forPairs(Value products, bool masks, Score score) {
   return t.map(
       plan.scores, products,
       [&](TileBuilder &m, ValueRange x, Value row, Value column) {
-        Pair pair{arith::AddIOp::create(m.b, loc, query, row),
-                  arith::AddIOp::create(m.b, loc, key, column), row, column};
+        Pair pair{
+            {}, arith::AddIOp::create(m.b, loc, key, column), row, column};
+        if (pairs.queryEnd)
+          findHead(m.b, arith::AddIOp::create(m.b, loc, place.getRow(), row),
+                   pair);
+        pair.query = arith::AddIOp::create(m.b, loc, query, pair.queryDistance);
         Value seen = arith::CmpIOp::create(m.b, loc, arith::CmpIPredicate::sgt,
                                            left, narrow(m.b, column));
         if (mask)

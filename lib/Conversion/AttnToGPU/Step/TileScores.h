@@ -33,6 +33,7 @@ private:
     return mlir::arith::IndexCastOp::create(at, loc, at.getI32Type(), index);
   }
   Value maskRagged(Value scores);
+  void findHead(OpBuilder &at, Value row, Pair &pair);
   Value forPairs(Value products, bool masks, Score score);
 
   TileBuilder t;

@@ -39,8 +39,7 @@ struct Matrix {
 };
 } // namespace
 
-/// Threads of the block around, which the kernel demands.
-static int64_t threadsOf(ThreadBuilder &t) {
+int64_t gpucode::threadsOf(ThreadBuilder &t) {
   Operation *op = t.b.getInsertionBlock()->getParentOp();
   while (!op->hasAttr("known_block_size"))
     op = op->getParentOp();
@@ -98,8 +97,7 @@ Matrix::Matrix(ThreadBuilder &t, Value memref) {
   rowBytes = t.mul(stride, bytes);
 }
 
-/// An address in global memory.
-static Value globalAddress(ThreadBuilder &t, Value address) {
+Value gpucode::globalAddress(ThreadBuilder &t, Value address) {
   Value number =
       arith::IndexCastOp::create(t.b, t.loc, t.b.getI64Type(), address);
   Value generic = LLVM::IntToPtrOp::create(

@@ -7,6 +7,11 @@
 
 namespace attn::gpucode {
 
+/// Threads of the block around, which the kernel demands.
+int64_t threadsOf(ThreadBuilder &t);
+/// A pointer to global memory from a number of type index.
+Value globalAddress(ThreadBuilder &t, Value address);
+
 /// Rows of `source` from `row` on, and zeros, begin their way into the buffer.
 void emitCopyAsync(ThreadBuilder &t, Value source, Value row,
                    tile::BufferType buffer);

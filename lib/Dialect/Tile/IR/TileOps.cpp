@@ -156,10 +156,10 @@ LogicalResult EnterOp::verify() {
 
 LogicalResult CopyAsyncOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
-  if (source.getRank() != 2 ||
+  if ((source.getRank() != 2 && source.getRank() != 3) ||
       source.getElementType() != getBuffer().getType().getElement())
-    return emitOpError() << "expects a matrix of the buffer's elements, but "
-                            "got "
+    return emitOpError() << "expects a matrix of the buffer's elements, or "
+                            "several, but got "
                          << source;
   if (failed(expectState(*this, getBuffer(), BufferState::Free)) ||
       failed(

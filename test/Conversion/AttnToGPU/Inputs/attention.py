@@ -67,6 +67,8 @@ def check(name, names, arguments, results, lengths, batch, order):
         ports.append(tensor)
     outputs = [Tensor(f"out{i}.npy", element, shape_of(dims, "", "query", lengths, batch), True) for i, (dims, element) in enumerate(results)]
     expected = [f"expected{i}.npy" for i in range(len(outputs))]
+    for path in [output.path for output in outputs] + expected:
+        pathlib.Path(path).unlink(missing_ok=True)
     subprocess.run(["attn-reference", SOURCE, f"--entry={name}", *(port.path for port in ports), *(f"-o={path}" for path in expected)], check=True)
     host = Host(TEXT, "kernels.ptx", ["--report", f"--order={order}", "--seed=3"])
     problem = host.run(name, ports + outputs)

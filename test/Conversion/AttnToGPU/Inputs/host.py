@@ -56,7 +56,7 @@ class Host:
         opened = given[1].split(", ") if given else [""] * len(dims)
         numbers = [size for size, dim in zip(value.shape, dims) if dim == "?"] + [stride for stride, open_ in zip(value.strides, opened) if open_ == "?"]
         if not given and "?" in dims[1:]:
-            numbers += [stride for stride in value.strides]
+            numbers += [stride for i, stride in enumerate(value.strides) if "?" in dims[i + 1:]]
         path = value.path
         if value.is_result:
             shape = "x".join(map(str, value.shape))
@@ -64,15 +64,34 @@ class Host:
             self.written.add(value.path)
         return [path, *(f"i64:{number}" for number in numbers)]
 
+    def view(self, match):
+        """A buffer in the work space."""
+        sizes = iter(match[2].split(", "))
+        shape = [self.values.get(next(sizes)) if dim == "?" else int(dim) for dim in match[3].split("x")]
+        if None not in shape:  # else a copy of a tensor with other strides
+            self.values[match[1]] = Tensor(f"{match[1][1:]}.npy", match[4], shape, True)
+
+    def drop_ones(self, match):
+        """All of a buffer, without some dimensions of size 1."""
+        whole = self.values[match[2]]
+        kept = match[3].split("x")
+        dims = [d for d in range(len(whole.shape)) if whole.shape[d] != 1]
+        part = Tensor(whole.path, whole.element, [], True)
+        for size in kept:
+            d = None if size == "1" or not dims else dims.pop(0)
+            part.shape.append(1 if d is None else whole.shape[d])
+        part.strides = [int(np.prod(part.shape[i + 1:])) for i in range(len(part.shape))]
+        self.values[match[1]] = part
+
     def launch(self, line):
         name = re.search(r"@kernels::@(\w+)", line)[1]
         if any(value not in self.values for value in re.findall(r"(%\w+) : ", re.search(r"args\((.*)\)", line)[1])):
             return ""  # a copy of a tensor with other strides
         grid, block = ([int(self.values[v]) for v in re.search(rf"{word} in \((%\w+), (%\w+), (%\w+)\)", line).groups()] for word in ("blocks", "threads"))
-        shared = self.values[re.search(r"dynamic_shared_memory_size (%\w+)", line)[1]]
-        taken = [part for text in re.split(r", (?=%)", re.search(r"args\((.*)\)", line)[1]) for part in self.argument(text)]
         if 0 in grid:
             return ""
+        shared = self.values[re.search(r"dynamic_shared_memory_size (%\w+)", line)[1]]
+        taken = [part for text in re.split(r", (?=%)", re.search(r"args\((.*)\)", line)[1]) for part in self.argument(text)]
         command = ["ptxsim", self.ptx, f"--entry={name}", f"--grid={','.join(map(str, grid))}", f"--block={','.join(map(str, block))}",
                    f"--dynamic-shared={shared}", *self.options, *taken]
         self.commands.append(command)
@@ -101,6 +120,10 @@ class Host:
             elif m := re.search(r"(%\S+) = arith.select (%\w+), (%\w+), (%\w+) ", line):
                 taken = m[3] if self.values.get(m[2], False) else m[4]  # what is unknown is about strides
                 self.values[m[1]] = self.values.get(taken)
+            elif m := re.search(r"(%\S+) = memref.view %\w+\[%\w+\]\[(.*?)\] : memref<\?xi8> to memref<(.*)x(\w+)>", line):
+                self.view(m)
+            elif m := re.search(r"(%\S+) = memref.subview (%\w+)\[[0, ]*\] .* to memref<(.*?)x\w+, strided<", line):
+                self.drop_ones(m)
             elif m := re.search(r"(%\S+) = memref.cast (%\w+)", line):
                 self.values[m[1]] = self.values.get(m[2])
             elif m := re.search(r"(%\S+) = arith.(\w+) (%\w+), (%\w+) : ", line):

@@ -87,6 +87,8 @@ def Attn_ScheduleInterface : AttrInterface<"ScheduleInterface"> {
       }], "int64_t", "getSplitQueries">,
     InterfaceMethod<"A number that the head dimensions are multiples of.",
       "int64_t", "getFeatureMultiple">,
+    InterfaceMethod<"Whether an item is a block of a GPU's threads.",
+      "bool", "runsInBlocks">,
   ];
   let extraSharedClassDeclaration = [{
     /// Whether kernels keep queries and weights in pairs of bf16.

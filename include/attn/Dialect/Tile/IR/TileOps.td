@@ -34,7 +34,8 @@ def Tile_CopyAsyncOp : Tile_Op<"copy_async", [MemoryEffects<[MemRead, MemWrite]>
   let summary = "rows of a matrix in memory, on their way into a buffer";
   let description = [{
     Copies the rows of `source` from `row` on. What the buffer has beyond the last
-    row or the last column of the source becomes 0.
+    row or the last column of the source becomes 0. Matrices in a source of rank 3
+    lie one below the other; all their rows are copied.
   }];
   let arguments = (ins AnyStridedMemRef:$source, Index:$row,
                        Tile_BufferType:$buffer);

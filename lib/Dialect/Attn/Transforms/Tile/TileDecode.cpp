@@ -51,6 +51,11 @@ public:
     keyLength = sizeOf(b, loc, op.getKey(), op.keyDims().sequence);
     batches = sizeOf(b, loc, op.getQuery(), op.queryDims().batch);
     heads = sizeOf(b, loc, op.getQuery(), op.queryDims().head);
+    if (schedule.runsInBlocks()) { // a block has a query at least
+      Value none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                         queryLength, zero);
+      batches = arith::SelectOp::create(b, loc, none, zero, batches);
+    }
     splitKeys = constant(schedule.getSplitKeys());
     splits = arith::CeilDivUIOp::create(b, loc, keyLength, splitKeys);
     if (cutsRowsAtDocuments(op))
@@ -92,6 +97,7 @@ private:
     return saved.getResult(0);
   }
   Value groupQueries(AttentionItem &item, Value firstHead);
+  Value queriesInPlace(AttentionItem &item, Value firstHead);
   Value groupState(AttentionItem &item, Value first, Value count);
   SmallVector<Value> combine(Value parts, ArrayRef<Value> destinations);
 
@@ -106,14 +112,35 @@ private:
 };
 } // namespace
 
+/// The item's queries of `packed` heads from `firstHead`, of rank 3.
+Value DecodeBuilder::queriesInPlace(AttentionItem &item, Value firstHead) {
+  SdpaOp::Dims dims = op.queryDims();
+  int64_t rank = op.getQuery().getType().getRank();
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
+      sizes(rank, b.getIndexAttr(1));
+  if (dims.batch >= 0)
+    offsets[dims.batch] = item.batch;
+  offsets[dims.head] = firstHead;
+  sizes[dims.head] = b.getIndexAttr(packed);
+  offsets[dims.sequence] = item.begin;
+  sizes[dims.sequence] = folded(item.rows);
+  sizes[dims.feature] = b.getIndexAttr(keyDim);
+  SmallVector<int64_t> kept{dims.head, dims.sequence, dims.feature};
+  llvm::sort(kept);
+  return item.slice(op.getQuery(), offsets, sizes, kept);
+}
+
 /// The item's queries of `packed` heads from `firstHead` as rows: row g * n + i
-/// is query i of n of head g. They are copied, because heads may lie anywhere.
+/// is query i of n of head g. They are copied, because heads may lie anywhere;
+/// a GPU does that itself.
 Value DecodeBuilder::groupQueries(AttentionItem &item, Value firstHead) {
   SdpaOp::Dims dims = op.queryDims();
   OpFoldResult from = folded(item.begin), all = folded(item.rows),
                none = b.getIndexAttr(0);
   if (packed == 1)
     return item.headMatrix(op.getQuery(), dims, firstHead, from, all);
+  if (schedule.runsInBlocks())
+    return queriesInPlace(item, firstHead);
   Value perGroup = constant(packed);
   Value one = constant(1);
   SmallVector<int64_t> shape{schedule.getQueryTile(), keyDim};
@@ -159,8 +186,14 @@ Value DecodeBuilder::groupState(AttentionItem &item, Value first, Value count) {
   ItemMask mask = item.mask();
   Value end = arith::AddIOp::create(b, loc, item.begin, item.rows);
   TileMode mode = mask.mask ? TileMode::Edge : TileMode::Full;
-  Value state = InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(),
-                                    schedule);
+  Layout layout = op.queryDims().head > op.queryDims().sequence
+                      ? Layout::SequenceMajor
+                      : Layout::HeadMajor;
+  if (cast<ShapedType>(query.getType()).getRank() == 2)
+    layout = Layout::HeadMajor;
+  Value state =
+      InitStateOp::create(b, loc, stateType, query, op.getScaleAttr(), schedule,
+                          LayoutAttr::get(b.getContext(), layout));
   auto online = OnlineOp::create(
       b, loc, stateType, /*second_next=*/Type(), state, key, value, item.begin,
       end, first, queryLength, keyLength, bias, mask.operands, item.captures(),
@@ -194,21 +227,32 @@ Value DecodeBuilder::saveParts() {
       });
 }
 
+/// An item combines all rows of a head, or one of them on a GPU, which has
+/// threads for each.
 SmallVector<Value> DecodeBuilder::combine(Value parts,
                                           ArrayRef<Value> destinations) {
   SmallVector<OpFoldResult> bounds{folded(batches), folded(heads)};
+  bool byRow = schedule.runsInBlocks();
+  if (byRow)
+    bounds.push_back(folded(queryLength));
   return emitResults(
       b, loc, bounds, destinations,
-      [&](ArrayRef<Value> i) { return allRows(i[0], i[1]); },
+      [&](ArrayRef<Value> i) -> AttentionItem {
+        if (!byRow)
+          return allRows(i[0], i[1]);
+        Value one = constant(1);
+        return {op, b, loc, i[0], i[1], i[2], one, queryLength, keyLength};
+      },
       [&](AttentionItem &item, ArrayRef<Value> i, ArrayRef<Value> results) {
         auto [group, within] = placeInGroup(i[1]);
         Value firstRow = arith::MulIOp::create(b, loc, within, queryLength);
+        if (byRow)
+          firstRow = arith::AddIOp::create(b, loc, firstRow, item.begin);
         OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
-        Value ofHead =
-            item.slice(parts, {i[0], group, none, firstRow, none},
-                       {one, one, folded(splits), folded(queryLength),
-                        b.getIndexAttr(valueDim + 2)},
-                       {2, 3, 4});
+        Value ofHead = item.slice(parts, {i[0], group, none, firstRow, none},
+                                  {one, one, folded(splits), folded(item.rows),
+                                   b.getIndexAttr(valueDim + 2)},
+                                  {2, 3, 4});
         return combineParts(item, ofHead, results, schedule);
       });
 }

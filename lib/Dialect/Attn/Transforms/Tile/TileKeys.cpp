@@ -126,9 +126,9 @@ static SmallVector<Value> choose(OpBuilder &b, Location loc, Value condition,
 
 namespace {
 /// Which single keys the rows of an item see. Memory sets the pace of kind
-/// decode, and its tiles are large: from one on the edge, nothing is read in
-/// front of the first key that a row sees or behind the last, and where every
-/// row sees all keys between, none is tested.
+/// decode, and a processor's tiles are large: from one on the edge, nothing is
+/// read in front of the first key that a row sees or behind the last, and where
+/// every row sees all keys between, none is tested.
 struct SeenKeys {
   Value begin, end;
   Value fullBegin, fullEnd; ///< null where that never happens
@@ -198,7 +198,8 @@ static void tileOnline(OnlineOp op, IRRewriter &rewriter) {
       arith::ConstantIndexOp::create(rewriter, loc, schedule.getKeyTile());
   std::optional<KeyTileRange> part = tilesOfPart(rewriter, loc, op, keyTile);
   std::optional<SeenKeys> keys;
-  if (op.getState().getType().getKind() == Kind::Decode && op.getMaskAttr())
+  if (op.getState().getType().getKind() == Kind::Decode && op.getMaskAttr() &&
+      !schedule.runsInBlocks())
     keys.emplace(rewriter, loc,
                  analyzeMask(context, formula, {rows, 1}, options), symbols);
   auto body = [&](OpBuilder &b, Location l, Value tile, bool edge,

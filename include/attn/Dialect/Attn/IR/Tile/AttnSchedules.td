@@ -74,6 +74,7 @@ def Attn_CPUScheduleAttr : Attn_Attr<"CPUSchedule", "cpu_schedule",
     int64_t getWideColumnTile() const {
       return (2047 / getQueryBlock() + 1) * getQueryBlock();
     }
+    bool runsInBlocks() const { return false; }
     int64_t getFeatureMultiple() const {
       return usesDot() && getKind() == Kind::Decode ? 2 * getLanes() : 1;
     }
@@ -121,6 +122,7 @@ def Attn_GPUScheduleAttr : Attn_Attr<"GPUSchedule", "gpu_schedule",
     Products getProducts() const { return Products::Fma; }
     int64_t getSplitQueries() const { return 0; }
     int64_t getFeatureMultiple() const { return 1; }
+    bool runsInBlocks() const { return true; }
 
     /// Threads of a warp.
     static constexpr int64_t warpThreads = 32;

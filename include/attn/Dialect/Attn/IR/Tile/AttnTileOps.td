@@ -9,9 +9,15 @@ def Attn_InitStateOp : Attn_Op<"init_state", [
   let description = [{
     Keeps `scale * query` and sets m = -inf, l = 0, acc = 0 for every row of the
     query tile (rows x key_dim).
+
+    In a block of a GPU, the queries of several heads that are packed into one
+    state are read where they lie: (heads x queries x key_dim), or, with `layout =
+    bshd`, (queries x heads x key_dim). Row g * n + i of the state is query i of n
+    of head g.
   }];
   let arguments = (ins Attn_Shaped:$query, F64Attr:$scale,
-                       Attn_ScheduleInterface:$schedule);
+    Attn_ScheduleInterface:$schedule,
+    DefaultValuedAttr<Attn_LayoutAttr, "::attn::Layout::HeadMajor">:$layout);
   let results = (outs Attn_StateType:$state);
   let assemblyFormat = [{
     $query `scale` custom<Factor>($scale) attr-dict `:` type($query) `->` type($state)
