@@ -89,7 +89,8 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   AssignScheduleOptions schedule;
-  schedule.prefillSplitKeys = options.splitKeys;
+  if (options.splitKeys)
+    schedule.prefillSplitKeys = *options.splitKeys;
   pm.addNestedPass<func::FuncOp>(createAssignSchedule(schedule));
   if (options.picture)
     pm.addPass(createDescribePicture());
@@ -213,11 +214,14 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
 
 // --- a GPU ---
 
-static void addGPURows(OpPassManager &pm, const PipelineOptions &) {
+static void addGPURows(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   pm.addNestedPass<func::FuncOp>(createSplitAttention());
-  pm.addPass(createAssignGPUSchedule());
+  AssignGPUScheduleOptions schedule;
+  if (options.splitKeys)
+    schedule.decodeSplitKeys = *options.splitKeys;
+  pm.addPass(createAssignGPUSchedule(schedule));
   pm.addNestedPass<func::FuncOp>(createCopyStridedSlices());
   pm.addNestedPass<func::FuncOp>(createYieldIntoArguments());
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());

@@ -127,41 +127,69 @@ static FailureOr<GPUScheduleAttr> choose(SdpaOp op) {
          << ofKeys << " and " << ofValues;
 }
 
-/// The schedule of kind decode; none where the op has no kernel for it.
-static std::optional<GPUScheduleAttr> chooseDecode(SdpaOp op) {
-  int64_t heads = packedHeads(op);
-  RankedTensorType query = op.getQuery().getType();
-  int64_t queries = query.getDimSize(op.queryDims().sequence);
-  bool known = !ShapedType::isDynamic(queries);
-  int64_t keys = op.getKey().getType().getDimSize(op.keyDims().sequence);
-  if (heads == 0 || cutsRowsAtDocuments(op) ||
-      (known && queries > mostFewQueries))
-    return std::nullopt;
-  int64_t ofKeys = query.getShape().back();
+static const GPUDecodeRule *decodeRule(SdpaOp op) {
+  int64_t ofKeys = op.getQuery().getType().getShape().back();
   int64_t ofValues = op.getValue().getType().getShape().back();
   ArrayRef<GPUDecodeRule> rules = sm80DecodeRules;
-  if (query.getElementType().isF32())
+  if (op.getQuery().getType().getElementType().isF32())
     rules = sm80DecodeRulesOfF32;
-  const auto *rule = llvm::find_if(rules, [&](const GPUDecodeRule &each) {
-    return ofKeys <= each.keyFeatures && ofValues <= each.valueFeatures;
-  });
-  if (rule == rules.end() || heads * (known ? queries : 1) > rule->rows)
+  for (const GPUDecodeRule &rule : rules)
+    if (ofKeys <= rule.keyFeatures && ofValues <= rule.valueFeatures)
+      return &rule;
+  return nullptr;
+}
+
+namespace {
+/// What there are rows for in kind decode.
+struct FewQueries {
+  int64_t heads, queries; ///< packed heads; queries of each, dynamic if unknown
+  bool ofDocuments;       ///< on average, of each document
+
+  explicit FewQueries(SdpaOp op)
+      : heads(packedHeads(op)),
+        queries(op.getQuery().getType().getDimSize(op.queryDims().sequence)),
+        ofDocuments(countsDocuments(op)) {
+    if (ofDocuments)
+      queries = ShapedType::kDynamic;
+  }
+  bool known() const { return !ShapedType::isDynamic(queries); }
+
+  /// Rows of a block, of which there are at most so many. Of an unknown number
+  /// of queries, as many as four warps take.
+  int64_t rows(int64_t most) const {
+    int64_t limit = known() ? most : std::min<int64_t>(most, 64);
+    int64_t ofEach = known() ? queries : mostFewQueries;
+    int64_t packed = largestPart(
+        heads, std::max<int64_t>(1, limit / (known() ? queries : 1)));
+    auto all = static_cast<uint64_t>(std::min(packed * ofEach, limit));
+    return std::max<int64_t>(16, static_cast<int64_t>(llvm::PowerOf2Ceil(all)));
+  }
+};
+} // namespace
+
+/// The schedule of kind decode; none where the op has no kernel for it.
+static std::optional<GPUScheduleAttr> chooseDecode(SdpaOp op,
+                                                   int64_t splitKeys) {
+  FewQueries few(op);
+  const GPUDecodeRule *rule = decodeRule(op);
+  if (!rule || splitKeys == 0 || few.heads == 0 ||
+      (few.known() && (few.queries > mostFewQueries || few.queries == 0)))
     return std::nullopt;
-  if (!ShapedType::isDynamic(keys) && keys <= rule->splitKeys)
+  int64_t keys = splitKeys < 0 ? rule->splitKeys : splitKeys;
+  keys = std::max<int64_t>(1, keys / rule->keyTile) * rule->keyTile;
+  int64_t length = op.getKey().getType().getDimSize(op.keyDims().sequence);
+  if (!ShapedType::isDynamic(length) && length <= keys)
     return std::nullopt; // one part would need no second kernel
-  // An unknown number: all that fit in four warps.
-  int64_t rows =
-      known ? heads * queries
-            : std::min<int64_t>({heads * mostFewQueries, 64, rule->rows});
-  int64_t tile = std::max<int64_t>(
-      16, static_cast<int64_t>(llvm::PowerOf2Ceil(std::max(rows, heads))));
+  int64_t tile = few.rows(rule->rows);
   return GPUScheduleAttr::get(op.getContext(), tile, rule->keyTile, tile / 16,
-                              Kind::Decode, rule->splitKeys);
+                              Kind::Decode, keys);
 }
 
 namespace {
 struct AssignGPUSchedule
     : attn::impl::AssignGPUScheduleBase<AssignGPUSchedule> {
+  using AssignGPUScheduleBase::AssignGPUScheduleBase;
+
   LogicalResult assign(SdpaOp op) {
     if (failed(check(op)))
       return failure();
@@ -171,9 +199,9 @@ struct AssignGPUSchedule
         return refuse(op, "the schedule is one for a CPU");
     if (op.getScheduleAttr() || op.getDecodeScheduleAttr())
       return success();
-    if (std::optional<GPUScheduleAttr> decode = chooseDecode(op)) {
+    if (auto decode = chooseDecode(op, decodeSplitKeys)) {
       op.setDecodeScheduleAttr(*decode);
-      if (!op.getQuery().getType().isDynamicDim(op.queryDims().sequence))
+      if (FewQueries(op).known())
         return success();
     }
     FailureOr<GPUScheduleAttr> schedule = choose(op);

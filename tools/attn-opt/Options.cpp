@@ -124,9 +124,10 @@ struct CommandLine {
       cl::desc("Take every number of an ONNX model as it stands: a mask of the "
                "lowest finite number excludes nothing")};
   cl::opt<int64_t> splitKeys{
-      "split-keys", cl::value_desc("keys"), cl::init(4096), cl::cat(look),
+      "split-keys", cl::value_desc("keys"), cl::cat(look),
       cl::desc("Keys of a parallel item where at most 1024 queries see twice "
-               "as many or more (default: 4096; 0: all)")};
+               "as many or more (default: 4096; 0: all); on a GPU, of a block "
+               "where few queries see more (default: from a table)")};
   cl::opt<bool> verifyEach{
       "verify-each", cl::init(attn::verifiesEach), cl::cat(look),
       cl::desc("Verify the module after every pass (default: in builds with "
@@ -292,7 +293,8 @@ static bool readOptions(const CommandLine &line, Options &options,
   options.target = line.target;
   options.ptxas = line.ptxas;
   options.tilesOf = line.tilesOf;
-  options.splitKeys = line.splitKeys;
+  if (line.splitKeys.getNumOccurrences())
+    options.splitKeys = line.splitKeys;
   options.verifyEach = line.verifyEach;
   options.genericOps = line.genericOps;
   options.codeGenLevel = line.codeGenLevel;
@@ -324,9 +326,9 @@ static bool readOptions(const CommandLine &line, Options &options,
   if (options.codeGenLevel > 3)
     return complain("-O expects 0 to 3, but got '" +
                     std::to_string(options.codeGenLevel) + "'");
-  if (options.splitKeys < 0)
+  if (options.splitKeys && *options.splitKeys < 0)
     return complain("--split-keys expects 0 or more, but got '" +
-                    std::to_string(options.splitKeys) + "'");
+                    std::to_string(*options.splitKeys) + "'");
   for (const std::string &phase : {options.compileFrom, options.compileTo})
     if (!phase.empty() && !attn::findPhase(phase))
       return complain("unknown phase '" + phase + "'; expects one of " +

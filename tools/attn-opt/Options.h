@@ -31,7 +31,7 @@ struct Options {
   std::string target, tilesOf, targetFacts, entry, ptxas;
   std::string weights; ///< A file for them; empty: they are in the object.
   bool genericOps = false, verifyEach = true;
-  int64_t splitKeys = 4096;
+  std::optional<int64_t> splitKeys;
   unsigned codeGenLevel = 3; ///< LLVM's, 0 to 3.
   std::string compileFrom, compileTo, dumpPhasesTo;
   bool explain = false, explainAsJson = false, time = false, listPhases = false;

@@ -18,8 +18,9 @@ inline constexpr bool verifiesEach = true;
 #endif
 
 struct PipelineOptions {
-  /// Keys of a parallel item where few queries see many; 0: all.
-  int64_t splitKeys = 4096;
+  /// Keys of a parallel item where few queries see many; 0: all. Without it, as
+  /// the target's passes have it.
+  std::optional<int64_t> splitKeys;
   /// Verify the module after every pass. Without it, after those that every
   /// target shares and at the end: behind the head, verifying kernels that no
   /// user wrote takes a third of the passes' time.

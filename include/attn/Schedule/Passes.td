@@ -23,6 +23,11 @@ def AssignGPUSchedule : Pass<"attn-assign-gpu-schedule"> {
     Gives every attention that has no schedule one from a table of the target's. What
     there is no kernel for is refused at the op.
   }];
+  let options = [
+    Option<"decodeSplitKeys", "split-keys", "int64_t", "-1",
+           "keys of a block where few queries see more; 0: no kernels of few "
+           "queries; -1: as the table says">,
+  ];
 }
 
 #endif

@@ -45,6 +45,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace attn {
@@ -413,14 +414,21 @@ static LogicalResult outlineAll(KernelSignature kernel,
     loops.push_back(loop);
     return WalkResult::skip();
   });
+  llvm::StringSet<> taken;
+  for (Operation &op : kernels.getBody()->getOperations())
+    if (auto symbol = dyn_cast<SymbolOpInterface>(op))
+      taken.insert(symbol.getName());
   size_t number = 0;
-  SymbolTable table(kernels);
   for (scf::ForallOp loop : loops) {
-    std::string name;
-    if (auto given = loop->getAttrOfType<StringAttr>(kernelNameAttr))
-      name = (kernel.getName() + "_" + given.getValue()).str();
-    while (name.empty() || table.lookup(name))
-      name = (kernel.getName() + "_" + Twine(number++)).str();
+    std::string prefix = (kernel.getName() + "_").str(), name;
+    auto given = loop->getAttrOfType<StringAttr>(kernelNameAttr);
+    if (given)
+      name = prefix + given.str();
+    for (size_t i = 2; given && taken.contains(name); ++i)
+      name = prefix + given.str() + "_" + std::to_string(i);
+    while (name.empty() || taken.contains(name))
+      name = prefix + std::to_string(number++);
+    taken.insert(name);
     if (failed(Outliner(loop, kernels, name).outline()))
       return failure();
   }

@@ -19,23 +19,21 @@ struct PairOperands {
         maskOperands(op.getMaskOperands()), captures(op.getCaptures()),
         mask(op.getMaskAttr()), function(scoreFunctionOf(op)) {
     if constexpr (std::is_same_v<Op, OnlineOp>)
-      if (op.getHeads() > 1)
-        queryEnd = op.getQueryEnd();
+      heads = static_cast<int64_t>(op.getHeads());
   }
 
   mlir::Location loc;
   mlir::Value key, queryBegin, keyBegin, queryLength, keyLength;
-  /// Where rows are those of several heads, one behind the other; or null.
-  mlir::Value queryEnd;
-  mlir::Value bias; ///< or null
+  int64_t heads = 1; ///< that each query is there for
+  mlir::Value bias;  ///< or null
   mlir::ValueRange maskOperands, captures;
   mlir::Attribute mask;   ///< or null
   mlir::Region *function; ///< or null
 };
 
 /// Query and key of an element, of index type, and how far both are from the
-/// thread's first ones; of several heads, the query is counted from the first,
-/// and the head from that of the step.
+/// thread's first ones. Of several heads, the query is that far from the step's
+/// first one, and the head from that of the step.
 struct Pair {
   mlir::Value query, key, queryDistance, keyDistance;
   mlir::Value head{}; ///< null: that of the step

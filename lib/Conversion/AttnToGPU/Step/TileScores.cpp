@@ -39,14 +39,13 @@ Value TileScores::maskRagged(Value scores) {
 
 /// Which query of which head a row is, in 32 bits.
 void TileScores::findHead(OpBuilder &at, Value row, Pair &pair) {
-  Value queries = narrow(
-      at, arith::SubIOp::create(at, loc, pairs.queryEnd, pairs.queryBegin));
+  Value heads = arith::ConstantIntOp::create(at, loc, pairs.heads, 32);
   auto wide = [&](Value number) -> Value {
     return arith::IndexCastUIOp::create(at, loc, at.getIndexType(), number);
   };
   row = narrow(at, row);
-  pair.head = wide(arith::DivUIOp::create(at, loc, row, queries));
-  pair.queryDistance = wide(arith::RemUIOp::create(at, loc, row, queries));
+  pair.head = wide(arith::RemUIOp::create(at, loc, row, heads));
+  pair.queryDistance = wide(arith::DivUIOp::create(at, loc, row, heads));
 }
 
 /// What `score` makes of each product; -inf where the mask excludes, if it is
@@ -55,7 +54,7 @@ Value TileScores::forPairs(Value products, bool masks, Score score) {
   const KernelPlan &plan = attention.plan;
   auto place = tile::PlaceOp::create(b, loc, plan.scores);
   Value query = pairs.queryBegin;
-  if (!pairs.queryEnd)
+  if (pairs.heads == 1)
     query = arith::AddIOp::create(b, loc, query, place.getRow());
   Value key = arith::AddIOp::create(b, loc, pairs.keyBegin, place.getColumn());
   Value count = memref::DimOp::create(b, loc, pairs.key, 0);
@@ -69,7 +68,7 @@ Value TileScores::forPairs(Value products, bool masks, Score score) {
       [&](TileBuilder &m, ValueRange x, Value row, Value column) {
         Pair pair{
             {}, arith::AddIOp::create(m.b, loc, key, column), row, column};
-        if (pairs.queryEnd)
+        if (pairs.heads > 1)
           findHead(m.b, arith::AddIOp::create(m.b, loc, place.getRow(), row),
                    pair);
         pair.query = arith::AddIOp::create(m.b, loc, query, pair.queryDistance);

@@ -35,15 +35,16 @@ private:
   ThreadBuilder &t;
   Value source;
   tile::BufferType buffer;
-  int64_t elementBytes, columns, unitsOfRow;
+  int64_t elementBytes, heads, columns, unitsOfRow;
   Value address, headBytes, queryBytes; ///< as index
-  Value rows, queries;                  ///< of all heads, of each; as i32
+  Value rows;                           ///< of all heads, as i32
 };
 } // namespace
 
 HeadsCopy::HeadsCopy(ThreadBuilder &t, Value source, tile::BufferType buffer)
     : t(t), source(source), buffer(buffer),
       elementBytes(buffer.getElementBytes()),
+      heads(cast<MemRefType>(source.getType()).getDimSize(0)),
       columns(cast<MemRefType>(source.getType()).getDimSize(2)),
       unitsOfRow(buffer.getColumns() * elementBytes / unitBytes) {
   auto facts = memref::ExtractStridedMetadataOp::create(t.b, t.loc, source);
@@ -53,9 +54,8 @@ HeadsCopy::HeadsCopy(ThreadBuilder &t, Value source, tile::BufferType buffer)
   address = t.add(base, t.mul(facts.getOffset(), bytes));
   headBytes = t.mul(facts.getStrides()[0], bytes);
   queryBytes = t.mul(facts.getStrides()[1], bytes);
-  Value heads = t.narrow(memref::DimOp::create(t.b, t.loc, source, 0));
-  queries = t.narrow(memref::DimOp::create(t.b, t.loc, source, 1));
-  rows = t.mul(heads, queries);
+  Value queries = t.narrow(memref::DimOp::create(t.b, t.loc, source, 1));
+  rows = t.mul(t.i32(heads), queries);
 }
 
 /// Whether all rows begin at multiples of a unit, an i1.
@@ -84,7 +84,7 @@ void HeadsCopy::forUnits(llvm::function_ref<void(const Unit &)> body) {
   Value last = arith::SubIOp::create(t.b, t.loc, rows, t.i32(1));
   Value readable = arith::MinSIOp::create(t.b, t.loc, row, last);
   body({row, rest(number, t.i32(unitsOfRow)), t.less(row, rows),
-        divide(readable, queries), rest(readable, queries)});
+        rest(readable, t.i32(heads)), divide(readable, t.i32(heads))});
 }
 
 void HeadsCopy::copyUnit(const Unit &unit) {

@@ -8,7 +8,7 @@
 namespace attn::gpucode {
 
 /// All rows of `source` (heads x queries x features), and zeros, begin their
-/// way into the buffer: row g * n + i is query i of n of head g.
+/// way into the buffer: row i * heads + g is query i of head g.
 void emitCopyHeads(ThreadBuilder &t, Value source, tile::BufferType buffer);
 
 } // namespace attn::gpucode

@@ -81,8 +81,19 @@ int64_t attn::packedHeads(SdpaOp op) {
   return std::max<int64_t>(heads / keyHeads, 1);
 }
 
+int64_t attn::largestPart(int64_t heads, int64_t most) {
+  int64_t part = std::min(heads, most);
+  while (part > 1 && heads % part)
+    --part;
+  return part;
+}
+
+int64_t attn::headsOfState(SdpaOp op, ScheduleInterface decode) {
+  return largestPart(packedHeads(op), decode.getQueryTile());
+}
+
 int64_t attn::mostDecodeQueries(SdpaOp op) {
-  int64_t heads = packedHeads(op);
+  int64_t heads = headsOfState(op, op.getDecodeScheduleAttr());
   return heads ? op.getDecodeScheduleAttr().getQueryTile() / heads : 0;
 }
 

@@ -14,6 +14,12 @@ namespace attn {
 /// queries.
 int64_t packedHeads(SdpaOp op);
 
+/// How many of them a state has: as many as divide them and fit its rows.
+int64_t headsOfState(SdpaOp op, ScheduleInterface decode);
+
+/// The largest divisor of `heads` that is at most `most`, which is positive.
+int64_t largestPart(int64_t heads, int64_t most);
+
 /// Whether each row sees its own document only, at which rows are cut: the mask
 /// is the term `document` or an `and` of it.
 bool cutsRowsAtDocuments(SdpaOp op);

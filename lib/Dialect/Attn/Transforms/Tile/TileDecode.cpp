@@ -65,6 +65,11 @@ public:
   SmallVector<Value> emit(ArrayRef<Value> destinations, Value when) {
     if (when)
       batches = arith::SelectOp::create(b, loc, when, batches, zero);
+    if (tileRows && schedule.runsInBlocks()) {
+      Value states = saveDocuments();
+      splits = constant(1);
+      return combine(states, destinations);
+    }
     if (tileRows)
       return combineDocuments(saveDocuments(), destinations);
     return combine(saveParts(), destinations);
@@ -131,8 +136,8 @@ Value DecodeBuilder::queriesInPlace(AttentionItem &item, Value firstHead) {
 }
 
 /// The item's queries of `packed` heads from `firstHead` as rows: row g * n + i
-/// is query i of n of head g. They are copied, because heads may lie anywhere;
-/// a GPU does that itself.
+/// is query i of n of head g. They are copied, because heads may lie anywhere.
+/// A GPU does that itself, and has query i of head g as row i * packed + g.
 Value DecodeBuilder::groupQueries(AttentionItem &item, Value firstHead) {
   SdpaOp::Dims dims = op.queryDims();
   OpFoldResult from = folded(item.begin), all = folded(item.rows),
@@ -245,9 +250,11 @@ SmallVector<Value> DecodeBuilder::combine(Value parts,
       },
       [&](AttentionItem &item, ArrayRef<Value> i, ArrayRef<Value> results) {
         auto [group, within] = placeInGroup(i[1]);
-        Value firstRow = arith::MulIOp::create(b, loc, within, queryLength);
+        Value firstRow =
+            arith::MulIOp::create(b, loc, byRow ? item.begin : within,
+                                  byRow ? constant(packed) : queryLength);
         if (byRow)
-          firstRow = arith::AddIOp::create(b, loc, firstRow, item.begin);
+          firstRow = arith::AddIOp::create(b, loc, firstRow, within);
         OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
         Value ofHead = item.slice(parts, {i[0], group, none, firstRow, none},
                                   {one, one, folded(splits), folded(item.rows),
@@ -282,7 +289,7 @@ AttentionItem DecodeBuilder::tileItem(Value batch, Value head, Value tile) {
 
 /// (batches x groups of heads x 1 x rows x (value_dim + 2)). Where n queries of
 /// a document begin with query i, row i * packed + g * n is the first of head
-/// g.
+/// g; on a GPU row i * packed + g is the one of query i, whatever n is.
 Value DecodeBuilder::saveDocuments() {
   Value perGroup = constant(packed);
   Value groups = arith::DivUIOp::create(b, loc, heads, perGroup);

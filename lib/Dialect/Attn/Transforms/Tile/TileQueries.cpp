@@ -272,7 +272,9 @@ static LogicalResult tileQueries(SdpaOp op, IRRewriter &rewriter) {
   if (many && op.getDecodeScheduleAttr())
     dropOtherSchedule(op);
   many = static_cast<bool>(op.getScheduleAttr());
-  DecodeRows rows{packedHeads(op), countDocuments(op, rewriter)};
+  ScheduleInterface decode = op.getDecodeScheduleAttr();
+  DecodeRows rows{decode ? headsOfState(op, decode) : 0,
+                  countDocuments(op, rewriter)};
   int64_t most = op.getDecodeScheduleAttr() ? mostDecodeQueries(op) : 0;
   numberDocuments(op, rewriter);
   Value batches = sizeOf(rewriter, loc, op.getQuery(), op.queryDims().batch);

@@ -12,8 +12,8 @@ def Attn_InitStateOp : Attn_Op<"init_state", [
 
     In a block of a GPU, the queries of several heads that are packed into one
     state are read where they lie: (heads x queries x key_dim), or, with `layout =
-    bshd`, (queries x heads x key_dim). Row g * n + i of the state is query i of n
-    of head g.
+    bshd`, (queries x heads x key_dim). Row i * heads + g of the state is query i
+    of head g, whatever the number of queries is.
   }];
   let arguments = (ins Attn_Shaped:$query, F64Attr:$scale,
     Attn_ScheduleInterface:$schedule,
@@ -41,7 +41,8 @@ def Attn_OnlineOp : Attn_Op<"online", [AttrSizedOperandSegments, IsolatedFromAbo
     the keys begin at `key_begin`; both are absolute, as are all indices that a
     mask or bias sees. Where `heads` are packed into one state, the queries are
     there once per head: row r of the state is query
-    `query_begin + r mod (query_end - query_begin)`. `bias` and i1 mask operands are the (queries x keys)
+    `query_begin + r mod (query_end - query_begin)`, or, in a block of a GPU,
+    `query_begin + r / heads`. `bias` and i1 mask operands are the (queries x keys)
     matrix of this head, or a row or column of it that broadcasts; integer mask
     operands are scalars. In mode `full` every pair is visible and the mask is
     not looked at. A score function is that of `attn.score_mod`; the batch entry
