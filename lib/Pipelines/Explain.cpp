@@ -103,7 +103,8 @@ static void printSchedule(llvm::raw_ostream &os, ScheduleInterface schedule,
      << " keys per tile";
   os << seen;
   if (auto gpu = dyn_cast<GPUScheduleAttr>(schedule)) {
-    os << "; blocks of " << gpu.getWarps() << " warps\n";
+    os << "; blocks of " << gpu.getWarps()
+       << (gpu.getWarps() == 1 ? " warp\n" : " warps\n");
     return;
   }
   auto cpu = cast<CPUScheduleAttr>(schedule);
@@ -132,6 +133,32 @@ static void printSchedules(llvm::raw_ostream &os, SdpaOp op) {
                   itemKeys(op, many));
   if (few)
     printSchedule(os, few, use("decode", "<="), itemKeys(op, few));
+}
+
+/// How blocks of a GPU share the keys of few queries.
+static void printParts(llvm::raw_ostream &os, SdpaOp op,
+                       const AttentionFacts &facts) {
+  std::optional<PartsFacts> parts = partsOf(op, facts, facts.schedule);
+  if (!parts)
+    return;
+  os << "    parts     ";
+  if (parts->parts < 0)
+    os << "as many as Skv asks for";
+  else
+    os << parts->parts;
+  os << llvm::formatv(", each {0} {1} of {2} {3} per batch entry; a second "
+                      "kernel merges their states in order\n",
+                      parts->blocks, parts->blocks == 1 ? "block" : "blocks",
+                      parts->heads, parts->heads == 1 ? "head" : "heads");
+  if (parts->keyBytes < 0)
+    return;
+  os << llvm::formatv("    bytes     {0} of keys and values per batch entry, "
+                      "read {1} {2}",
+                      parts->keyBytes, parts->reads,
+                      parts->reads == 1 ? "time" : "times");
+  if (parts->stateBytes >= 0)
+    os << "; " << parts->stateBytes << " of states, written and read";
+  os << "\n";
 }
 
 static void printCounts(llvm::raw_ostream &os, const AttentionFacts &facts) {
@@ -179,8 +206,10 @@ void KernelExplainer::attention(SdpaOp op) {
     os << "    maps      two, of which the second times lambda is subtracted "
           "(differential attention)\n";
   printSchedules(os, op);
-  for (const AttentionFacts &each : all)
+  for (const AttentionFacts &each : all) {
+    printParts(os, op, each);
     printTiles(os, each);
+  }
 }
 
 /// What the forward function keeps for this one.

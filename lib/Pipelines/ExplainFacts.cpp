@@ -276,6 +276,38 @@ static AttentionFacts factsOf(SdpaOp op, const SymbolSizes &sizes,
   return facts;
 }
 
+std::optional<PartsFacts> attn::partsOf(SdpaOp op, const AttentionFacts &facts,
+                                        ScheduleInterface schedule) {
+  if (!schedule.runsInBlocks() || schedule.getKind() != Kind::Decode)
+    return std::nullopt;
+  PartsFacts parts;
+  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType(),
+                   value = op.getValue().getType();
+  auto headsOf = [](RankedTensorType type, int dim) {
+    return dim < 0 ? 1 : type.getDimSize(dim);
+  };
+  int64_t queryHeads = headsOf(query, op.queryDims().head),
+          keyHeads = headsOf(key, op.keyDims().head);
+  parts.heads = headsOfState(op, schedule);
+  int64_t keys = keysPerItem(op, schedule);
+  if (ShapedType::isDynamic(queryHeads) || ShapedType::isDynamic(keyHeads) ||
+      keyHeads == 0)
+    return parts;
+  parts.blocks = queryHeads / parts.heads;
+  parts.reads = parts.blocks / keyHeads;
+  if (!facts.keys.value)
+    return parts;
+  parts.parts = keys ? llvm::divideCeil(*facts.keys.value, keys) : 1;
+  int64_t features = query.getShape().back() + value.getShape().back();
+  parts.keyBytes = keyHeads * *facts.keys.value * features *
+                   key.getElementTypeBitWidth() / 8;
+  constexpr int64_t stateElement = 4, statistics = 2;
+  if (facts.queries.value)
+    parts.stateBytes = parts.parts * queryHeads * *facts.queries.value *
+                       (value.getShape().back() + statistics) * stateElement;
+  return parts;
+}
+
 std::vector<AttentionFacts> attn::factsOf(SdpaOp op, const SymbolSizes &sizes) {
   ScheduleInterface many = op.getScheduleAttr(),
                     few = op.getDecodeScheduleAttr();

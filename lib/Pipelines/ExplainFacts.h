@@ -47,6 +47,21 @@ struct AttentionFacts {
   }
 };
 
+/// What blocks of a GPU that share the keys of few queries read and write, per
+/// batch entry. Sizes in bytes, -1 where a length or a number of heads is not
+/// known.
+struct PartsFacts {
+  int64_t parts = -1;
+  int64_t heads = 1;  ///< query heads of a block
+  int64_t blocks = 1; ///< of a part
+  int64_t reads = 1;  ///< how often each key and value is read
+  int64_t keyBytes = -1, stateBytes = -1;
+};
+
+/// None where `schedule` is not one of kind decode for a GPU.
+std::optional<PartsFacts> partsOf(SdpaOp op, const AttentionFacts &facts,
+                                  ScheduleInterface schedule);
+
 /// The keys of a part where the kernels of `schedule`, of either kind, split
 /// them; 0 where lengths or documents rule that out.
 int64_t keysPerItem(SdpaOp op, ScheduleInterface schedule);

@@ -125,11 +125,26 @@ static json::Object toJson(const AttentionFacts &facts) {
   return object;
 }
 
+/// What is not known is null.
+static json::Object toJson(const PartsFacts &parts) {
+  auto known = [](int64_t number) {
+    return number < 0 ? json::Value(nullptr) : json::Value(number);
+  };
+  return json::Object{{"count", known(parts.parts)},
+                      {"heads", parts.heads},
+                      {"blocks", parts.blocks},
+                      {"reads", parts.reads},
+                      {"key_bytes", known(parts.keyBytes)},
+                      {"state_bytes", known(parts.stateBytes)}};
+}
+
 /// One attention. Where lengths decide about two schedules, `few_queries` is
 /// what holds for the second.
 static json::Object toJson(SdpaOp op, const SymbolSizes &sizes) {
   std::vector<AttentionFacts> all = factsOf(op, sizes);
   json::Object object = toJson(all.front());
+  if (auto parts = partsOf(op, all.back(), all.back().schedule))
+    object["parts"] = toJson(*parts);
   object["maps"] = op.isDifferential() ? 2 : 1;
   object["normalization"] = stringifyNormalization(op.getNormalization());
   if (all.size() > 1)

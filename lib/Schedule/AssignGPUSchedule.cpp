@@ -15,6 +15,7 @@
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Schedule/Passes.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace attn {
@@ -167,19 +168,45 @@ struct FewQueries {
 };
 } // namespace
 
+static remark::detail::InFlightRemark missed(SdpaOp op, StringRef name) {
+  return remark::missed(op.getLoc(), remark::RemarkOpts::name(name).category(
+                                         "attn-assign-gpu-schedule"));
+}
+
+/// Says why few queries are not computed as such, or heads of a group apart.
+static void remarkFewQueries(SdpaOp op, const FewQueries &few) {
+  if (few.heads == 0)
+    missed(op, "FewQueriesAsMany")
+        << ("few queries are computed as many are: " + op.whyKeysStayTogether())
+               .str();
+  if (few.heads != 1 || op.queryDims().head < 0)
+    return;
+  int64_t queryHeads = op.getQuery().getType().getDimSize(op.queryDims().head),
+          keyHeads = op.getKey().getType().getDimSize(op.keyDims().head);
+  if (queryHeads != keyHeads)
+    missed(op, "HeadsApart")
+        << "heads that share a key head are not rows of one block, and each "
+           "reads its keys: how many there are is not known, or mask or bias "
+           "may differ between them";
+}
+
 /// The schedule of kind decode; none where the op has no kernel for it.
 static std::optional<GPUScheduleAttr> chooseDecode(SdpaOp op,
                                                    int64_t splitKeys) {
   FewQueries few(op);
   const GPUDecodeRule *rule = decodeRule(op);
-  if (!rule || splitKeys == 0 || few.heads == 0 ||
-      (few.known() && (few.queries > mostFewQueries || few.queries == 0)))
+  bool many = few.known() && (few.queries > mostFewQueries || !few.queries);
+  if (!rule || splitKeys == 0 || many)
     return std::nullopt;
   int64_t keys = splitKeys < 0 ? rule->splitKeys : splitKeys;
   keys = std::max<int64_t>(1, keys / rule->keyTile) * rule->keyTile;
   int64_t length = op.getKey().getType().getDimSize(op.keyDims().sequence);
   if (!ShapedType::isDynamic(length) && length <= keys)
     return std::nullopt; // one part would need no second kernel
+  if (few.known())
+    remarkFewQueries(op, few);
+  if (few.heads == 0)
+    return std::nullopt;
   int64_t tile = few.rows(rule->rows);
   return GPUScheduleAttr::get(op.getContext(), tile, rule->keyTile, tile / 16,
                               Kind::Decode, keys);

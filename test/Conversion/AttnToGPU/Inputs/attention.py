@@ -2,7 +2,8 @@
 """Attentions of one file, compiled to kernels of a GPU: each function runs in ptxsim at
 several lengths and is compared with attn-reference. The main loops must have no
 bank conflict and, where ptxas is there, no kernel spills.
-usage: attention.py FILE [--only=NAME]
+usage: attention.py FILE [--only=NAME] [--split-keys=N]
+--split-keys: keys of a block of few queries; 0, without it: no kernels of their own.
 A comment `// sizes: 128,64 1,1` in front of a function gives the numbers of
 queries and of keys; `// batch: 2` the batch; `// spills` says that registers do not
 suffice yet."""
@@ -16,6 +17,7 @@ import numpy as np
 from host import Host, Tensor, load, save
 
 SOURCE = pathlib.Path(sys.argv[1])
+SPLIT = next((argument for argument in sys.argv if argument.startswith("--split-keys=")), "--split-keys=0")
 ONLY = next((argument.split("=")[1] for argument in sys.argv if argument.startswith("--only=")), None)
 # Of the largest result: weights are rounded to the values' type, and so is out.
 TOLERANCE = {"f32": 2e-5, "f16": 2e-3, "bf16": 1.6e-2}
@@ -90,12 +92,12 @@ def check(name, names, arguments, results, lengths, batch, order):
     return ""
 
 
-TEXT = subprocess.run(["attn-opt", SOURCE, "--target=sm_80", "--compile-to=gpu-kernels"], check=True, capture_output=True, text=True).stdout
+TEXT = subprocess.run(["attn-opt", SOURCE, "--target=sm_80", SPLIT, "--compile-to=gpu-kernels"], check=True, capture_output=True, text=True).stdout
 subprocess.run(["attn-opt", "-", "--compile-from=gpu-kernels", "--target=sm_80", "--emit=ptx", "-o", "kernels.ptx"], input=TEXT, check=True, text=True)
 wrong = []
 if shutil.which("ptxas"):
     log = subprocess.run(["ptxas", "-v", "-arch=sm_80", "kernels.ptx", "-o", "kernels.cubin"], capture_output=True, text=True)
-    spilling = set(re.findall(r"properties for (\w+)_attention\n.*[1-9][0-9]* bytes spill", log.stderr))
+    spilling = set(re.findall(r"properties for (\w+)_(?:attention|decode|merge)\n.*[1-9][0-9]* bytes spill", log.stderr))
     known = set(re.findall(r"// spills\n(?://.*\n)*func\.func @(\w+)", SOURCE.read_text()))
     if log.returncode or spilling != known or "C75" in log.stderr:
         wrong.append(f"{spilling} spill, not {known}\n{log.stderr}")

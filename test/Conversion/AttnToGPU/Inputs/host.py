@@ -37,6 +37,7 @@ def load(path, element):
 class Tensor:
     def __init__(self, path, element, shape, is_result=False):
         self.path, self.element, self.shape, self.is_result = path, element, list(shape), is_result
+        self.memory = self.shape  # of the file
         self.strides = [int(np.prod(shape[i + 1:])) for i in range(len(shape))]
 
 
@@ -59,7 +60,7 @@ class Host:
             numbers += [stride for i, stride in enumerate(value.strides) if "?" in dims[i + 1:]]
         path = value.path
         if value.is_result:
-            shape = "x".join(map(str, value.shape))
+            shape = "x".join(map(str, value.memory))
             path = f"inout={path}:{path}" if path in self.written else f"out={path}:{value.element}:{shape}"
             self.written.add(value.path)
         return [path, *(f"i64:{number}" for number in numbers)]
@@ -74,9 +75,10 @@ class Host:
     def drop_ones(self, match):
         """All of a buffer, without some dimensions of size 1."""
         whole = self.values[match[2]]
-        kept = match[3].split("x")
+        kept = match[3].split("x")[:-1]
         dims = [d for d in range(len(whole.shape)) if whole.shape[d] != 1]
         part = Tensor(whole.path, whole.element, [], True)
+        part.memory = whole.memory
         for size in kept:
             d = None if size == "1" or not dims else dims.pop(0)
             part.shape.append(1 if d is None else whole.shape[d])
@@ -122,7 +124,7 @@ class Host:
                 self.values[m[1]] = self.values.get(taken)
             elif m := re.search(r"(%\S+) = memref.view %\w+\[%\w+\]\[(.*?)\] : memref<\?xi8> to memref<(.*)x(\w+)>", line):
                 self.view(m)
-            elif m := re.search(r"(%\S+) = memref.subview (%\w+)\[[0, ]*\] .* to memref<(.*?)x\w+, strided<", line):
+            elif m := re.search(r"(%\S+) = memref.subview (%\w+)\[[0, ]*\] .* to memref<((?:[?\d]+x)+)\w+, strided<", line):
                 self.drop_ones(m)
             elif m := re.search(r"(%\S+) = memref.cast (%\w+)", line):
                 self.values[m[1]] = self.values.get(m[2])
