@@ -198,7 +198,9 @@ static std::optional<GPUScheduleAttr> chooseDecode(SdpaOp op,
   bool many = few.known() && (few.queries > mostFewQueries || !few.queries);
   if (!rule || splitKeys == 0 || many)
     return std::nullopt;
-  int64_t keys = splitKeys < 0 ? rule->splitKeys : splitKeys;
+  constexpr int64_t mostKeys = int64_t(1) << 31;
+  int64_t keys =
+      splitKeys < 0 ? rule->splitKeys : std::min(splitKeys, mostKeys);
   keys = std::max<int64_t>(1, keys / rule->keyTile) * rule->keyTile;
   int64_t length = op.getKey().getType().getDimSize(op.keyDims().sequence);
   if (!ShapedType::isDynamic(length) && length <= keys)

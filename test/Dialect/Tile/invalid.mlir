@@ -21,6 +21,14 @@ func.func @copy_to_full(%keys: memref<?x64xbf16>, %c: index, %0: !tile.buffer<64
 
 // -----
 
+func.func @copy_of_rank_4(%keys: memref<2x2x?x64xbf16>, %c: index, %0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, free>) {
+  // expected-error@+1 {{expects a matrix of the buffer's elements, or several, but got 'memref<2x2x?x64xbf16>'}}
+  %1 = tile.copy_async %keys[%c] to %0 : memref<2x2x?x64xbf16> to <64 x 64 x bf16, pitch = 72, at = 0, free> -> <64 x 64 x bf16, pitch = 72, at = 0, loading>
+  return
+}
+
+// -----
+
 // A read behind the release.
 func.func @read_released(%0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, full>, %s: !tile.fragment<64 x 64 x bf16, warps = 4>, %z: !tile.fragment<64 x 64 x f32, warps = 4>) {
   // expected-error@+1 {{ends a state of a buffer that is used behind it}}

@@ -106,11 +106,11 @@ static LogicalResult verifyTileScoreFunction(TileOp op) {
 LogicalResult InitStateOp::verify() {
   auto state = getState().getType();
   auto query = cast<ShapedType>(getQuery().getType());
-  if (query.getRank() == 3) { // C5
-    if (!getSchedule().runsInBlocks() || state.getKind() != Kind::Decode ||
+  if (query.getRank() == 3 && getSchedule().runsInBlocks()) { // C5
+    if (state.getKind() != Kind::Decode ||
         query.getDimSize(2) != state.getKeyDim())
       return emitOpError() << "expects queries of several heads only in kind "
-                              "decode of a GPU, with "
+                              "decode, with "
                            << state.getKeyDim() << " features, but got "
                            << query;
     return expectKind(*this, state, getSchedule()); // C3

@@ -80,3 +80,27 @@ func.func @init_state_c4_tiles_of_f16(%q: memref<?x4xf16>) {
   %r = attn.init_state %q scale 0.5 {schedule = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>} : memref<?x4xf16> -> !attn.state<32 x 4 x 8, f32>
   return
 }
+
+// -----
+
+func.func @init_state_c5_heads_on_a_cpu(%q: memref<2x?x4xf32>) {
+  // expected-error@+1 {{expects the query tile to be a matrix of 4 columns, but got 'memref<2x?x4xf32>'}}
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, kind = decode, split_keys = 64>} : memref<2x?x4xf32> -> !attn.state<16 x 4 x 8, f32, decode>
+  return
+}
+
+// -----
+
+func.func @init_state_c5_heads_of_many(%q: memref<2x?x4xf32>) {
+  // expected-error@+1 {{expects queries of several heads only in kind decode, with 4 features, but got 'memref<2x?x4xf32>'}}
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 16, warps = 1>} : memref<2x?x4xf32> -> !attn.state<16 x 4 x 8, f32>
+  return
+}
+
+// -----
+
+func.func @init_state_c5_features(%q: memref<2x?x5xf32>) {
+  // expected-error@+1 {{with 4 features, but got 'memref<2x?x5xf32>'}}
+  %r = attn.init_state %q scale 0.5 {schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 16, warps = 1, kind = decode, split_keys = 64>} : memref<2x?x5xf32> -> !attn.state<16 x 4 x 8, f32, decode>
+  return
+}
