@@ -102,6 +102,13 @@ std::optional<int64_t> attn::formulaValue(Value value, ArrayRef<PortAttr> ports,
     return constant.value();
   if (auto dim = value.getDefiningOp<memref::DimOp>())
     return sizeOf(dim, ports, sizes);
+  if (auto choice = value.getDefiningOp<arith::SelectOp>()) {
+    auto holds = formulaValue(choice.getCondition(), ports, sizes);
+    if (!holds)
+      return std::nullopt;
+    return formulaValue(*holds ? choice.getTrueValue() : choice.getFalseValue(),
+                        ports, sizes);
+  }
   if (!op || op->getNumOperands() != 2)
     return std::nullopt;
   auto a = formulaValue(op->getOperand(0), ports, sizes),
@@ -110,6 +117,14 @@ std::optional<int64_t> attn::formulaValue(Value value, ArrayRef<PortAttr> ports,
     return std::nullopt;
   int64_t x = *a, y = *b;
   return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
+      .Case([&](arith::CmpIOp compare) -> std::optional<int64_t> {
+        if (compare.getPredicate() == arith::CmpIPredicate::ule)
+          return x <= y;
+        if (compare.getPredicate() == arith::CmpIPredicate::uge)
+          return x >= y;
+        return std::nullopt;
+      })
+      .Case([&](arith::AndIOp) { return x & y; })
       .Case([&](arith::AddIOp) { return x + y; })
       .Case([&](arith::SubIOp) { return x - y; })
       .Case([&](arith::MulIOp) { return x * y; })

@@ -119,3 +119,23 @@ func.func private @rest.kernel(%x: memref<4xf32>, %out: memref<4xf32>, %work: me
   memref.store %1, %out[%c0] : memref<4xf32>
   return
 }
+
+// -----
+
+// A loop that says what its kernel is called; two of one name are told apart.
+// CHECK:           gpu.func @named_merge(
+// CHECK:           gpu.func @named_merge_2(
+// CHECK:           gpu.func @named_0(
+func.func private @named.kernel(%x: memref<?xf32, strided<[1], offset: ?>>, %work: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%i) in (8) {
+    memref.store %zero, %x[%i] : memref<?xf32, strided<[1], offset: ?>>
+  } {attn.kernel = "merge"}
+  scf.forall (%i) in (4) {
+    memref.store %zero, %x[%i] : memref<?xf32, strided<[1], offset: ?>>
+  } {attn.kernel = "merge"}
+  scf.forall (%i) in (2) {
+    memref.store %zero, %x[%i] : memref<?xf32, strided<[1], offset: ?>>
+  }
+  return
+}

@@ -52,9 +52,8 @@ public:
     batches = sizeOf(b, loc, op.getQuery(), op.queryDims().batch);
     heads = sizeOf(b, loc, op.getQuery(), op.queryDims().head);
     if (schedule.runsInBlocks()) { // a block has a query at least
-      Value none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                         queryLength, zero);
-      batches = arith::SelectOp::create(b, loc, none, zero, batches);
+      Value some = arith::MinUIOp::create(b, loc, queryLength, constant(1));
+      batches = arith::MulIOp::create(b, loc, batches, some);
     }
     splitKeys = constant(schedule.getSplitKeys());
     splits = arith::CeilDivUIOp::create(b, loc, keyLength, splitKeys);

@@ -44,8 +44,8 @@ func.func @large(%q: tensor<48x1x8xf32>, %k: tensor<1x?x8xf32>) -> tensor<48x1x8
 
 // Without a query there is no block, and no state.
 // CHECK-LABEL: @unknown
-// CHECK: %[[NONE:.*]] = arith.cmpi eq, %[[N:.*]], %c0
-// CHECK: %[[BATCH:.*]] = arith.select %[[NONE]], %c0, %c3
+// CHECK: %[[SOME:.*]] = arith.minui %{{.*}}, %c1
+// CHECK: %[[BATCH:.*]] = arith.muli %[[SOME]], %c3
 // CHECK: scf.forall ({{.*}}) in (%[[BATCH]], 2, %{{.*}})
 func.func @unknown(%q: tensor<3x8x?x8xf32>, %k: tensor<3x2x?x8xf32>) -> tensor<3x8x?x8xf32> {
   %o = attn.sdpa %q, %k, %k scale 0.5 {decode_schedule = #g} : (tensor<3x8x?x8xf32>, tensor<3x2x?x8xf32>, tensor<3x2x?x8xf32>) -> tensor<3x8x?x8xf32>
