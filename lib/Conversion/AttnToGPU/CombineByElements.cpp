@@ -260,12 +260,28 @@ static void addFeatures(scf::ForallOp loop, int64_t features) {
   loop.erase();
 }
 
+/// A number that was read in front, read again: the host does not see the
+/// device's memory.
+static Value readHere(OpBuilder &b, Value number) {
+  Operation *op = number.getDefiningOp();
+  bool isRead = isa_and_present<memref::LoadOp>(op);
+  if (!isRead && (!op || op->getNumOperands() != 1 || !isMemoryEffectFree(op)))
+    return number;
+  IRMapping mapping;
+  if (!isRead)
+    mapping.map(op->getOperand(0), readHere(b, op->getOperand(0)));
+  return b.clone(*op, mapping)->getResult(0);
+}
+
 /// Of one row there is no loop.
 static void makeFeatures(Operation *op, int64_t features) {
   OpBuilder b(op);
   scf::ForallOp loop =
       makeLoop(b, op->getLoc(), OpFoldResult(b.getIndexAttr(features)));
   op->moveBefore(loop.getTerminator());
+  b.setInsertionPoint(op);
+  if (auto combine = dyn_cast<CombineOp>(op); combine && combine.getSink())
+    combine.getSinkMutable().assign(readHere(b, combine.getSink()));
   combine(op, loop.getInductionVars().front());
 }
 

@@ -42,14 +42,18 @@ func.func @rows(%parts: memref<2x?x?x66xf32>, %out: memref<2x?x64xbf16>, %lse: m
   return
 }
 
-// Of one row there was no loop. A state of no weight beside the sink counts for nothing, even a NaN.
+// Of one row there was no loop, and its sink is read in the kernel. A state of no weight beside the sink counts for nothing, even a
+// NaN.
 // CHECK-LABEL: @sink
 // CHECK:         scf.forall (%{{.*}}) in (8) {
+// CHECK:           memref.load %arg2[
 // CHECK:           %[[ZERO:.*]] = arith.cmpf oeq, %[[FACTOR:.*]], %
 // CHECK:           arith.select %[[ZERO]]
 // CHECK:           arith.divf
 // CHECK:         } {attn.kernel = "merge"}
-func.func @sink(%parts: memref<?x1x10xf32>, %out: memref<1x8xf32>, %sink: f32) {
+func.func @sink(%parts: memref<?x1x10xf32>, %out: memref<1x8xf32>, %sinks: memref<1xf32>) {
+  %c0 = arith.constant 0 : index
+  %sink = memref.load %sinks[%c0] : memref<1xf32>
   attn.combine %parts sink %sink : f32 outs(%out : memref<1x8xf32>)
       {schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 64, warps = 1, kind = decode, split_keys = 256>} : memref<?x1x10xf32>
   return
