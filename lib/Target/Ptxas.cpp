@@ -39,6 +39,8 @@ target::PtxasLog target::readPtxasLog(StringRef text) {
       current = entry.split('\'').first;
     else if (!properties.empty())
       current = properties;
+    else if (line.contains("are spilled to local memory"))
+      continue; // what -v says of each kernel as well
     else if (line.contains("bytes spill stores"))
       kernel(current).spillBytes = numberOf(line, "bytes spill stores");
     else if (line.contains("Used ") && line.contains(" registers"))

@@ -9,8 +9,9 @@
 
 namespace attn::gpucode {
 
-/// Most literals are linear: their values at the thread's first pair are
-/// computed in front, in 32 bits, and an element compares one with a constant.
+/// Most literals are linear, perhaps with quotients: their values at the
+/// thread's first pair are computed in front, in 32 bits, and an element
+/// compares them with constants.
 class PairMask {
 public:
   /// `first`: the thread's first query and key, absolute.
@@ -23,9 +24,24 @@ public:
   }
 
 private:
-  bool isSimple(const Linear &linear);
-  void prepare(mlir::OpBuilder &b, const Formula &f, mlir::Value firstQuery,
-               mlir::Value firstKey);
+  /// A quotient in a literal: what is left of its numerator at the first pair,
+  /// and what the literal takes it times.
+  struct Quotient {
+    mlir::Value rest; ///< i32
+    Linear numerator;
+    int64_t divisor, coefficient;
+  };
+  /// The value of a literal at the first pair, as i32.
+  struct Literal {
+    mlir::Value base;
+    llvm::SmallVector<Quotient, 1> quotients;
+  };
+
+  bool isSimple(const Linear &linear, int64_t divisions);
+  mlir::Value atFirst(mlir::OpBuilder &b, const Linear &linear);
+  mlir::Value distance(mlir::OpBuilder &b, const Linear &linear,
+                       const Pair &pair);
+  void prepare(mlir::OpBuilder &b, const Formula &f);
   mlir::Value evaluate(mlir::OpBuilder &b, const Formula &f, const Pair &pair);
   mlir::Value compare(mlir::OpBuilder &b, const FormulaNode &literal,
                       const Pair &pair);
@@ -39,9 +55,8 @@ private:
   Formula formula;
   mlir::ValueRange operands;
   mlir::Value queryLength, keyLength;
-  SymbolValues symbols;
-  /// Values of simple literals at the first pair, as i32.
-  llvm::DenseMap<const FormulaNode *, mlir::Value> bases;
+  SymbolValues symbols, first; ///< without a pair, and of the first one
+  llvm::DenseMap<const FormulaNode *, Literal> literals; ///< simple ones
 };
 
 } // namespace attn::gpucode
