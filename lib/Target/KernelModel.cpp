@@ -90,8 +90,10 @@ static void add(LoopMix &mix, const SassInstruction &instruction) {
   case SassUnit::Barrier:
     ++mix.barriers;
     break;
-  case SassUnit::Control:
   case SassUnit::Other:
+    mix.waits += instruction.name == "DEPBAR";
+    break;
+  case SassUnit::Control:
     break;
   }
 }
@@ -99,18 +101,19 @@ static void add(LoopMix &mix, const SassInstruction &instruction) {
 static void add(LoopMix &sum, const LoopMix &mix) {
   for (auto field :
        {&LoopMix::slots, &LoopMix::products, &LoopMix::loadMatrix,
-        &LoopMix::copies, &LoopMix::barriers, &LoopMix::flops, &LoopMix::fma,
-        &LoopMix::alu, &LoopMix::special, &LoopMix::doubles,
+        &LoopMix::copies, &LoopMix::barriers, &LoopMix::waits, &LoopMix::flops,
+        &LoopMix::fma, &LoopMix::alu, &LoopMix::special, &LoopMix::doubles,
         &LoopMix::sharedBytes, &LoopMix::globalBytes, &LoopMix::unknown})
     sum.*field += mix.*field;
 }
 
 /// Of two ways through a loop, the usual one: it leaves out no product, waits
 /// for no more than it must (on a wrong guess keys are copied once more, behind
-/// barriers of their own), has all other copies, and is short.
+/// a wait for those that nobody reads), has all other copies, and is short.
 static bool isMoreUsual(const LoopMix &a, const LoopMix &b) {
   auto key = [](const LoopMix &mix) {
-    return std::tuple(-mix.flops, mix.barriers, -mix.copies, mix.slots);
+    return std::tuple(-mix.flops, mix.barriers + mix.waits, -mix.copies,
+                      mix.slots);
   };
   return key(a) < key(b);
 }
@@ -212,8 +215,17 @@ std::vector<LoopMix> target::loopsOf(const SassKernel &kernel) {
       llvm::any_of(kernel.code, [](const SassInstruction &instruction) {
         return instruction.unit == SassUnit::Tensor;
       });
+  // Behind the question whether there was a NaN stands what nearly no block
+  // does.
+  auto question =
+      llvm::find_if(kernel.code, [](const SassInstruction &instruction) {
+        return instruction.name == "BAR.RED";
+      });
+  size_t usual = question - kernel.code.begin();
   std::vector<LoopMix> loops;
   for (const LoopMix &mix : all) {
+    if (mix.first > usual)
+      continue;
     bool hasOther = llvm::any_of(all, [&](const LoopMix &other) {
       return other.first > mix.first && other.last <= mix.last &&
              (other.products > 0) == multiplies;

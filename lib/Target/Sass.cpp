@@ -26,7 +26,7 @@ static constexpr Opcode opcodes[] = {
   {0x027, "IMAD.HI", U::FMA}, {0x030, "HADD2", U::FMA}, {0x031, "HFMA2", U::FMA}, {0x035, "HFMA2", U::FMA}, {0x032, "HMUL2", U::FMA},
   {0x002, "MOV", U::ALU}, {0x003, "P2R", U::ALU}, {0x004, "R2P", U::ALU}, {0x005, "CS2R", U::ALU}, {0x007, "SEL", U::ALU}, {0x008, "FSEL", U::ALU},
   {0x009, "FMNMX", U::ALU}, {0x00a, "FSET", U::ALU}, {0x00b, "FSETP", U::ALU}, {0x00c, "ISETP", U::ALU}, {0x010, "IADD3", U::ALU}, {0x011, "LEA", U::ALU},
-  {0x012, "LOP3", U::ALU}, {0x013, "IABS", U::ALU}, {0x016, "PRMT", U::ALU}, {0x017, "IMNMX", U::ALU}, {0x019, "SHF", U::ALU}, {0x01c, "PLOP3", U::ALU},
+  {0x012, "LOP3", U::ALU}, {0x013, "IABS", U::ALU}, {0x016, "PRMT", U::ALU}, {0x017, "IMNMX", U::ALU}, {0x019, "SHF", U::ALU}, {0x01a, "SGXT", U::ALU}, {0x01c, "PLOP3", U::ALU},
   {0x033, "HSET2", U::ALU}, {0x034, "HSETP2", U::ALU}, {0x03e, "F2FP", U::ALU}, {0x040, "HMNMX2", U::ALU}, {0x006, "VOTE", U::ALU},
   {0x100, "FLO", U::Special}, {0x101, "BREV", U::Special}, {0x102, "FCHK", U::Special}, {0x104, "F2F", U::Special}, {0x105, "F2I", U::Special},
   {0x106, "I2F", U::Special}, {0x107, "FRND", U::Special}, {0x108, "MUFU", U::Special}, {0x109, "POPC", U::Special},
@@ -42,7 +42,7 @@ static constexpr Opcode opcodes[] = {
   {0x118, "NOP", U::Other}, {0x119, "S2R", U::Other}, {0x11a, "DEPBAR", U::Other}, {0x1af, "LDGDEPBAR", U::Other}, {0x1c3, "S2UR", U::Other},
   {0x182, "LDC", U::Other}, {0x0b9, "ULDC", U::Other}, {0x1c2, "R2UR", U::Other}, {0x192, "MEMBAR", U::Other}, {0x1ab, "ERRBAR", U::Other},
   {0x18f, "CCTL", U::Other}, {0x1c4, "REDUX", U::Other}, {0x1a1, "MATCH", U::Other}, {0x146, "YIELD", U::Other}, {0x15d, "NANOSLEEP", U::Other},
-  {0x155, "BMOV", U::Other}, {0x156, "BMOV", U::Other}, {0x157, "BMOV", U::Other}, {0x086, "VOTEU", U::Other},
+  {0x155, "BMOV", U::Other}, {0x11c, "B2R", U::Other}, {0x156, "BMOV", U::Other}, {0x157, "BMOV", U::Other}, {0x086, "VOTEU", U::Other},
   {0x082, "UMOV", U::Other}, {0x087, "USEL", U::Other}, {0x08c, "UISETP", U::Other}, {0x090, "UIADD3", U::Other}, {0x091, "ULEA", U::Other},
   {0x092, "ULOP3", U::Other}, {0x096, "UPRMT", U::Other}, {0x099, "USHF", U::Other}, {0x09c, "UPLOP3", U::Other}, {0x0a4, "UIMAD", U::Other},
   {0x0a5, "UIMAD.WIDE", U::Other}, {0x0a7, "UIMAD.HI", U::Other}, {0x0bd, "UFLO", U::Other}, {0x0bf, "UPOPC", U::Other},
@@ -120,6 +120,10 @@ static SassInstruction decode(const Word &word, size_t place, size_t count) {
                   (opcode->name == "BRA" || opcode->name == "EXIT" ||
                    opcode->name == "RET" || opcode->name == "BRX" ||
                    opcode->name == "JMP");
+    break;
+  case SassUnit::Barrier:
+    if (word.bits(72, 8)) // joins predicates
+      result.name = "BAR.RED";
     break;
   default:
     break;

@@ -160,7 +160,8 @@ bool Block::noteGlobal(Warp &warp, unsigned lane, uint64_t address,
   return false;
 }
 
-void Block::arrive(Warp &warp, unsigned number, unsigned expected, bool waits) {
+void Block::arrive(Warp &warp, unsigned number, unsigned expected, bool waits,
+                   const Votes &votes) {
   Barrier &barrier = barriers[number];
   if (barrier.arrived && barrier.expected != expected)
     return fail("barrier " + Twine(number) + " has " + Twine(expected) +
@@ -175,6 +176,11 @@ void Block::arrive(Warp &warp, unsigned number, unsigned expected, bool waits) {
   barrier.released.resize(released.size());
   for (auto [all, own] : zip_equal(barrier.released, released))
     all = std::max(all, own);
+  Votes all = votes;
+  all.yes += barrier.votes.yes;
+  all.no += barrier.votes.no;
+  all.known &= barrier.votes.known;
+  barrier.votes = all;
   if (waits) {
     warp.waits = true;
     barrier.waiting.push_back(warp.index);
@@ -184,6 +190,10 @@ void Block::arrive(Warp &warp, unsigned number, unsigned expected, bool waits) {
   for (unsigned waiting : barrier.waiting) {
     warps[waiting].waits = false;
     shared.acquire(waiting, barrier.released);
+    forEachLane(warps[waiting].alive, [&](unsigned lane) {
+      warps[waiting].write(all.to, lane, all.type,
+                           {all.result(), uint8_t(all.known ? 0xff : 0)});
+    });
   }
   barriers.erase(number);
 }

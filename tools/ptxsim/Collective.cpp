@@ -152,14 +152,39 @@ static Action decodeWarpBarrier(Decoder &decoder) {
   };
 }
 
+/// bar.red: a barrier that joins the predicates of all threads.
+static Action decodeBarrierReduction(Decoder &decoder) {
+  StringRef mode = decoder.takeOneOf({"and", "or", "popc"});
+  Type type = decoder.takeType();
+  if (!decoder.expectOperands(3, 3))
+    return decoder.fail("only all threads of a block are asked");
+  int to = decoder.destination(decoder.operand(0));
+  Source number = decoder.source(1, u32), own = decoder.source(2, predicate);
+  return [=](Warp &warp, uint32_t lanes) {
+    if (!requireAllLanes(warp, lanes))
+      return;
+    Votes votes{mode, to, type};
+    forEachLane(lanes, [&](unsigned lane) {
+      Value vote = warp.read(own, lane);
+      ++(vote.bits & 1 ? votes.yes : votes.no);
+      votes.known &= vote.known & 1;
+    });
+    warp.block.arrive(warp, warp.read(number, 0).bits,
+                      llvm::alignTo(warp.block.threads(), warpSize),
+                      /*waits=*/true, votes);
+  };
+}
+
 static Action decodeBarrier(Decoder &decoder) {
   if (decoder.take("warp"))
     return decodeWarpBarrier(decoder);
   decoder.take("cta");
   decoder.take("aligned");
+  if (decoder.take("red"))
+    return decodeBarrierReduction(decoder);
   bool arrives = decoder.take("arrive");
   if (!arrives && !decoder.take("sync"))
-    return decoder.fail("only .sync and .arrive are supported");
+    return decoder.fail("only .sync, .arrive and .red are supported");
   if (!decoder.expectOperands(1 + arrives, 2))
     return {};
   Source number = decoder.source(0, u32);

@@ -97,6 +97,19 @@ struct Device {
   void runBlock(std::array<uint32_t, 3> index);
 };
 
+/// What threads answer at a barrier that asks them, and where the result goes.
+struct Votes {
+  llvm::StringRef mode; ///< and, or, popc
+  int to = -1;          ///< a register; none
+  Type type;
+  uint64_t yes = 0, no = 0;
+  bool known = true;
+
+  uint64_t result() const {
+    return mode == "popc" ? yes : mode == "and" ? no == 0 : yes > 0;
+  }
+};
+
 class Block {
 public:
   Block(Device &device, std::array<uint32_t, 3> index);
@@ -120,7 +133,8 @@ public:
   bool noteGlobal(Warp &warp, unsigned lane, uint64_t address, unsigned bytes,
                   Access kind);
 
-  void arrive(Warp &warp, unsigned barrier, unsigned threads, bool waits);
+  void arrive(Warp &warp, unsigned barrier, unsigned threads, bool waits,
+              const Votes &votes = {});
   std::array<uint32_t, 3> coordinates(unsigned thread) const;
   unsigned threads() const;
 
@@ -134,6 +148,7 @@ private:
   struct Barrier {
     unsigned expected = 0, arrived = 0;
     std::vector<unsigned> waiting;
+    Votes votes = {};
     std::vector<uint32_t> released;           // by all that have arrived
     const Instruction *instruction = nullptr; // that arrived last
   };

@@ -151,8 +151,9 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile"> {
     fragments and functions of their elements, in the `tile` dialect.
   }];
   let dependentDialects = ["::attn::tile::TileDialect",
-    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::NVVM::NVVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 def CombineByElements : Pass<"attn-combine-by-elements", "::mlir::func::FuncOp"> {

@@ -42,6 +42,7 @@ struct LoopMix {
   size_t first = 0, last = 0; ///< instructions of its header and back edge
   int64_t slots = 0;          ///< instructions that are issued
   int64_t products = 0, loadMatrix = 0, copies = 0, barriers = 0;
+  int64_t waits = 0; ///< for copies
   int64_t flops = 0;
   int64_t fma = 0, alu = 0, special = 0, doubles = 0;
   int64_t sharedBytes = 0, globalBytes = 0; ///< that go through each

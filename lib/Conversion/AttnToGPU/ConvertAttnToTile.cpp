@@ -27,11 +27,13 @@
 //
 // Before: tile ops of attn on buffers, in kernels. After: no attn op is left in
 // kernels; tile, scf, arith, math and memref are.
+#include "Step/LongWay.h"
 #include "Step/StateResults.h"
 #include "Step/StepWriter.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -142,6 +144,7 @@ struct ConvertAttnToTile
     });
     if (!attention)
       return success();
+    attention->longWay = addLongWay(kernel);
     MLIRContext *context = &getContext();
     TypeConverter types;
     types.addConversion([](Type type) { return type; });

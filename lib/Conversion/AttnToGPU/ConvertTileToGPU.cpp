@@ -21,8 +21,10 @@
 // Before: tile ops in kernels. After: no tile op is left; nvvm, llvm, scf,
 // arith and memref ops are.
 #include "KernelPlan.h"
+#include "Step/LongWay.h"
 #include "Thread/CopyHeads.h"
 #include "Thread/CopyRows.h"
+#include "Thread/NotFinite.h"
 #include "Thread/Products.h"
 #include "Thread/Stores.h"
 #include "Thread/ThreadBuilder.h"
@@ -62,12 +64,22 @@ static std::optional<int64_t> registersOf(Type type) {
 }
 
 namespace {
+/// The thread of a kernel's ops, and of those that are done again.
+using Threads = llvm::SmallDenseMap<Block *, Thread>;
+
 /// Patterns know the thread.
 template <typename Op> struct ConvertTile : OpConversionPattern<Op> {
   ConvertTile(const TypeConverter &types, MLIRContext *context,
-              const Thread &thread)
-      : OpConversionPattern<Op>(types, context), thread(thread) {}
-  const Thread &thread;
+              const Threads &threads)
+      : OpConversionPattern<Op>(types, context), threads(threads) {}
+
+  ThreadBuilder builderAt(Op op, ConversionPatternRewriter &rewriter) const {
+    Block *block = op->getBlock();
+    while (!threads.contains(block))
+      block = block->getParentOp()->getBlock();
+    return ThreadBuilder(rewriter, op.getLoc(), threads.find(block)->second);
+  }
+  const Threads &threads;
 };
 
 /// Ops whose result is a buffer.
@@ -86,7 +98,7 @@ struct ConvertCopy : ConvertTile<tile::CopyAsyncOp> {
   LogicalResult
   matchAndRewrite(tile::CopyAsyncOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    ThreadBuilder t = builderAt(op, rewriter);
     BufferType buffer = op.getBuffer().getType();
     if (cast<MemRefType>(op.getSource().getType()).getRank() == 3)
       emitCopyHeads(t, op.getSource(), buffer);
@@ -110,6 +122,17 @@ struct ConvertSync : ConvertTile<tile::SyncOp> {
   }
 };
 
+struct ConvertDiscard : ConvertTile<tile::DiscardOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::DiscardOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), 0);
+    rewriter.replaceOpWithMultiple(op, SmallVector<Values>(1));
+    return success();
+  }
+};
+
 struct ConvertSplat : ConvertTile<tile::SplatOp> {
   using ConvertTile::ConvertTile;
   LogicalResult
@@ -126,7 +149,7 @@ struct ConvertPlace : ConvertTile<tile::PlaceOp> {
   LogicalResult
   matchAndRewrite(tile::PlaceOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    ThreadBuilder t = builderAt(op, rewriter);
     FragmentShape shape(cast<FragmentType>(op.getFragment()));
     auto [row, column] = t.place(shape.layout);
     rewriter.replaceOp(op, ValueRange{t.wide(row), t.wide(column)});
@@ -174,7 +197,7 @@ struct ConvertMap : ConvertTile<tile::MapOp> {
   LogicalResult
   matchAndRewrite(tile::MapOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    ThreadBuilder t = builderAt(op, rewriter);
     auto fragment = dyn_cast<FragmentType>(op.getType());
     std::optional<FragmentShape> shape;
     if (fragment)
@@ -203,7 +226,7 @@ struct ConvertReduce : ConvertTile<tile::ReduceOp> {
   LogicalResult
   matchAndRewrite(tile::ReduceOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    ThreadBuilder t = builderAt(op, rewriter);
     bool isMax = op.getKind() == tile::Reduction::Max;
     auto join = [&](Value x, Value y) -> Value {
       if (!x)
@@ -238,7 +261,7 @@ struct ConvertConvert : ConvertTile<tile::ConvertOp> {
   LogicalResult
   matchAndRewrite(tile::ConvertOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    ThreadBuilder t = builderAt(op, rewriter);
     ValueRange from = adaptor.getOperand();
     Values packed;
     for (size_t i = 0; i < from.size(); i += 2)
@@ -253,7 +276,7 @@ struct ConvertStore : ConvertTile<tile::StoreOp> {
   LogicalResult
   matchAndRewrite(tile::StoreOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    ThreadBuilder t = builderAt(op, rewriter);
     emitStore(t, op, adaptor.getValue());
     rewriter.eraseOp(op);
     return success();
@@ -265,10 +288,45 @@ struct ConvertMma : ConvertTile<tile::MmaOp> {
   LogicalResult
   matchAndRewrite(tile::MmaOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadBuilder t(rewriter, op.getLoc(), thread);
+    ThreadBuilder t = builderAt(op, rewriter);
     rewriter.replaceOpWithMultiple(
         op, SmallVector<Values>{
                 emitProduct(t, op, adaptor.getLeft(), adaptor.getSums())});
+    return success();
+  }
+};
+
+struct ConvertAnyNaN : ConvertTile<tile::AnyNaNOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::AnyNaNOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t = builderAt(op, rewriter);
+    rewriter.replaceOp(op, emitAnyNaN(t, adaptor.getFragment()));
+    return success();
+  }
+};
+
+struct ConvertSift : ConvertTile<tile::SiftOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::SiftOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t = builderAt(op, rewriter);
+    emitSift(t, op.getBuffer().getType(), op.getTurn());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertStoreMarked : ConvertTile<tile::StoreMarkedOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::StoreMarkedOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t = builderAt(op, rewriter);
+    emitStoreMarked(t, op, adaptor.getMarks());
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -296,14 +354,30 @@ static bool isApproximate(arith::FastMathFlags flags, Type type) {
 
 namespace {
 struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
-  Thread readThread(gpu::GPUFuncOp kernel) {
-    OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
-    Location loc = kernel.getLoc();
+  /// What is done again has a thread of its own, which is not to be known as
+  /// the same: else its places would lie in registers through loops in front.
+  Threads readThreads(gpu::GPUFuncOp kernel) {
+    Threads threads;
+    kernel.walk([&](Operation *op) {
+      bool again = op->hasAttr(againName);
+      if (op != kernel && !again)
+        return;
+      Block *block = &op->getRegion(0).front();
+      OpBuilder b = OpBuilder::atBlockBegin(block);
+      Value number =
+          again ? readAgain(b, op->getLoc(), "%tid.x")
+                : NVVM::ThreadIdXOp::create(b, op->getLoc(), b.getI32Type());
+      threads[block] = threadOf(b, op->getLoc(), number);
+    });
+    return threads;
+  }
+
+  Thread threadOf(OpBuilder &b, Location loc, Value number) {
     Thread thread;
-    thread.number = NVVM::ThreadIdXOp::create(b, loc, b.getI32Type());
+    thread.number = number;
     ThreadBuilder t(b, loc, thread);
-    thread.lane = t.bits(thread.number, 0, 5);
-    thread.warp = arith::ShRUIOp::create(b, loc, thread.number, t.i32(5));
+    thread.lane = t.bits(number, 0, 5);
+    thread.warp = arith::ShRUIOp::create(b, loc, number, t.i32(5));
     auto pointer =
         LLVM::LLVMPointerType::get(b.getContext(), sharedMemorySpace);
     thread.shared =
@@ -313,7 +387,7 @@ struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
 
   LogicalResult convert(gpu::GPUFuncOp kernel) {
     MLIRContext *context = &getContext();
-    Thread thread = readThread(kernel);
+    Threads threads = readThreads(kernel);
     TypeConverter types;
     types.addConversion([](Type type) { return type; });
     types.addConversion(
@@ -333,8 +407,9 @@ struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
     patterns.add<DropBuffer<tile::BufferOp>, DropBuffer<tile::EnterOp>,
                  DropBuffer<tile::ReuseOp>, ConvertCopy, ConvertSync,
                  ConvertSplat, ConvertPlace, ConvertMap, ConvertReduce,
-                 ConvertConvert, ConvertStore, ConvertMma>(types, context,
-                                                           thread);
+                 ConvertConvert, ConvertStore, ConvertMma, ConvertAnyNaN,
+                 ConvertSift, ConvertStoreMarked, ConvertDiscard>(
+        types, context, threads);
     patterns.add<ConvertApproximate<math::Exp2Op>>(
         context, "llvm.nvvm.ex2.approx.ftz.f");
     patterns.add<ConvertApproximate<math::Log2Op>>(

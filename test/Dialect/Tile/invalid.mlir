@@ -96,3 +96,39 @@ func.func @rows(%0: !tile.rows<96, warps = 4>) { return }
 
 // expected-error@+1 {{whole units of 16 bytes}}
 func.func @pitch(%0: !tile.buffer<64 x 64 x bf16, pitch = 66, at = 0, free>) { return }
+
+// -----
+
+// Numbers of a buffer that was not waited for.
+func.func @sift_loading(%0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, loading>, %turn: index) {
+  // expected-error@+1 {{expects a buffer that is full}}
+  tile.sift %0 in %turn : <64 x 64 x bf16, pitch = 72, at = 0, loading>
+  return
+}
+
+// -----
+
+// Halves of whole units.
+func.func @sift_halves(%0: !tile.buffer<64 x 24 x bf16, pitch = 40, at = 0, full>, %turn: index) {
+  // expected-error@+1 {{expects a multiple of 16 columns}}
+  tile.sift %0 in %turn : <64 x 24 x bf16, pitch = 40, at = 0, full>
+  return
+}
+
+// -----
+
+func.func @nan_of_16_bits(%0: !tile.fragment<64 x 16 x bf16, warps = 4>) {
+  // expected-error@+1 {{expects elements of f32}}
+  %1 = tile.any_nan %0 : !tile.fragment<64 x 16 x bf16, warps = 4>
+  return
+}
+
+// -----
+
+// What others may read, or write elsewhere, needs a barrier.
+func.func @discarded(%0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, loading>) {
+  // expected-error@+1 {{gives a buffer that is used for more than a copy}}
+  %1 = tile.discard %0 : <64 x 64 x bf16, pitch = 72, at = 0, loading> -> <64 x 64 x bf16, pitch = 72, at = 0, free>
+  %2 = tile.reuse %1 : !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, free> -> <64 x 64 x bf16, pitch = 72, at = 0, free>
+  return
+}

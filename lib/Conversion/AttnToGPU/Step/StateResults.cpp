@@ -85,6 +85,37 @@ State StateResults::addSink(Value natural) {
   return state;
 }
 
+// --- numbers that are not finite ---
+
+/// The long way follows where the context has become NaN.
+void StateResults::decideOnLongWay(Operation *op) {
+  scf::IfOp longWay = attention.longWay.condition;
+  if (!longWay || attention.isLong(op) ||
+      !longWay.getCondition().getDefiningOp<arith::ConstantOp>())
+    return;
+  Value any = tile::AnyNaNOp::create(b, loc, state.context);
+  longWay.getConditionMutable().assign(any);
+}
+
+/// Writes results, on the long way in its first turn; later ones mark elements.
+void StateResults::writeInTurn(Operation *op, Value context,
+                               llvm::function_ref<void()> results) {
+  decideOnLongWay(op);
+  if (!attention.isLong(op))
+    return results();
+  Value turn = attention.longWay.turn;
+  Value isFirst =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, turn, t.index(0));
+  auto choice = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  results();
+  b.setInsertionPointToStart(choice.elseBlock());
+  if (isa<ReturnStateOp>(op) || op->getOperand(0).hasOneUse()) // one of both
+    tile::DiscardOp::create(b, loc, plan.keys, state.keys);
+  tile::StoreMarkedOp::create(b, loc, state.context, turn, context);
+}
+
 // --- out, lse ---
 
 /// Whether the op's state is of use behind it.
@@ -107,6 +138,10 @@ Value StateResults::roomForResults(FinalizeOp op) {
 }
 
 void StateResults::write(FinalizeOp op) {
+  writeInTurn(op, op.getOut(), [&] { writeResults(op); });
+}
+
+void StateResults::writeResults(FinalizeOp op) {
   Value out = state.context, sums;
   if (!attention.sigmoid) {
     sums = t.reduce(Reduction::Sum, state.sums, plan.rows);
@@ -128,9 +163,13 @@ void StateResults::write(FinalizeOp op) {
 
 // --- the state ---
 
+void StateResults::write(ReturnStateOp op) {
+  writeInTurn(op, op.getAcc(), [&] { writeResults(op); });
+}
+
 /// The maximum in natural units is rounded once more; sum and context take the
 /// power of two that this leaves.
-void StateResults::write(ReturnStateOp op) {
+void StateResults::writeResults(ReturnStateOp op) {
   t.sync({state.queries, state.keys}, {});
   // log2(e) in two numbers, since one has an error of its own.
   double log2e = std::log2(std::exp(1.0)), high = static_cast<float>(log2e);

@@ -23,6 +23,11 @@ public:
 private:
   using OfRow = llvm::function_ref<Value(TileBuilder &, ValueRange)>;
 
+  void decideOnLongWay(mlir::Operation *op);
+  void writeInTurn(mlir::Operation *op, Value context,
+                   llvm::function_ref<void()> results);
+  void writeResults(FinalizeOp op);
+  void writeResults(ReturnStateOp op);
   Value mapRows(ValueRange rows, OfRow function);
   Value mapContext(Value row, OfRow function);
   Value inverseOf(Value sums);

@@ -20,9 +20,8 @@ Value StepWriter::keysOfStep() {
   auto choice = scf::IfOp::create(
       b, loc, others,
       [&](OpBuilder &inner, Location) {
-        TileBuilder in{inner, loc};
-        Value full = in.sync(state.keys, {}).getFull()[0];
-        Value room = in.sync({}, full).getFree()[0];
+        Value room = tile::DiscardOp::create(
+            inner, loc, plan.keys.in(BufferState::Free), state.keys);
         Value zero = arith::ConstantIndexOp::create(inner, loc, 0);
         scf::YieldOp::create(inner, loc,
                              copy(inner, plan.keys, op.getKey(), zero, room));
@@ -64,8 +63,8 @@ Value StepWriter::copyNext(Value room) {
 
 /// Maxima, sums, weights, and the context before this step.
 void StepWriter::updateRows(Value scores) {
-  bool strict =
-      op.getMode() == TileMode::Edge || op.getBias() || scoreFunctionOf(op);
+  bool strict = attention.isLong(op) || op.getMode() == TileMode::Edge ||
+                op.getBias() || scoreFunctionOf(op);
   Value highest = t.reduce(Reduction::Max, scores, plan.rows);
   Value maxima =
       t.map(plan.rows, {state.maxima, highest},
@@ -142,6 +141,8 @@ State StepWriter::write() {
                                           plan.scores.getWarps());
     factors = tile::ConvertOp::create(b, loc, narrow, weights);
   }
+  if (attention.isLong(op))
+    tile::SiftOp::create(b, loc, state.values, attention.longWay.turn);
   state.context = tile::MmaOp::create(b, loc, factors, state.values,
                                       /*transposed=*/false, state.context);
   return state;

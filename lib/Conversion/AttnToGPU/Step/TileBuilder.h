@@ -4,6 +4,7 @@
 #define ATTN_LIB_CONVERSION_ATTNTOGPU_STEP_TILEBUILDER_H
 
 #include "KernelPlan.h"
+#include "LongWay.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace attn::gpucode {
@@ -19,7 +20,11 @@ struct Attention {
   KernelPlan plan;
   double scale;
   bool sigmoid;
+  LongWay longWay;
 
+  bool isLong(mlir::Operation *op) const {
+    return longWay.condition && longWay.condition->isProperAncestor(op);
+  }
   llvm::SmallVector<Type> stateTypes() const {
     mlir::MLIRContext *context = plan.schedule.getContext();
     return {plan.context,

@@ -39,13 +39,6 @@ struct Matrix {
 };
 } // namespace
 
-int64_t gpucode::threadsOf(ThreadBuilder &t) {
-  Operation *op = t.b.getInsertionBlock()->getParentOp();
-  while (!op->hasAttr("known_block_size"))
-    op = op->getParentOp();
-  return op->getAttrOfType<DenseI32ArrayAttr>("known_block_size")[0];
-}
-
 static int64_t unitsOfRow(tile::BufferType buffer) {
   return buffer.getColumns() * buffer.getElementBytes() / unitBytes;
 }

@@ -7,8 +7,6 @@
 
 namespace attn::gpucode {
 
-/// Threads of the block around, which the kernel demands.
-int64_t threadsOf(ThreadBuilder &t);
 /// A pointer to global memory from a number of type index.
 Value globalAddress(ThreadBuilder &t, Value address);
 

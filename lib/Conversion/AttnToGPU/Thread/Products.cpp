@@ -5,7 +5,9 @@
 // Numbers of f32 are split into two of tf32 (3xTF32): the first 11 bits x1 and
 // the other 13, x2, of which the hardware takes 11. x y is x1 y1 + x1 y2 + x2
 // y1 then, but for x2 y2 and the bits that it drops: to 3 2^-20 of |x y|. Small
-// products are added first.
+// products are added first. Of an infinity x1 is the largest tf32, and x2 the
+// infinity: x2 y1 is what x y is, and x1 is 0 or infinite nowhere else, so that
+// x1 y2 is no NaN of its own.
 #include "Products.h"
 
 using namespace mlir;
@@ -26,7 +28,7 @@ private:
   struct Operand {
     Values first, rest;
   };
-  Operand split(Values registers);
+  Operand split(Values registers, bool isFinite);
   Values left(int64_t rowBlock, int64_t step);
   Values right(int64_t column, int64_t step);
   Values rightPairs(int64_t column, int64_t step);
@@ -64,12 +66,12 @@ Product::Product(ThreadBuilder &t, tile::MmaOp op, ValueRange left)
   rightBase = addresses(t, buffer, layout);
 }
 
-Product::Operand Product::split(Values registers) {
+Product::Operand Product::split(Values registers, bool isFinite) {
   if (!element.isF32())
     return {registers, {}};
   Operand operand;
   for (Value x : registers) {
-    auto [first, rest] = t.split(x);
+    auto [first, rest] = t.split(x, isFinite);
     operand.first.push_back(first);
     operand.rest.push_back(rest);
   }
@@ -131,15 +133,17 @@ Values Product::add(ValueRange sums) {
   FragmentType type = op.getType();
   FragmentShape shape(type);
   int64_t depth = op.getTransposed() ? buffer.getColumns() : buffer.getRows();
+  bool isWeights = isa<FragmentType>(op.getLeft().getType()); // or NaN
   Values results(sums);
   for (int64_t step = 0; step < depth / (2 * unit); ++step) {
     SmallVector<Operand> rows;
     for (int64_t r = 0; r < shape.rowBlocks; ++r)
-      rows.push_back(split(left(r, step)));
+      rows.push_back(split(left(r, step), isWeights));
     for (int64_t c = 0; c < type.getColumns() / 16; ++c) {
       Values both = right(c, step);
       for (int64_t half = 0; half < 2; ++half) {
-        Operand own = split(Values(ValueRange(both).slice(2 * half, 2)));
+        Operand own = split(Values(ValueRange(both).slice(2 * half, 2)),
+                            /*isFinite=*/false);
         for (int64_t r = 0; r < shape.rowBlocks; ++r) {
           auto *block = results.begin() + shape.block(r, 2 * c + half);
           llvm::copy(multiply(rows[r], own, Values(block, block + 4)), block);

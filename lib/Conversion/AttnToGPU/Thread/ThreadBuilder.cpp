@@ -26,10 +26,18 @@ int64_t gpucode::rowsOfThread(Type type) {
   return FragmentShape(cast<tile::FragmentType>(type)).rows();
 }
 
+int64_t gpucode::threadsOf(ThreadBuilder &t) {
+  Operation *op = t.b.getInsertionBlock()->getParentOp();
+  while (!op->hasAttr("known_block_size"))
+    op = op->getParentOp();
+  return op->getAttrOfType<DenseI32ArrayAttr>("known_block_size")[0];
+}
+
 // --- numbers ---
 
 Value ThreadBuilder::i32(int64_t value) {
-  return arith::ConstantIntOp::create(b, loc, value, /*width=*/32);
+  return arith::ConstantIntOp::create(b, loc, static_cast<int32_t>(value),
+                                      /*width=*/32);
 }
 Value ThreadBuilder::i64(int64_t value) {
   return arith::ConstantIntOp::create(b, loc, value, /*width=*/64);
@@ -166,9 +174,15 @@ Values ThreadBuilder::multiply(ValueRange a, ValueRange right, ValueRange c,
   return unpack(*this, result, 4);
 }
 
-std::pair<Value, Value> ThreadBuilder::split(Value f32Bits) {
-  constexpr int64_t dropped = 0x1fff;
-  Value upper = both(f32Bits, i32(~dropped));
+std::pair<Value, Value> ThreadBuilder::split(Value f32Bits, bool isFinite) {
+  constexpr int64_t dropped = 0x1fff, infinity = 0x7f800000;
+  Value bits = f32Bits;
+  if (!isFinite) { // what is below the infinities, as unsigned and as signed
+    bits =
+        arith::MinUIOp::create(b, loc, bits, i32((1ll << 31) + infinity - 1));
+    bits = arith::MinSIOp::create(b, loc, bits, i32(infinity - 1));
+  }
+  Value upper = both(bits, i32(~dropped));
   auto real = [&](Value bits) {
     return LLVM::BitcastOp::create(b, loc, b.getF32Type(), bits);
   };
@@ -190,4 +204,28 @@ Value ThreadBuilder::pack(Value low, Value high, Type element) {
 Value ThreadBuilder::shuffle(Value x, int64_t mask) {
   return NVVM::ShflOp::create(b, loc, x.getType(), i32(-1), x, i32(mask),
                               i32(31), NVVM::ShflKind::bfly, UnitAttr());
+}
+
+// --- bits of floats ---
+
+BitPattern::BitPattern(ThreadBuilder &t, Type element)
+    : t(t), width(element.getIntOrFloatBitWidth()),
+      mantissa(cast<FloatType>(element).getFPMantissaWidth() - 1),
+      infinity((int64_t(1) << (width - 1)) - (int64_t(1) << mantissa)),
+      repeat(width == 32 ? 1 : 0x10001) {}
+
+Value BitPattern::atLeast(Value x, int64_t magnitude) {
+  int64_t highest = int64_t(1) << (width - 1);
+  Value unsignedBits = t.both(x, t.i32(repeat * (highest - 1)));
+  Value carried = t.add(unsignedBits, t.i32(repeat * (highest - magnitude)));
+  return t.both(carried, t.i32(repeat * highest));
+}
+
+Value BitPattern::bits(Value highest, int64_t ofNumber) {
+  Value one = arith::ShRUIOp::create(t.b, t.loc, highest, t.i32(width - 1));
+  return t.mul(one, t.i32(ofNumber));
+}
+
+Value BitPattern::without(Value x, Value mask) {
+  return t.both(x, arith::XOrIOp::create(t.b, t.loc, mask, t.i32(-1)));
 }

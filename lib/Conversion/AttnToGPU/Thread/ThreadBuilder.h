@@ -47,6 +47,31 @@ struct FragmentShape {
   int64_t rows() const { return 2 * rowBlocks; }
 };
 
+/// The numbers in a register, two of 16 bits or one of f32, as integers. What
+/// is asked for is in the highest bit of each.
+class BitPattern {
+public:
+  BitPattern(class ThreadBuilder &t, mlir::Type element);
+
+  /// Whether a number without its sign is at least so many units in the last
+  /// place.
+  Value atLeast(Value x, int64_t magnitude);
+  Value notFinite(Value x) { return atLeast(x, infinity); }
+  Value isNaN(Value x) { return atLeast(x, infinity + 1); }
+  /// All bits of the numbers whose highest bit is set; or these bits of them.
+  Value fill(Value highest) { return bits(highest, (int64_t(1) << width) - 1); }
+  Value bits(Value highest, int64_t ofNumber);
+  Value without(Value x, Value mask);
+  /// The bits of 2^exponent.
+  int64_t power(int64_t exponent) const {
+    return ((infinity >> (mantissa + 1)) + exponent) << mantissa;
+  }
+
+private:
+  ThreadBuilder &t;
+  int64_t width, mantissa, infinity, repeat;
+};
+
 /// Numbers of rows that a thread has.
 int64_t rowsOfThread(mlir::Type type);
 
@@ -103,13 +128,17 @@ public:
   /// f32, which the hardware takes as tf32.
   Values multiply(mlir::ValueRange a, mlir::ValueRange b, mlir::ValueRange c,
                   mlir::Type element);
-  /// The bits of an f32 as a tf32 towards zero, and of what is left.
-  std::pair<Value, Value> split(Value f32Bits);
+  /// The bits of an f32 as a tf32 towards zero, and of what is left: of an
+  /// infinity the largest tf32, and the infinity.
+  std::pair<Value, Value> split(Value f32Bits, bool isFinite);
   /// Two numbers of 16 bits in an i32.
   Value pack(Value low, Value high, mlir::Type element);
   /// The number of the lane whose number differs in the bits of `mask`.
   Value shuffle(Value x, int64_t mask);
 };
+
+/// Threads of the block around, which the kernel demands.
+int64_t threadsOf(ThreadBuilder &t);
 
 } // namespace attn::gpucode
 

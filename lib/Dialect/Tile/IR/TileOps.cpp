@@ -184,6 +184,17 @@ LogicalResult SyncOp::verify() {
   return success();
 }
 
+LogicalResult DiscardOp::verify() {
+  if (failed(expectState(*this, getLoading(), BufferState::Loading)) ||
+      failed(expectSame(*this, getLoading(), getFree(), BufferState::Free)) ||
+      failed(expectLastUse(*this, getLoading())))
+    return failure();
+  for (Operation *user : getFree().getUsers())
+    if (!isa<CopyAsyncOp>(user))
+      return emitOpError("gives a buffer that is used for more than a copy");
+  return success();
+}
+
 /// The buffers follow each other, and the new one begins where the first does.
 LogicalResult ReuseOp::verify() {
   int64_t begin = -1, end = -1;
@@ -245,6 +256,18 @@ LogicalResult MmaOp::verify() {
       failed(expectState(*this, getLeft(), BufferState::Full)))
     return failure();
   return expectState(*this, getRight(), BufferState::Full);
+}
+
+LogicalResult AnyNaNOp::verify() {
+  if (!getFragment().getType().getElement().isF32())
+    return emitOpError("expects elements of f32");
+  return success();
+}
+
+LogicalResult SiftOp::verify() {
+  if (getBuffer().getType().getColumns() % 16)
+    return emitOpError("expects a multiple of 16 columns");
+  return expectState(*this, getBuffer(), BufferState::Full);
 }
 
 static bool hasSameRows(Type a, Type b) {

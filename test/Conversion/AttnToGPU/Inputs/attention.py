@@ -2,10 +2,12 @@
 """Attentions of one file, compiled to kernels of a GPU: each function runs in ptxsim at
 several lengths and is compared with attn-reference. The main loops must have no
 bank conflict and, where ptxas is there, no kernel spills.
-usage: attention.py FILE [--only=NAME] [--split-keys=N]
+usage: attention.py FILE [--only=NAME] [--all-orders] [--split-keys=N]
+--all-orders: in all orders of copies and warps, else in one after the other.
 --split-keys: keys of a block of few queries; 0, without it: no kernels of their own.
 A comment `// sizes: 128,64 1,1` in front of a function gives the numbers of
-queries and of keys; `// batch: 2` the batch; `// spills` says that registers do not
+queries and of keys; `// batch: 2` the batch; `// poison: %v 3 0 nan, ..` elements of
+arguments, by row and column; `// spills` says that registers do not
 suffice yet."""
 import pathlib
 import re
@@ -23,6 +25,8 @@ ONLY = next((argument.split("=")[1] for argument in sys.argv if argument.startsw
 TOLERANCE = {"f32": 2e-5, "f16": 2e-3, "bf16": 1.6e-2}
 ORDERS = ("late", "eager", "random")
 
+POISON = {}  # of each function: argument, row and column of all heads, number
+
 rng = np.random.default_rng(7)
 
 
@@ -36,6 +40,7 @@ def functions():
         batch = re.search(r"// batch: (\d+)", m[1])
         lengths = [tuple(map(int, pair.split(","))) for pair in sizes[1].split()] if sizes else [(0, 0)]
         names = re.findall(r"(%\w+): ", m[3])
+        POISON[m[2]] = re.findall(r"(%\w+) (\d+) (\d+) ([-\w]+)(?:,|$)", found[1] if (found := re.search(r"// poison: (.*)", m[1])) else "")
         yield m[2], names, types(m[3]), types(m[4]), lengths, int(batch[1]) if batch else 2
 
 
@@ -59,19 +64,29 @@ def shape_of(dims, name, place, lengths, batch):
     return shape
 
 
-def check(name, names, arguments, results, lengths, batch, order):
+def check(name, names, arguments, results, lengths, batch, orders):
     queries = names[0]
     ports = []
     for argument, (dims, element) in zip(names, arguments):
         place = "query" if argument == queries else "key"
         tensor = Tensor(f"{argument[1:]}.npy", element, shape_of(dims, argument, place, lengths, batch))
-        save(tensor.path, numbers(argument, tensor.shape, element, lengths), element)
+        values = numbers(argument, tensor.shape, element, lengths)
+        for _, row, column, number in (poison for poison in POISON[name] if poison[0] == argument):
+            values[..., int(row), int(column)] = float(number)
+        save(tensor.path, values, element)
         ports.append(tensor)
     outputs = [Tensor(f"out{i}.npy", element, shape_of(dims, "", "query", lengths, batch), True) for i, (dims, element) in enumerate(results)]
     expected = [f"expected{i}.npy" for i in range(len(outputs))]
     for path in [output.path for output in outputs] + expected:
         pathlib.Path(path).unlink(missing_ok=True)
     subprocess.run(["attn-reference", SOURCE, f"--entry={name}", *(port.path for port in ports), *(f"-o={path}" for path in expected)], check=True)
+    for order in orders:
+        if problem := run(name, ports, outputs, expected, order):
+            return f"{order}: {problem}"
+    return ""
+
+
+def run(name, ports, outputs, expected, order):
     host = Host(TEXT, "kernels.ptx", ["--report", f"--order={order}", "--seed=3"])
     problem = host.run(name, ports + outputs)
     if problem:
@@ -80,7 +95,7 @@ def check(name, names, arguments, results, lengths, batch, order):
         if 0 in output.shape:
             continue
         wanted, found = np.load(path).astype(np.float64), load(output.path, output.element).astype(np.float64)
-        element = arguments[0][1] if output.element == "f32" and len(output.shape) > 3 else output.element
+        element = ports[0].element if output.element == "f32" and len(output.shape) > 3 else output.element
         limit = TOLERANCE[element] * max(1, np.abs(wanted[np.isfinite(wanted)]).max(initial=0))
         same = np.array_equal(np.isnan(wanted), np.isnan(found)) and np.array_equal(np.isinf(wanted), np.isinf(found))
         finite = np.isfinite(wanted) & np.isfinite(found)
@@ -108,9 +123,9 @@ for name, names, arguments, results, sizes, batch in functions():
     if ONLY and name != ONLY:
         continue
     for lengths in sizes:
-        order = ORDERS[count % len(ORDERS)]
+        orders = ORDERS if "--all-orders" in sys.argv else [ORDERS[count % len(ORDERS)]]
         count += 1
-        if problem := check(name, names, arguments, results, lengths, batch, order):
+        if problem := check(name, names, arguments, results, lengths, batch, orders):
             wrong.append(f"@{name} {lengths}: {problem}")
 print("\n".join(wrong))
 print(f"{count} runs")

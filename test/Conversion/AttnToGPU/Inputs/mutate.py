@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Leaves out one synchronisation of a kernel after the other, and wants ptxsim, or the
-comparison of results, to notice nine of ten at least. What nobody notices must be redundant by
-this rule, which is checked on the PTX: a barrier right behind a wait for all copies, behind
-which on every way threads do nothing in shared memory but copy until the
-next barrier. A copy on a wrong guess has such barriers: a thread has waited for its own copies, and copies to the same
-places again; what others have read there, they had read before the last barrier, as ptxsim knows, which orders accesses by
-barriers alone and not by the order of a run.
+comparison of results, to notice each. One is redundant: the first commit of what a block does once more for
+numbers that are not finite, whose copies belong to the commit that follows, but in a block without keys, which has no such numbers.
 usage: mutate.py FILE FUNCTION"""
 import pathlib
 import re
@@ -49,32 +45,10 @@ def is_noticed(text):
     return False
 
 
-def ways(lines, begin):
-    """Lines from `begin` on, on every way, up to the next barrier or the end of the kernel."""
-    labels = {line.strip()[:-1]: i for i, line in enumerate(lines) if re.match(r"\s*\$\w+:", line)}
-    seen, todo = set(), [begin]
-    while todo:
-        at = todo.pop()
-        while at not in seen and at < len(lines):
-            seen.add(at)
-            line = lines[at].strip()
-            if m := re.match(r"(@!?%\w+ )?bra(?:\.uni)?\s+(\$\w+);", line):
-                todo.append(labels[m[2]])
-                if not m[1]:
-                    break
-            if re.match(r"bar\.sync|ret;", line):
-                break
-            yield line
-            at += 1
-
-
-def is_redundant(text, begin, end):
-    """By the rule above; the synchronisation is text[begin:end]."""
-    before = text[:begin].rstrip().rsplit("\n", 1)[-1].strip()
-    if not text[begin:end].strip().startswith("bar.sync") or not re.match(r"cp\.async\.wait_group\s+0;", before):
-        return False
-    first = text[:end].count("\n") + 1
-    return not any(re.match(r"(@!?%\w+ )?(ldmatrix|ld\.shared|atom)", line) for line in ways(text.split("\n"), first))
+def is_redundant(text, begin):
+    """By the rule above; the synchronisation begins at text[begin]."""
+    asks = text.find("bar.red", text.index(f".entry {NAME}_attention("))
+    return begin <= text.find("cp.async.commit_group;", asks) < begin + 3
 
 
 text = pathlib.Path("whole.ptx").read_text()
@@ -84,7 +58,10 @@ kernel = text[begin:end if end > 0 else len(text)]
 for lengths in LENGTHS:
     for name in "qkv":
         tensor = place(name, lengths)
-        save(tensor.path, rng.standard_normal(tensor.shape), element)
+        numbers = rng.standard_normal(tensor.shape)
+        if name == "v":
+            numbers[:, :, lengths[1] // 2 :, 1] = np.nan  # the block goes the long way
+        save(tensor.path, numbers, element)
 WHOLE = [run(text, lengths) for lengths in LENGTHS]
 assert not any(whole is None for whole in WHOLE), "the kernel itself is wrong"
 missed, redundant, count = [], [], 0
@@ -93,8 +70,8 @@ for match in SYNCHRONISATION.finditer(kernel):
     first, last = begin + match.start(), begin + match.end()
     if not is_noticed(text[:first] + text[last:]):
         where = f"line {text[:first].count(chr(10)) + 1}: {' '.join(match[0].split())}"
-        (redundant if is_redundant(text, first, last) else missed).append(where)
+        (redundant if is_redundant(text, match.start(1) + begin) else missed).append(where)
 print(f"{count - len(missed) - len(redundant)} of {count} are noticed, {len(redundant)} are redundant:")
 print("\n".join(redundant))
 print("not noticed:" if missed else "", *missed, sep="\n")
-sys.exit(count < 8 or bool(missed) or 10 * len(redundant) > count)
+sys.exit(count < 8 or bool(missed) or len(redundant) > 1)

@@ -31,7 +31,6 @@ func.func @chunked(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tenso
 
 // sizes: 70,200
 // batch: 1
-// spills
 func.func @dilated(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
   %out = attn.sdpa %q, %k, %v scale 0.2 where dilated(3) and window(left = 70, right = 70) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
   return %out : tensor<?x2x?x32xf16>
@@ -60,8 +59,6 @@ func.func @offset(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor
 
 // sizes: 70,130
 // batch: 1
-// spills
-// 4 bytes: ptxas gives a thread 255 registers, and both ways to copy rows take one more.
 func.func @boolean(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>, %m: tensor<?x?xi1>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>) {
   %out, %lse = attn.sdpa %q, %k, %v scale 0.2 where %m : tensor<?x?xi1> returning(out, lse) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>)
   return %out, %lse : tensor<?x2x?x32xf16>, tensor<?x2x?xf32>

@@ -66,6 +66,18 @@ def Tile_SyncOp : Tile_Op<"sync", [AttrSizedOperandSegments, AttrSizedResultSegm
   let hasVerifier = 1;
 }
 
+def Tile_DiscardOp : Tile_Op<"discard", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "copies that nobody reads have arrived";
+  let description = [{
+    The buffer is free for a copy of the same shape and no other use: a thread waits
+    for its own copies, and copies to the same places again. No barrier.
+  }];
+  let arguments = (ins Tile_BufferType:$loading);
+  let results = (outs Tile_BufferType:$free);
+  let assemblyFormat = "$loading attr-dict `:` type($loading) `->` type($free)";
+  let hasVerifier = 1;
+}
+
 def Tile_ReuseOp : Tile_Op<"reuse", [MemoryEffects<[MemWrite]>]> {
   let summary = "memory of free buffers as another buffer";
   let arguments = (ins Variadic<Tile_BufferType>:$buffers);
@@ -98,6 +110,30 @@ def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sums", "result"]>,
     $left `,` $right (`transposed` $transposed^)? `,` $sums attr-dict `:` type($left) `,`
     type($right) `,` type($sums)
   }];
+  let hasVerifier = 1;
+}
+
+def Tile_AnyNaNOp : Tile_Op<"any_nan", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "whether an element of a fragment is NaN";
+  let description = [{
+    The same for all threads of the block: a barrier, as `tile.sync` is one.
+  }];
+  let arguments = (ins Tile_FragmentType:$fragment);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$fragment attr-dict `:` type($fragment)";
+  let hasVerifier = 1;
+}
+
+def Tile_SiftOp : Tile_Op<"sift", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "what is finite in a buffer, or marks of what is not, in its place";
+  let description = [{
+    In turn 0 NaN and infinities become 0. Turns 1 and 2 are for the first and the
+    second half of the columns: a number becomes 1 where it is NaN or inf, and the
+    number half the columns further 1 where it is NaN or -inf; all others become 0.
+    All threads see it: a barrier, as `tile.sync` is one.
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Index:$turn);
+  let assemblyFormat = "$buffer `in` $turn attr-dict `:` type($buffer)";
   let hasVerifier = 1;
 }
 
@@ -174,6 +210,20 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
     type($value) `,` type($memory)
   }];
   let hasVerifier = 1;
+}
+
+def Tile_StoreMarkedOp : Tile_Op<"store_marked", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes NaN and infinities where sums of marks say so";
+  let description = [{
+    The fragment has sums of the marks that `tile.sift` makes in this turn, 1 or 2.
+    Where both of an element are positive it becomes NaN, and else inf or -inf.
+    Other elements stay.
+  }];
+  let arguments = (ins Tile_FragmentType:$marks, Index:$turn,
+                       AnyStridedMemRef:$memory);
+  let assemblyFormat = [{
+    $marks `in` $turn `to` $memory attr-dict `:` type($marks) `,` type($memory)
+  }];
 }
 
 #endif
