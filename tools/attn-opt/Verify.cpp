@@ -46,8 +46,8 @@ private:
 
   struct Result {
     PortAttr port;
-    double error = 0;    ///< The largest.
-    unsigned silent = 0; ///< Runs that say nothing of it.
+    ResultError worst{-1, 1}; ///< As a share of what it may be.
+    unsigned silent = 0;      ///< Runs that say nothing of it.
   };
 
   Kernel kernel;
@@ -140,9 +140,12 @@ llvm::Expected<bool> Verifier::check(std::vector<Array> &arrays,
     level = std::min(level + 1, levels());
   if (failed(errors))
     return cannot();
-  for (auto [result, error] : llvm::zip_equal(results, *errors)) {
-    result.error = std::max(result.error, error);
-    result.silent += error < 0;
+  for (auto [result, found] : llvm::zip_equal(results, *errors)) {
+    result.silent += found.error < 0;
+    // As a share of what it may be, which is 0 for integers.
+    if (result.worst.error < 0 || found.error * result.worst.tolerance >
+                                      result.worst.error * found.tolerance)
+      result.worst = found;
   }
   return true;
 }
@@ -155,15 +158,15 @@ Error Verifier::report(unsigned runs) {
       return llvm::createStringError(
           llvm::Twine(kernel.name) + ": --verify says nothing of " + name +
           ": the function jumps along every direction that was tried");
-    double most = expected.tolerance(result.port.getElementType());
+    auto [error, most] = result.worst;
     llvm::outs() << kernel.name << ": " << name
-                 << llvm::format(": largest error %.1e of ", result.error)
+                 << llvm::format(": largest error %.1e of ", error)
                  << expected.unit() << llvm::format(" (tolerance %.0e)", most);
     if (result.silent)
       llvm::outs() << "; the function jumps along " << result.silent << " of "
                    << runs << " directions";
     llvm::outs() << "\n";
-    if (!(result.error <= most) && wrong.empty())
+    if (!(error <= most) && wrong.empty())
       wrong = name.str();
   }
   llvm::outs().flush(); // in front of an error
@@ -226,13 +229,16 @@ static std::unique_ptr<Expectation> expect(const Kernel &kernel,
   if (!isGradient)
     name.consume_back("_forward");
   auto function = specification.lookupSymbol<func::FuncOp>(name);
-  auto forward =
-      learned ? learned->lookupSymbol<func::FuncOp>((name + "_forward").str())
-              : func::FuncOp();
-  if (!function || !forward)
+  auto made = [&](StringRef ending) {
+    return learned ? learned->lookupSymbol<func::FuncOp>((name + ending).str())
+                   : func::FuncOp();
+  };
+  func::FuncOp forward = made("_forward"), backward = made("_gradient");
+  if (!function || !forward || !backward)
     return {};
-  return isGradient ? expectGradient(function, forward, kernel.ports, random)
-                    : expectResults(function, forward);
+  return isGradient
+             ? expectGradient(function, forward, backward, kernel.ports, random)
+             : expectResults(function, forward);
 }
 
 Error tool::verifyKernels(ModuleOp specification, ModuleOp compiled,

@@ -10,6 +10,12 @@
 
 namespace attn::tool {
 
+/// The error of a result.
+struct ResultError {
+  double error;     ///< negative: nothing is said of it
+  double tolerance; ///< what the error may be
+};
+
 class Expectation {
 public:
   virtual ~Expectation() = default;
@@ -23,11 +29,9 @@ public:
   virtual llvm::LogicalResult complete(std::vector<Array> &) {
     return mlir::success();
   }
-  /// The error of each result; negative where this call says nothing of it.
-  virtual mlir::FailureOr<std::vector<double>>
+  /// Of each result of a call.
+  virtual mlir::FailureOr<std::vector<ResultError>>
   compare(const std::vector<Array> &arrays) = 0;
-  /// What the error may be.
-  virtual double tolerance(mlir::Type element) const = 0;
   /// What it is a share of.
   virtual llvm::StringRef unit() const = 0;
 };
@@ -69,9 +73,11 @@ std::unique_ptr<Expectation> expectResults(mlir::func::FuncOp function,
                                            mlir::func::FuncOp whole = {});
 
 /// The gradient of `function`, whose @NAME_forward `forward` returns what the
-/// gradient takes. `ports` are those of the gradient.
+/// gradient takes, and whose @NAME_gradient is `backward`. `ports` are those of
+/// the gradient.
 std::unique_ptr<Expectation> expectGradient(mlir::func::FuncOp function,
                                             mlir::func::FuncOp forward,
+                                            mlir::func::FuncOp backward,
                                             llvm::ArrayRef<PortAttr> ports,
                                             std::mt19937_64 &random);
 

@@ -48,13 +48,16 @@ public:
       : functions{function, whole} {}
 
   func::FuncOp specification() const override { return functions[0]; }
-  FailureOr<std::vector<double>>
+  FailureOr<std::vector<ResultError>>
   compare(const std::vector<Array> &arrays) override {
     SmallVector<Datum> inputs;
     for (const Array &array : arrays)
       if (array.port.getInput())
         inputs.push_back(reference::makeDatum(array.numbers()));
-    std::vector<double> errors(arrays.size() - inputs.size(), 0);
+    std::vector<ResultError> errors;
+    for (const Array &array : llvm::drop_begin(arrays, inputs.size()))
+      errors.push_back({0, toleranceOfSteps(functions[0], array.element(),
+                                            toleranceOfResult)});
     for (func::FuncOp function : functions) {
       if (!function)
         continue;
@@ -62,16 +65,13 @@ public:
       if (failed(wanted))
         return failure();
       for (auto [i, datum] : llvm::enumerate(*wanted))
-        errors[i] = std::max(
-            errors[i],
+        errors[i].error = std::max(
+            errors[i].error,
             largestError(
                 arrays[inputs.size() + i],
                 *std::get<std::shared_ptr<const reference::Tensor>>(datum)));
     }
     return errors;
-  }
-  double tolerance(Type element) const override {
-    return toleranceOfSteps(functions[0], element, toleranceOfResult);
   }
   StringRef unit() const override { return "the largest element"; }
 
