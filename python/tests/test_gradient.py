@@ -71,3 +71,18 @@ def test_what_is_refused():
         attn.value_and_grad(lambda x: x)
     with pytest.raises(attn.Error, match="expects attn.gradient on tensors of floats"):
         attn.value_and_grad(attn.attention(attn.key_length("lengths"), heads=2, dim=8), wrt=("lengths",))
+
+
+def test_residuals_are_needed(rng):
+    text = """func.func @learned(%q: tensor<?x16xf32> {attn.gradient}, %k: tensor<?x16xf32>) -> (tensor<?x16xf32> {attn.name = "out"}, tensor<?xf32> {attn.name = "lse"}) {
+  %out, %lse = attn.sdpa %q, %k, %k scale 0.25 returning(out, lse) : (tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?xf32>)
+  return %out, %lse : tensor<?x16xf32>, tensor<?xf32>
+}"""
+    gradient = attn.compile(text, "learned_gradient")
+    q, k = (rng.standard_normal((n, 16)).astype(np.float32) for n in (5, 7))
+    with pytest.raises(TypeError, match="learned_gradient needs out, lse"):
+        gradient(q, k)
+    with pytest.raises(TypeError, match="out: expected an array, out: f32"):
+        gradient(q, k, None, q[:, 0].copy())
+    with pytest.raises(ValueError, match="out: dimension 0 is not the same as q's dimension 0"):
+        gradient(q, k, q[:4], q[:, 0].copy())

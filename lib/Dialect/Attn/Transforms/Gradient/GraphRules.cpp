@@ -5,7 +5,10 @@
 //   y = x W + b          dx = dy W^T, dW = x^T dy, db = sum over rows of dy
 //   heads                split and merge are each other's
 //   y = c x              dx = c dy
-//   y = rope(x)          dx = the rotation back, rope with -sin
+//   y = rope(x)          dx = the rotation back, rope with -sin; of a pair
+//                        (x, y) turned by cos and sin of position p
+//                        dcos[p] = sum (gx x + gy y), dsin[p] = sum (gy x - gx
+//                        y)
 //   y = n w, n = x r, r = (mean x^2 + eps)^-1/2
 //                        dx = r (dy w - n mean(dy w n)),
 //                        dw = sum over rows of dy n
@@ -87,14 +90,106 @@ static LogicalResult follow(Adjoints &adjoints, ProjectOp op, Value dy) {
   return success();
 }
 
+/// Feature `second` of all pairs that a rotation turns, of its input or result.
+static Value ofPairs(OpBuilder &b, RopeOp op, Value rows, bool second) {
+  Location loc = op.getLoc();
+  int64_t last = typeOf(rows).getRank() - 1;
+  int64_t pairs = typeOf(op.getCos()).getDimSize(1);
+  SmallVector<OpFoldResult> offsets(last + 1, b.getIndexAttr(0)),
+      strides(last + 1, b.getIndexAttr(1)),
+      sizes = tensor::getMixedSizes(b, loc, rows);
+  sizes[last] = b.getIndexAttr(pairs);
+  bool apart = op.getInterleaved();
+  strides[last] = b.getIndexAttr(apart ? 2 : 1);
+  offsets[last] = b.getIndexAttr(second ? (apart ? 1 : pairs) : 0);
+  return tensor::ExtractSliceOp::create(b, loc, rows, offsets, sizes, strides);
+}
+
+/// Adds each row of `terms` to the row of `table` that its position reads.
+static Value addAtPositions(OpBuilder &b, RopeOp op, Value table, Value terms) {
+  Location loc = op.getLoc();
+  unsigned last = typeOf(terms).getRank(); // of the loops, in front the table's
+  auto mapTo = [&](unsigned from, unsigned to) {
+    SmallVector<AffineExpr> dims;
+    for (unsigned i = from; i < to; ++i)
+      dims.push_back(b.getAffineDimExpr(i));
+    return AffineMap::get(last + 1, 0, dims, b.getContext());
+  };
+  SmallVector<Value> inputs{terms};
+  SmallVector<AffineMap> maps{mapTo(1, last + 1)};
+  if (Value positions = op.getPositions()) {
+    inputs.push_back(positions);
+    maps.push_back(mapTo(1, last));
+  }
+  maps.push_back(AffineMap::get(
+      last + 1, 0, {b.getAffineDimExpr(0), b.getAffineDimExpr(last)},
+      b.getContext()));
+  SmallVector<utils::IteratorType> kinds(last + 1,
+                                         utils::IteratorType::reduction);
+  kinds.front() = kinds.back() = utils::IteratorType::parallel;
+  Type element = typeOf(terms).getElementType();
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+  Value empty = tensor::EmptyOp::create(
+      b, loc, tensor::getMixedSizes(b, loc, table), element);
+  Value zeros = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
+  Value rows = tensor::DimOp::create(b, loc, table, 0);
+  return linalg::GenericOp::create(
+             b, loc, zeros.getType(), inputs, zeros, maps, kinds,
+             [&](OpBuilder &inner, Location, ValueRange a) {
+               auto index = [&](int64_t value) -> Value {
+                 return arith::ConstantIndexOp::create(inner, loc, value);
+               };
+               Value at = linalg::IndexOp::create(inner, loc, last - 1);
+               if (op.getPositions())
+                 at = arith::IndexCastOp::create(inner, loc,
+                                                 inner.getIndexType(), a[1]);
+               Value end = arith::SubIOp::create(inner, loc, rows, index(1));
+               at = arith::MinSIOp::create(inner, loc, at, end);
+               at = arith::MaxSIOp::create(inner, loc, at, index(0));
+               Value row = linalg::IndexOp::create(inner, loc, 0);
+               Value own = arith::CmpIOp::create(
+                   inner, loc, arith::CmpIPredicate::eq, at, row);
+               Value sum =
+                   arith::AddFOp::create(inner, loc, a.back(), a.front());
+               Value next =
+                   arith::SelectOp::create(inner, loc, own, sum, a.back());
+               linalg::YieldOp::create(inner, loc, next);
+             })
+      .getResult(0);
+}
+
 static LogicalResult follow(Adjoints &adjoints, RopeOp op, Value dy) {
-  if (adjoints.isActive(op.getCos()) || adjoints.isActive(op.getSin()))
-    return op.emitOpError("has no gradient by its tables");
   OpBuilder &b = adjoints.builder;
-  Value back = arith::NegFOp::create(b, op.getLoc(), op.getSin());
+  Location loc = op.getLoc();
+  Value back = arith::NegFOp::create(b, loc, op.getSin());
   adjoints.add(op.getInput(),
-               RopeOp::create(b, op.getLoc(), op.getType(), dy, op.getCos(),
-                              back, op.getPositions(), op.getInterleaved()));
+               RopeOp::create(b, loc, op.getType(), dy, op.getCos(), back,
+                              op.getPositions(), op.getInterleaved()));
+  if (!adjoints.isActive(op.getCos()) && !adjoints.isActive(op.getSin()))
+    return success();
+  int64_t rank = typeOf(dy).getRank();
+  SmallVector<int64_t> kept{rank - 2, rank - 1};
+  Value positions = op.getPositions();
+  if (positions && typeOf(positions).getRank() == 2)
+    kept.insert(kept.begin(), 0);
+  Value x = ofPairs(b, op, op.getInput(), false),
+        y = ofPairs(b, op, op.getInput(), true), gx = ofPairs(b, op, dy, false),
+        gy = ofPairs(b, op, dy, true);
+  auto follows = [&](Value table, bool isSin) {
+    if (!adjoints.isActive(table))
+      return;
+    Loop loop(b, x);
+    loop.elements(x).elements(y).elements(gx).elements(gy);
+    Value terms =
+        loop.sumAt(kept, [&](OpBuilder &inner, ValueRange a) -> Value {
+          Scalars s{inner, loc};
+          return isSin ? s.sub(s.mul(a[3], a[0]), s.mul(a[2], a[1]))
+                       : s.add(s.mul(a[2], a[0]), s.mul(a[3], a[1]));
+        });
+    adjoints.add(table, addAtPositions(b, op, table, terms));
+  };
+  follows(op.getCos(), false);
+  follows(op.getSin(), true);
   return success();
 }
 

@@ -72,14 +72,6 @@ func.func @state(%q: tensor<5x8xf32> {attn.gradient}) -> tensor<5xf32> {
 
 // -----
 
-func.func @tables(%q: tensor<5x8xf32>, %cos: tensor<5x4xf32> {attn.gradient}, %sin: tensor<5x4xf32>) -> tensor<5x8xf32> {
-  // expected-error@+1 {{has no gradient by its tables}}
-  %y = attn.rope %q, %cos, %sin : tensor<5x8xf32>, tensor<5x4xf32>
-  return %y : tensor<5x8xf32>
-}
-
-// -----
-
 func.func private @taken_gradient()
 // expected-error@+1 {{has a gradient, which is called 'taken_gradient', but there is a function of this name}}
 func.func @taken(%q: tensor<5x8xf32> {attn.gradient}) -> tensor<5x8xf32> {
