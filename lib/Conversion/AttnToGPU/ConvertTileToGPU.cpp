@@ -99,11 +99,7 @@ struct ConvertCopy : ConvertTile<tile::CopyAsyncOp> {
   matchAndRewrite(tile::CopyAsyncOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ThreadBuilder t = builderAt(op, rewriter);
-    BufferType buffer = op.getBuffer().getType();
-    if (cast<MemRefType>(op.getSource().getType()).getRank() == 3)
-      emitCopyHeads(t, op.getSource(), buffer);
-    else
-      emitCopyAsync(t, op.getSource(), op.getRow(), buffer);
+    emitCopy(t, op);
     rewriter.replaceOpWithMultiple(op, SmallVector<Values>(1));
     return success();
   }

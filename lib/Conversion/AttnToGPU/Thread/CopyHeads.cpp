@@ -146,7 +146,15 @@ void HeadsCopy::emit() {
   NVVM::CpAsyncCommitGroupOp::create(t.b, t.loc);
 }
 
-void gpucode::emitCopyHeads(ThreadBuilder &t, Value source,
-                            tile::BufferType buffer) {
+static void emitCopyHeads(ThreadBuilder &t, Value source,
+                          tile::BufferType buffer) {
   HeadsCopy(t, source, buffer).emit();
+}
+
+void gpucode::emitCopy(ThreadBuilder &t, tile::CopyAsyncOp op) {
+  tile::BufferType buffer = op.getBuffer().getType();
+  if (cast<MemRefType>(op.getSource().getType()).getRank() == 3)
+    emitCopyHeads(t, op.getSource(), buffer);
+  else
+    emitCopyAsync(t, op.getSource(), op.getRow(), buffer);
 }

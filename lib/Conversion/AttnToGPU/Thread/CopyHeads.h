@@ -7,9 +7,10 @@
 
 namespace attn::gpucode {
 
-/// All rows of `source` (heads x queries x features), and zeros, begin their
-/// way into the buffer: row i * heads + g is query i of head g.
-void emitCopyHeads(ThreadBuilder &t, Value source, tile::BufferType buffer);
+/// The copy begins. Of a matrix it is emitCopyAsync; of a source of heads x
+/// queries x features all rows come, and zeros, and row i * heads + g is query
+/// i of head g.
+void emitCopy(ThreadBuilder &t, tile::CopyAsyncOp op);
 
 } // namespace attn::gpucode
 
