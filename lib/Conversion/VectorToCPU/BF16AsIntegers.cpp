@@ -11,9 +11,9 @@
 //          llvm.br ^next  // which begins with a bitcast of %j to bf16
 //
 // Where a processor has no masks, LLVM takes vectors apart; numbers of bf16
-// that it takes out of one, and those that it keeps from one block to another,
-// go through f32 and back by a function of the compiler's own library, which a
-// kernel must do without.
+// that it takes out of one, those that become elements of one, and those that
+// it keeps from one block to another, go through f32 and back by a function of
+// the compiler's own library, which a kernel must do without.
 //
 // Before: only the LLVM dialect. After: the same; no number of bf16 is used
 // outside of its block.
@@ -58,6 +58,22 @@ static void load(LLVM::MaskedLoadOp op) {
   b.setInsertionPointAfter(op);
   auto back = LLVM::BitcastOp::create(b, op.getLoc(), type, loaded);
   loaded.replaceAllUsesExcept(back, back);
+}
+
+static void insert(LLVM::InsertElementOp op) {
+  Type type = op.getType();
+  VectorType integers = integersFor(type);
+  if (!integers)
+    return;
+  OpBuilder b(op);
+  auto bitsOf = [&](Type type, Value value) {
+    return LLVM::BitcastOp::create(b, op.getLoc(), type, value);
+  };
+  auto inserted = LLVM::InsertElementOp::create(
+      b, op.getLoc(), bitsOf(integers, op.getVector()),
+      bitsOf(b.getI16Type(), op.getValue()), op.getPosition());
+  op.replaceAllUsesWith(bitsOf(type, inserted).getResult());
+  op.erase();
 }
 
 /// Uses of a number in other blocks than its own use its bits.
@@ -107,6 +123,8 @@ struct BF16AsIntegers : attn::impl::BF16AsIntegersBase<BF16AsIntegers> {
         store(masked);
       else if (auto masked = dyn_cast<LLVM::MaskedLoadOp>(op))
         load(masked);
+      else if (auto number = dyn_cast<LLVM::InsertElementOp>(op))
+        return insert(number);
       for (Value result : op->getResults())
         if (result.getType().isBF16())
           keepBits(result);

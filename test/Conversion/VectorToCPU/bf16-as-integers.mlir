@@ -43,6 +43,17 @@ llvm.func @across(%p: !llvm.ptr, %q: !llvm.ptr, %again: i1, %start: bf16) {
   llvm.return
 }
 
+// An element of a vector.
+// CHECK-LABEL: @element
+// CHECK: %[[V:.*]] = llvm.bitcast %arg0 : vector<4xbf16> to vector<4xi16>
+// CHECK-NEXT: %[[X:.*]] = llvm.bitcast %arg1 : bf16 to i16
+// CHECK-NEXT: %[[W:.*]] = llvm.insertelement %[[X]], %[[V]][%arg2 : i32] : vector<4xi16>
+// CHECK-NEXT: llvm.bitcast %[[W]] : vector<4xi16> to vector<4xbf16>
+llvm.func @element(%v: vector<4xbf16>, %x: bf16, %i: i32) -> vector<4xbf16> {
+  %w = llvm.insertelement %x, %v[%i : i32] : vector<4xbf16>
+  llvm.return %w : vector<4xbf16>
+}
+
 // Other numbers stay.
 // CHECK-LABEL: @other
 // CHECK-NOT: llvm.bitcast
