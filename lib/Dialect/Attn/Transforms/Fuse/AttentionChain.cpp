@@ -245,3 +245,36 @@ std::optional<Refusal> attn::readChain(ContextOp context, Chain &chain) {
     return refusal;
   return compareMaps(chain, *chain.second);
 }
+
+void attn::collectOps(Chain &chain, SetVector<Operation *> &ops) {
+  for (Chain *map : {&chain, chain.second.get()})
+    if (map) {
+      ops.insert(map->operandScales.rbegin(), map->operandScales.rend());
+      ops.insert(map->scores);
+      ops.insert(map->steps.begin(), map->steps.end());
+      ops.insert(map->normalization);
+    }
+  if (chain.difference)
+    ops.insert(chain.difference);
+  if (chain.dropout)
+    ops.insert(chain.dropout);
+  ops.insert(chain.context);
+}
+
+DenseSet<Operation *> attn::readersIn(ArrayRef<Chain> chains) {
+  DenseSet<Operation *> ops;
+  for (const Chain &chain : chains) {
+    for (const Chain *map :
+         {&chain, static_cast<const Chain *>(chain.second.get())})
+      if (map) {
+        ops.insert(map->steps.begin(), map->steps.end());
+        ops.insert(map->normalization);
+      }
+    if (chain.difference)
+      ops.insert(chain.difference);
+    if (chain.dropout)
+      ops.insert(chain.dropout);
+    ops.insert(chain.context);
+  }
+  return ops;
+}

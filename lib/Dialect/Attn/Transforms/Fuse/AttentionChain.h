@@ -4,6 +4,8 @@
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_FUSE_ATTENTIONCHAIN_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +67,12 @@ struct Chain {
 /// Reads the chain above `context`. A refusal says that attn.sdpa does not mean
 /// what the steps mean; uses of intermediates are not looked at.
 std::optional<Refusal> readChain(ContextOp context, Chain &chain);
+
+/// Adds its ops, producers before consumers, also where chains share ops.
+void collectOps(Chain &chain, llvm::SetVector<mlir::Operation *> &ops);
+
+/// The ops that read scores or weights of some chain as one of its steps.
+llvm::DenseSet<mlir::Operation *> readersIn(llvm::ArrayRef<Chain> chains);
 
 std::string nameOf(mlir::Operation *op);
 

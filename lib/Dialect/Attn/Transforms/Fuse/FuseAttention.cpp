@@ -62,6 +62,7 @@
 #include "AttentionChain.h"
 #include "ScoreSteps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
@@ -329,39 +330,37 @@ static void refuse(ContextOp context, const Refusal &refusal) {
                    StringAttr::get(context.getContext(), refusal.reason));
 }
 
-/// Producers before consumers, also where chains share ops.
-static void collectOps(Chain &chain, SetVector<Operation *> &ops) {
-  for (Chain *map : {&chain, chain.second.get()})
-    if (map) {
-      ops.insert(map->operandScales.rbegin(), map->operandScales.rend());
-      ops.insert(map->scores);
-      ops.insert(map->steps.begin(), map->steps.end());
-      ops.insert(map->normalization);
-    }
-  if (chain.difference)
-    ops.insert(chain.difference);
-  if (chain.dropout)
-    ops.insert(chain.dropout);
-  ops.insert(chain.context);
-}
-
-/// The ops that read scores or weights of some chain as one of its steps.
-static DenseSet<Operation *> readersIn(ArrayRef<Chain> chains) {
-  DenseSet<Operation *> ops;
-  for (const Chain &chain : chains) {
-    for (const Chain *map :
-         {&chain, static_cast<const Chain *>(chain.second.get())})
-      if (map) {
-        ops.insert(map->steps.begin(), map->steps.end());
-        ops.insert(map->normalization);
-      }
-    if (chain.difference)
-      ops.insert(chain.difference);
-    if (chain.dropout)
-      ops.insert(chain.dropout);
-    ops.insert(chain.context);
+/// What reads scores or weights in front of the context, and what follows from
+/// that, moves behind it, unless the context itself follows from it.
+static void moveReadersBehind(Chain &chain,
+                              const DenseSet<Operation *> &fused) {
+  Operation *context = chain.context;
+  Block *block = context->getBlock();
+  SmallVector<Operation *> readers = usersOutside(chain.weights(), fused);
+  for (const Level &level : chain.levels)
+    llvm::append_range(readers, usersOutside(level.scores, fused));
+  ForwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == block && op->isBeforeInBlock(context);
+  };
+  for (Operation *reader : readers) {
+    SetVector<Operation *> slice;
+    getForwardSlice(reader, &slice, options);
+    if (llvm::any_of(slice, [&](Operation *op) {
+          return fused.contains(op) || !isMemoryEffectFree(op) ||
+                 llvm::any_of(op->getUsers(), [&](Operation *user) {
+                   user = block->findAncestorOpInBlock(*user);
+                   return user && !context->isBeforeInBlock(user) &&
+                          !slice.contains(user);
+                 });
+        }))
+      continue;
+    SmallVector<Operation *> ops = slice.takeVector();
+    llvm::sort(ops, [](auto *a, auto *b) { return b->isBeforeInBlock(a); });
+    for (Operation *op : ops)
+      op->moveAfter(context);
   }
-  return ops;
 }
 
 /// Drops chains from `chains` until all that are left can be fused together.
@@ -401,6 +400,9 @@ struct FuseAttention : attn::impl::FuseAttentionBase<FuseAttention> {
       else
         chains.push_back(std::move(chain));
     });
+    for (Chain &chain : chains)
+      if (!chain.second)
+        moveReadersBehind(chain, readersIn(chains));
     SmallVector<Plan, 0> plans =
         decideAll(chains, getAnalysis<DominanceInfo>());
 

@@ -70,3 +70,20 @@ func.func @in_loop(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x4xf32>
   }
   return %r : tensor<2x4xf32>
 }
+
+// What reads the weights before the value is there, and what follows from that, moves.
+// CHECK-LABEL: @before_value(
+// CHECK: %[[V:.*]] = math.exp %arg2
+// CHECK: %[[O:[^,]*]], %[[W:.*]] = attn.sdpa %arg0, %arg1, %[[V]]
+// CHECK: %[[Y:.*]] = math.exp %[[W]]
+// CHECK: %[[Z:.*]] = math.sin %[[Y]]
+// CHECK: return %[[O]], %[[Z]]
+func.func @before_value(%q: tensor<2x4xf32>, %k: tensor<3x4xf32>, %v: tensor<3x5xf32>) -> (tensor<2x5xf32>, tensor<2x3xf32>) {
+  %s = attn.scores %q, %k : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %w = attn.softmax %s : tensor<2x3xf32>
+  %y = math.exp %w : tensor<2x3xf32>
+  %z = math.sin %y : tensor<2x3xf32>
+  %e = math.exp %v : tensor<3x5xf32>
+  %o = attn.context %w, %e : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+  return %o, %z : tensor<2x5xf32>, tensor<2x3xf32>
+}
