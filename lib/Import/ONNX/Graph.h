@@ -35,6 +35,12 @@ public:
   inlineGraph(const ::onnx::GraphProto &graph,
               llvm::ArrayRef<Tensor> arguments) = 0;
 
+  /// Says that `a` and `b` must be equal, which the model does not show.
+  /// Returns what that means for its inputs, such as "batch_1 = batch", or
+  /// nothing where they can not be equal, or need more than that. The model is
+  /// then to be imported once more.
+  virtual std::string assumeEqual(const Size &a, const Size &b) = 0;
+
   TensorBuilder build;
 
 protected:

@@ -126,6 +126,25 @@ GraphImporter::argumentOf(const ::onnx::ValueInfoProto &input) {
   return t;
 }
 
+std::string GraphImporter::assumeEqual(const Size &a, const Size &b) {
+  auto solution = a.solved(b);
+  if (!solution)
+    return {};
+  auto nameOf = [&](const Size &size) -> std::string {
+    for (const auto &entry : namedSizes)
+      if (entry.second == size)
+        return entry.first().str();
+    return {};
+  };
+  Assumption found{nameOf(solution->first), nameOf(solution->second),
+                   solution->second.constant()};
+  if (found.name.empty() || (found.other.empty() && !found.number))
+    return {};
+  assumption = found;
+  return found.name + " = " +
+         (found.number ? std::to_string(*found.number) : found.other);
+}
+
 /// Names of sizes that are not known; empty ones for all others.
 static SmallVector<StringRef> sizeNames(const ::onnx::ValueInfoProto &input) {
   SmallVector<StringRef> names;

@@ -18,6 +18,15 @@ public:
   std::optional<std::vector<Tensor>>
   inlineGraph(const ::onnx::GraphProto &graph,
               llvm::ArrayRef<Tensor> arguments) override;
+  std::string assumeEqual(const Size &a, const Size &b) override;
+
+  /// A size of the inputs by its name, and the other one, or the number, that
+  /// it must be.
+  struct Assumption {
+    std::string name, other;
+    std::optional<int64_t> number;
+  };
+  std::optional<Assumption> assumption;
 
 private:
   mlir::LogicalResult checkOperators(const ::onnx::GraphProto &graph);

@@ -11,6 +11,22 @@
 using namespace mlir;
 using namespace attn;
 
+static void assume(::onnx::ModelProto &model,
+                   const attn::onnx::GraphImporter::Assumption &assumption) {
+  for (auto &input : *model.mutable_graph()->mutable_input())
+    for (auto &dim : *input.mutable_type()
+                          ->mutable_tensor_type()
+                          ->mutable_shape()
+                          ->mutable_dim()) {
+      if (dim.dim_param() != assumption.name)
+        continue;
+      if (assumption.number)
+        dim.set_dim_value(*assumption.number);
+      else
+        dim.set_dim_param(assumption.other);
+    }
+}
+
 OwningOpRef<ModuleOp> attn::importOnnx(StringRef path, MLIRContext &context,
                                        const OnnxOptions &options) {
   context.loadDialect<AttnDialect, arith::ArithDialect, func::FuncDialect,
@@ -20,11 +36,27 @@ OwningOpRef<ModuleOp> attn::importOnnx(StringRef path, MLIRContext &context,
   auto model = onnx::readModel(path, loc);
   if (failed(model))
     return {};
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  OpBuilder b(&context);
-  b.setInsertionPointToStart(module->getBody());
-  onnx::GraphImporter importer(**model, path, b, options);
-  if (!importer.import() || failed(verify(*module)))
-    return {};
-  return module;
+  // Once more for each equality of sizes that some node needs.
+  while (true) {
+    OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+    OpBuilder b(&context);
+    b.setInsertionPointToStart(module->getBody());
+    onnx::GraphImporter importer(**model, path, b, options);
+    std::vector<Diagnostic> said;
+    bool isValid;
+    {
+      ScopedDiagnosticHandler hold(&context, [&](Diagnostic &diagnostic) {
+        said.push_back(std::move(diagnostic));
+        return success();
+      });
+      isValid = importer.import() && succeeded(verify(*module));
+    }
+    if (importer.assumption) {
+      assume(**model, *importer.assumption);
+      continue;
+    }
+    for (Diagnostic &diagnostic : said)
+      context.getDiagEngine().emit(std::move(diagnostic));
+    return isValid ? std::move(module) : OwningOpRef<ModuleOp>();
+  }
 }

@@ -78,6 +78,28 @@ std::optional<Size> Size::dividedBy(const Size &divisor) const {
   return quotient;
 }
 
+bool Size::isSum() const {
+  return valid &&
+         llvm::all_of(terms, [](const auto &term) { return term.second > 0; });
+}
+
+std::optional<std::pair<Size, Size>> Size::solved(const Size &other) const {
+  if (!valid || !other.valid || terms.size() != 1 || other.terms.size() != 1)
+    return std::nullopt;
+  const auto &[left, a] = *terms.begin();
+  const auto &[right, b] = *other.terms.begin();
+  Monomial mine, its;
+  std::set_difference(left.begin(), left.end(), right.begin(), right.end(),
+                      std::back_inserter(mine));
+  std::set_difference(right.begin(), right.end(), left.begin(), left.end(),
+                      std::back_inserter(its));
+  if (mine.size() < its.size())
+    return other.solved(*this);
+  if (mine.size() != 1 || a <= 0 || b <= 0 || b % a || (!its.empty() && a != b))
+    return std::nullopt;
+  return std::pair(symbol(mine[0]), its.empty() ? Size(b / a) : symbol(its[0]));
+}
+
 Size attn::onnx::product(ArrayRef<Size> sizes) {
   Size all = 1;
   for (const Size &size : sizes)

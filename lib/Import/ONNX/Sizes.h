@@ -43,6 +43,11 @@ public:
   /// The quotient where it has no remainder for any sizes and `divisor` has one
   /// term.
   std::optional<Size> dividedBy(const Size &divisor) const;
+  /// A symbol, and the other symbol or the number that it must be for this to
+  /// be `other` where no size is 0. None where it is not as simple.
+  std::optional<std::pair<Size, Size>> solved(const Size &other) const;
+  /// Whether nothing is subtracted.
+  bool isSum() const;
   bool operator==(const Size &other) const {
     return valid && other.valid && terms == other.terms;
   }

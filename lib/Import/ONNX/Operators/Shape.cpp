@@ -11,6 +11,14 @@ static LogicalResult giveReshaped(Node &node, Tensor &t, ArrayRef<Size> shape) {
   std::optional<Tensor> result = node.build().reshaped(t, shape);
   if (result)
     return node.give(*result);
+  std::string assumed =
+      node.shared().assumeEqual(product(t.shape), product(shape));
+  if (!assumed.empty()) {
+    node.remark("SizesAssumed", "the shape has as many elements as the input "
+                                "only where " +
+                                    assumed + "; other calls are refused");
+    return failure();
+  }
   return node.fail("expects a shape of as many elements as the input has, for "
                    "all sizes, but got " +
                    describe(t) + " and " +
