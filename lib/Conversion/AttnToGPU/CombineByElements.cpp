@@ -290,14 +290,22 @@ struct CombineByElements
     : attn::impl::CombineByElementsBase<CombineByElements> {
   void runOnOperation() override {
     llvm::MapVector<Operation *, int64_t> loops;
-    getOperation().walk([&](Operation *op) {
+    WalkResult walked = getOperation().walk([&](Operation *op) {
       Value parts = partsOf(op);
       if (!parts)
-        return;
+        return WalkResult::advance();
+      if (!isa_and_present<GPUScheduleAttr>(op->getAttr("schedule")) ||
+          !isa<MemRefType>(parts.getType())) {
+        op->emitOpError("expects a schedule for a GPU, and parts in memory");
+        return WalkResult::interrupt();
+      }
       bool inLoop = isa<scf::ForallOp>(op->getParentOp());
       loops[inLoop ? op->getParentOp() : op] =
           cast<MemRefType>(parts.getType()).getDimSize(2) - 2;
+      return WalkResult::advance();
     });
+    if (walked.wasInterrupted())
+      return signalPassFailure();
     for (auto [op, features] : loops) {
       if (auto loop = dyn_cast<scf::ForallOp>(op))
         addFeatures(loop, features);
