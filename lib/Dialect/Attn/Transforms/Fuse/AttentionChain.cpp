@@ -246,14 +246,20 @@ std::optional<Refusal> attn::readChain(ContextOp context, Chain &chain) {
   return compareMaps(chain, *chain.second);
 }
 
-void attn::collectOps(Chain &chain, SetVector<Operation *> &ops) {
-  for (Chain *map : {&chain, chain.second.get()})
-    if (map) {
+/// Without scores and what stands in front of them where `onlyReaders`.
+static void collect(const Chain &chain, bool onlyReaders,
+                    SetVector<Operation *> &ops) {
+  const Chain *second = chain.second.get();
+  for (const Chain *map : {&chain, second}) {
+    if (!map)
+      continue;
+    if (!onlyReaders) {
       ops.insert(map->operandScales.rbegin(), map->operandScales.rend());
       ops.insert(map->scores);
-      ops.insert(map->steps.begin(), map->steps.end());
-      ops.insert(map->normalization);
     }
+    ops.insert(map->steps.begin(), map->steps.end());
+    ops.insert(map->normalization);
+  }
   if (chain.difference)
     ops.insert(chain.difference);
   if (chain.dropout)
@@ -261,20 +267,13 @@ void attn::collectOps(Chain &chain, SetVector<Operation *> &ops) {
   ops.insert(chain.context);
 }
 
+void attn::collectOps(const Chain &chain, SetVector<Operation *> &ops) {
+  collect(chain, /*onlyReaders=*/false, ops);
+}
+
 DenseSet<Operation *> attn::readersIn(ArrayRef<Chain> chains) {
-  DenseSet<Operation *> ops;
-  for (const Chain &chain : chains) {
-    for (const Chain *map :
-         {&chain, static_cast<const Chain *>(chain.second.get())})
-      if (map) {
-        ops.insert(map->steps.begin(), map->steps.end());
-        ops.insert(map->normalization);
-      }
-    if (chain.difference)
-      ops.insert(chain.difference);
-    if (chain.dropout)
-      ops.insert(chain.dropout);
-    ops.insert(chain.context);
-  }
-  return ops;
+  SetVector<Operation *> ops;
+  for (const Chain &chain : chains)
+    collect(chain, /*onlyReaders=*/true, ops);
+  return DenseSet<Operation *>(ops.begin(), ops.end());
 }

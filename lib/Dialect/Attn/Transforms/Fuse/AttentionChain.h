@@ -69,7 +69,7 @@ struct Chain {
 std::optional<Refusal> readChain(ContextOp context, Chain &chain);
 
 /// Adds its ops, producers before consumers, also where chains share ops.
-void collectOps(Chain &chain, llvm::SetVector<mlir::Operation *> &ops);
+void collectOps(const Chain &chain, llvm::SetVector<mlir::Operation *> &ops);
 
 /// The ops that read scores or weights of some chain as one of its steps.
 llvm::DenseSet<mlir::Operation *> readersIn(llvm::ArrayRef<Chain> chains);
