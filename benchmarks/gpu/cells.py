@@ -12,27 +12,33 @@ class Kernel(NamedTuple):
     mask: str = ""
     layout: str = "bhsd"
     lse: bool = False
-    softcap: float = 0.0
+    queries: int = 0  # 0: of run time
+    score: str = ""  # softcap or alibi
+    schedule: tuple = ()  # queries, keys and warps of a block in place of the table's
     lengths: tuple = ((128, 64), (1, 1), (130, 67), (257, 200))  # queries, keys
 
     def text(self, name):
         """The specification: batch and lengths are sizes of run time."""
         value_dim = self.value_dim or self.dim
 
-        def tensor(heads, dim):
-            return f"tensor<?x{heads}x?x{dim}x{self.dtype}>" if self.layout == "bhsd" else f"tensor<?x?x{heads}x{dim}x{self.dtype}>"
+        def tensor(heads, dim, length="?"):
+            return f"tensor<?x{heads}x{length}x{dim}x{self.dtype}>" if self.layout == "bhsd" else f"tensor<?x{length}x{heads}x{dim}x{self.dtype}>"
 
-        q, k, v, out = (tensor(*sizes) for sizes in ((self.heads, self.dim), (self.key_heads, self.dim), (self.key_heads, value_dim), (self.heads, value_dim)))
+        length = self.queries or "?"
+        q, out = tensor(self.heads, self.dim, length), tensor(self.heads, value_dim, length)
+        k, v = tensor(self.key_heads, self.dim), tensor(self.key_heads, value_dim)
         types, results, names = out, "%out", "out"
         if self.lse:
-            types, results, names = f"({out}, tensor<?x{self.heads}x?xf32>)", "%out, %lse", "out, lse"
-        layouts = "" if self.layout == "bhsd" else "{" + ", ".join(
-            f"{port}_layout = #attn<layout {self.layout}>" for port in ("query", "key", "value", "out")) + "} "
+            types, results, names = f"({out}, tensor<?x{self.heads}x{length}xf32>)", "%out, %lse", "out, lse"
+        attributes = [f"{port}_layout = #attn<layout {self.layout}>" for port in ("query", "key", "value", "out") if self.layout != "bhsd"]
+        if self.schedule:
+            attributes.append("schedule = #attn.gpu_schedule<query_tile = {}, key_tile = {}, warps = {}>".format(*self.schedule))
+        written = f"{{{', '.join(attributes)}}} " if attributes else ""
         where = f"where {self.mask} " if self.mask else ""
         returning = f"returning({names}) " if self.lse else ""
         returned = types.strip("()")
         return f"""func.func @{name}(%q: {q}, %k: {k}, %v: {v}) -> {types} {{
-  {results} = attn.sdpa %q, %k, %v scale {self.dim ** -0.5:.17e} {where}{returning}{layouts}: ({q}, {k}, {v}) -> {types}
+  {results} = attn.sdpa %q, %k, %v scale {self.dim ** -0.5:.17e} {SCORES[self.score]}{where}{returning}{written}: ({q}, {k}, {v}) -> {types}
   return {results} : {returned}
 }}
 """
@@ -46,6 +52,22 @@ class Kernel(NamedTuple):
         inputs = [shape(self.heads, queries, self.dim), shape(self.key_heads, keys, self.dim), shape(self.key_heads, keys, value_dim)]
         return inputs, [shape(self.heads, queries, value_dim), *([(batch, self.heads, queries)] if self.lse else [])]
 
+
+SCORES = {"": "", "softcap": """score_mod (%s: f32, %b, %h, %i, %j) {
+    %cap = arith.constant 30.0 : f32
+    %x = arith.divf %s, %cap : f32
+    %t = math.tanh %x : f32
+    %y = arith.mulf %t, %cap : f32
+    attn.yield %y : f32
+  } """, "alibi": """score_mod (%s: f32, %b, %h, %i, %j) {
+    %d = arith.subi %j, %i : index
+    %n = arith.index_cast %d : index to i32
+    %r = arith.sitofp %n : i32 to f32
+    %c = arith.constant 0.0625 : f32
+    %f = arith.mulf %r, %c : f32
+    %y = arith.addf %s, %f : f32
+    attn.yield %y : f32
+  } """}
 
 CORRECT = {
     "full64": Kernel(),
@@ -69,13 +91,31 @@ CORRECT = {
 }
 assert sum(len(kernel.lengths) for kernel in CORRECT.values()) >= 40
 
-# Batch, queries and keys of what is timed; the kernel is compared as well, with PyTorch's results in f32.
+FULL128, CAUSAL128 = Kernel(dim=128, heads=16, key_heads=16), Kernel(dim=128, heads=16, key_heads=16, mask="causal(top_left)")
+DECODE = Kernel(dim=128, heads=32, key_heads=8, queries=1)
+
+# Batch and length of what is timed; the kernel is compared as well, with PyTorch's results.
 TIMED = {
     "t_full64": (Kernel(heads=32, key_heads=32), ((4, 2048), (1, 8192))),
     "t_causal64": (Kernel(heads=32, key_heads=32, mask="causal(top_left)"), ((4, 2048), (1, 8192))),
-    "t_full128": (Kernel(dim=128, heads=16, key_heads=16), ((4, 2048), (1, 8192), (1, 16384))),
-    "t_causal128": (Kernel(dim=128, heads=16, key_heads=16, mask="causal(top_left)"), ((4, 2048), (1, 8192), (1, 16384))),
+    "t_full128": (FULL128, ((4, 2048), (1, 8192), (1, 16384))),
+    "t_causal128": (CAUSAL128, ((4, 2048), (1, 8192), (1, 16384))),
     "t_groups128": (Kernel(dim=128, heads=32, key_heads=8, mask="causal(top_left)"), ((1, 8192),)),
     "t_causal256": (Kernel(dim=256, heads=8, key_heads=8, mask="causal(top_left)"), ((2, 4096),)),
     "t_window128": (Kernel(dim=128, heads=16, key_heads=16, mask="window(left = 1023, right = 0)"), ((1, 16384),)),
+    "t_softcap128": (CAUSAL128._replace(score="softcap"), ((1, 8192),)),
+    "t_alibi128": (CAUSAL128._replace(score="alibi"), ((1, 8192),)),
+    "t_full128_f32": (FULL128._replace(dtype="f32"), ((1, 4096),)),
+    "t_decode128": (DECODE, ((16, 8192), (1, 8192), (1, 131072))),
+    "t_decode64_all_heads": (Kernel(heads=32, key_heads=32, queries=1), ((16, 4096),)),
+    "t_decode128_few": (DECODE._replace(queries=4, mask="causal(bottom_right)"), ((16, 8192),)),
+}
+
+# Other schedules of the kernels above, timed alone: what the table could say.
+SCHEDULES = {
+    "t_full64": ((64, 64, 4), (128, 64, 8), (128, 32, 4), (128, 128, 8), (256, 64, 8)),
+    "t_full128": ((64, 64, 4), (64, 32, 4), (128, 64, 4), (128, 64, 8), (128, 32, 8)),
+    "t_causal128": ((64, 64, 4), (128, 64, 4), (128, 64, 8), (64, 32, 2)),
+    "t_causal256": ((64, 32, 4), (128, 32, 8), (64, 64, 4)),
+    "t_full128_f32": ((64, 32, 4), (128, 32, 8), (64, 64, 4)),
 }

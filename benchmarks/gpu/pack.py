@@ -8,7 +8,7 @@ import zlib
 
 import calibration
 import numpy as np
-from cells import CORRECT, TIMED
+from cells import CORRECT, SCHEDULES, TIMED
 
 
 def save(path, values, dtype):
@@ -23,9 +23,10 @@ def chosen(pattern):
     return {name: kernel for name, kernel in CORRECT.items() if pattern.search(name)}
 
 
-def compile_kernels(tools, folder, correct, timed):
+def compile_kernels(tools, folder, correct, timed, scheduled):
     with open(f"{folder}/kernels.mlir", "w") as file:
-        file.write("\n".join([*(kernel.text(name) for name, kernel in correct.items()), *(TIMED[name][0].text(name) for name in timed)]))
+        file.write("\n".join([*(kernel.text(name) for name, kernel in correct.items()), *(TIMED[name][0].text(name) for name in timed), *(
+            TIMED[name][0]._replace(schedule=schedule).text(f"{name}_s{number}") for name in scheduled for number, schedule in enumerate(SCHEDULES[name]))]))
     command = [f"{tools}/attn-opt", f"{folder}/kernels.mlir", "--target=sm_80"]
     subprocess.run([*command, "--emit=lib", "-o", f"{folder}/libkernels.so"], check=True)
     explained = subprocess.run([*command, "--explain=json"], check=True, capture_output=True, text=True).stdout
@@ -46,14 +47,15 @@ def compute_expected(tools, folder, correct, lengths):
                             *(f"-o={base}-out{i}.npy" for i in range(len(outputs)))], check=True)
 
 
-def pack(tools, folder, pattern, lengths, timed):
-    """`tools`: the folder of attn-opt; `pattern`: of names of kernels; `lengths`: how many of each."""
+def pack(tools, folder, pattern, lengths, timed, scheduled):
+    """`tools`: the folder of attn-opt; `pattern`: of names of kernels; `lengths`: how many of each; `timed`, `scheduled`: names of those that
+    are timed, and with which schedules."""
     os.makedirs(folder, exist_ok=True)
     correct = chosen(pattern)
-    compile_kernels(tools, folder, correct, timed)
+    compile_kernels(tools, folder, correct, timed, scheduled)
     compute_expected(tools, folder, correct, lengths)
     with open(f"{folder}/calibration.ptx", "w") as file:
         file.write(calibration.text())
     np.savez(f"{folder}/calibration.npz", **calibration.simulate(f"{tools}/ptxsim", f"{folder}/calibration.ptx", folder))
     with open(f"{folder}/pack.json", "w") as file:
-        json.dump({"kernels": list(correct), "lengths": lengths, "timed": timed}, file)
+        json.dump({"kernels": list(correct), "lengths": lengths, "timed": timed, "scheduled": scheduled}, file)

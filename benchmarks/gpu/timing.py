@@ -4,9 +4,9 @@ product and a copy, which say what the machine gives in this minute."""
 import statistics
 import time
 
-from cells import TIMED
+from cells import SCHEDULES, TIMED
 
-WARM_UP, SECONDS_PER_CELL = 3, 12
+WARM_UP, SECONDS_PER_CELL, SECONDS_PER_SCHEDULE = 3, 3, 1
 ROTATING_BYTES = 256 << 20  # more than a level-2 cache: copies of the arguments that calls take in turns
 
 
@@ -40,7 +40,8 @@ def take_turns(torch, calls, seconds, least=20):
 
 def visible_pairs(kernel, queries, keys):
     if "causal" in kernel.mask:
-        return sum(min(q + 1, keys) for q in range(queries))
+        first = keys - queries if "bottom_right" in kernel.mask else 0
+        return sum(max(0, min(first + q + 1, keys)) for q in range(queries))
     if "window" in kernel.mask:
         left = int(kernel.mask.split("left = ")[1].split(",")[0])
         return sum(max(0, min(q, keys - 1) - max(0, q - left) + 1) for q in range(queries))
@@ -51,26 +52,32 @@ def flex(torch, kernel, queries, keys):
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
     compiled = torch.compile(flex_attention, dynamic=False)
     left = int(kernel.mask.split("left = ")[1].split(",")[0]) if "window" in kernel.mask else None
+    first = keys - queries if "bottom_right" in kernel.mask else 0
     mask = None
     if kernel.mask:
-        mask = create_block_mask(lambda b, h, q, k: (q >= k) if left is None else (q >= k) & (q - k <= left), None, None, queries, keys, device="cuda")
-    return lambda q, k, v: compiled(q, k, v, block_mask=mask, enable_gqa=kernel.heads != kernel.key_heads)
+        mask = create_block_mask(lambda b, h, q, k: (first + q >= k) if left is None else (q >= k) & (q - k <= left), None, None, queries, keys, device="cuda")
+    score = {"": None, "softcap": lambda s, b, h, q, k: 30.0 * torch.tanh(s / 30.0), "alibi": lambda s, b, h, q, k: s + 0.0625 * (k - q)}[kernel.score]
+    return lambda q, k, v: compiled(q, k, v, score_mod=score, block_mask=mask, enable_gqa=kernel.heads != kernel.key_heads)
 
 
 def peers(torch, kernel, queries, keys):
     """name -> function of q, k, v; those that refuse are left out by who calls."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.attention.bias import causal_lower_right
     sdpa = torch.nn.functional.scaled_dot_product_attention
+    bottom = "bottom_right" in kernel.mask
 
     def backend(which):
         def call(q, k, v):
             with sdpa_kernel(which):
-                return sdpa(q, k, v, is_causal=bool(kernel.mask), enable_gqa=kernel.heads != kernel.key_heads)
+                return sdpa(q, k, v, attn_mask=causal_lower_right(queries, keys) if bottom else None, is_causal=bool(kernel.mask) and not bottom,
+                            enable_gqa=kernel.heads != kernel.key_heads)
         return call
 
     found = {}
-    if "window" not in kernel.mask:
-        found = {"cudnn": backend(SDPBackend.CUDNN_ATTENTION), "flash": backend(SDPBackend.FLASH_ATTENTION)}
+    if "window" not in kernel.mask and not kernel.score:
+        named = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION} if kernel.dtype != "f32" else {"efficient": SDPBackend.EFFICIENT_ATTENTION}
+        found = {name: backend(which) for name, which in named.items()}
     return {**found, "flex": flex(torch, kernel, queries, keys)}
 
 
@@ -80,28 +87,51 @@ def ours(torch, kernels, name, sets):
     return lambda turn: calls[turn % len(calls)]()
 
 
+def arguments(torch, kernel, batch, length):
+    """Sets of q, k, v and a result, together more than a level-2 cache."""
+    inputs, (out,) = kernel.shapes(batch, kernel.queries or length, length)
+    dtype = {"bf16": torch.bfloat16, "f32": torch.float32}[kernel.dtype]
+    size = dtype.itemsize * sum(torch.Size(shape).numel() for shape in (*inputs, out))
+    return [[torch.randn(shape, device="cuda", dtype=dtype) for shape in inputs] + [torch.empty(out, device="cuda", dtype=dtype)]
+            for _ in range(max(1, min(8, -(-ROTATING_BYTES // size))))]
+
+
+def add_rates(row, kernel, batch, length):
+    queries = kernel.queries or length
+    flops = 4.0 * batch * kernel.heads * kernel.dim * visible_pairs(kernel, queries, length)
+    read = 2.0 * {"bf16": 2, "f32": 4}[kernel.dtype] * batch * kernel.key_heads * kernel.dim * length
+    row["tflops"] = {who: flops / times["ms"] * 1e-9 for who, times in row["times"].items()}
+    row["gb_per_s"] = {who: read / times["ms"] * 1e-6 for who, times in row["times"].items()}
+    row["decode"] = bool(kernel.queries)
+    return row
+
+
 def time_cell(torch, kernels, name, kernel, batch, length):
-    inputs, (out,) = kernel.shapes(batch, length, length)
-    size = 2 * sum(torch.Size(shape).numel() for shape in (*inputs, out))
-    copies = max(1, min(8, -(-ROTATING_BYTES // size)))
-    sets = [[torch.randn(shape, device="cuda", dtype=torch.bfloat16) for shape in inputs] + [torch.empty(out, device="cuda", dtype=torch.bfloat16)]
-            for _ in range(copies)]
+    sets = arguments(torch, kernel, batch, length)
     calls, refused, row = {"ours": ours(torch, kernels, name, sets)}, {}, {"kernel": name, "batch": batch, "length": length}
     calls["ours"](0)
-    for peer, call in peers(torch, kernel, length, length).items():
+    for peer, call in peers(torch, kernel, kernel.queries or length, length).items():
         try:
             wanted = call(*sets[0][:3])
-        except RuntimeError as error:
+        except Exception as error:  # torch.compile has exceptions of its own
             refused[peer] = str(error).splitlines()[0]
             continue
         row["difference_" + peer] = (sets[0][3].float() - wanted.float()).abs().max().item()
-        calls[peer] = lambda turn, call=call: call(*sets[turn % copies][:3])
-    # Both round results below 4 to bf16. NaN is wrong, too.
+        calls[peer] = lambda turn, call=call: call(*sets[turn % len(sets)][:3])
+    # Both round results below 4 to bf16; f32 of a peer may be of tf32. NaN is wrong, too.
     row["wrong"] = [peer for peer in calls if peer != "ours" and not row["difference_" + peer] <= 0.03]
-    flops = 4.0 * batch * kernel.heads * kernel.dim * visible_pairs(kernel, length, length)
     row["times"] = take_turns(torch, calls, SECONDS_PER_CELL)
-    row["tflops"] = {who: flops / times["ms"] * 1e-9 for who, times in row["times"].items()}
-    return {**row, "refused": refused}
+    return {**add_rates(row, kernel, batch, length), "refused": refused}
+
+
+def time_schedules(torch, kernels, name, kernel, batch, length):
+    """The table's schedule beside others of the same kernel."""
+    sets = arguments(torch, kernel, batch, length)
+    calls = {"the table's": ours(torch, kernels, name, sets)}
+    for number, schedule in enumerate(SCHEDULES[name]):
+        calls["{} queries, {} keys, {} warps".format(*schedule)] = ours(torch, kernels, f"{name}_s{number}", sets)
+    row = {"kernel": name, "batch": batch, "length": length, "times": take_turns(torch, calls, SECONDS_PER_SCHEDULE)}
+    return add_rates(row, kernel, batch, length)
 
 
 def machine(torch):
@@ -113,7 +143,7 @@ def machine(torch):
     return {"product_tflops": 2 * 8192 ** 3 / times["product"]["ms"] * 1e-9, "copy_gb_per_s": 2 * 4 * x.numel() / times["copy"]["ms"] * 1e-6}
 
 
-def run(kernels, names, seconds):
+def run(kernels, names, scheduled, seconds):
     """The machine, then a row per cell until the time is over. None: PyTorch has no GPU here."""
     try:
         import torch
@@ -121,7 +151,7 @@ def run(kernels, names, seconds):
         return None
     if not torch.cuda.is_available():
         return None
-    end, rows = time.monotonic() + seconds, []
+    end, rows, schedules = time.monotonic() + seconds, [], []
     before = machine(torch)
     for name in names:
         kernel, shapes = TIMED[name]
@@ -131,4 +161,8 @@ def run(kernels, names, seconds):
                 continue
             rows.append(time_cell(torch, kernels, name, kernel, batch, length))
             torch.cuda.empty_cache()
-    return {"torch": torch.__version__, "before": before, "after": machine(torch), "rows": rows}
+    for name in scheduled:
+        kernel, shapes = TIMED[name]
+        if time.monotonic() <= end:
+            schedules.append(time_schedules(torch, kernels, name, kernel, *shapes[0]))
+    return {"torch": torch.__version__, "before": before, "after": machine(torch), "rows": rows, "schedules": schedules}

@@ -73,8 +73,8 @@ typedef struct {
   int32_t failure; /* the first one's; nothing is done behind it */
   int32_t waits;   /* a result goes to the host's memory */
   int32_t owns_workspace;
-  int32_t has_pools; /* memory in the order of a stream */
   void *stream, *loaded;
+  void *pool; /* of memory in the order of the stream; null: there is none */
   uint64_t workspace;
   attn_rt_gpu_copy copies[]; /* one per port */
 } attn_rt_gpu_call;

@@ -26,36 +26,6 @@ gpu_options gpu_options_of(int32_t num_ports, const void *args) {
   return (gpu_options){settings->device, settings->stream};
 }
 
-attn_rt_gpu_failure gpu_allocate(const gpu_driver *driver,
-                                 const attn_rt_gpu_call *call, int64_t bytes,
-                                 gpu_pointer *memory) {
-  *memory = 0;
-  if (bytes == 0)
-    return ATTN_RT_GPU_OK;
-  bool pools = call->has_pools;
-  int result = pools
-                   ? driver->MemAllocAsync(memory, (size_t)bytes, call->stream)
-                   : driver->MemAlloc(memory, (size_t)bytes);
-  if (!result)
-    return ATTN_RT_GPU_OK;
-  *memory = 0;
-  return gpu_driver_fails(driver, ATTN_RT_GPU_NO_MEMORY,
-                          pools ? "cuMemAllocAsync" : "cuMemAlloc", result);
-}
-
-/* Without pools, memory that kernels may use still waits for them. */
-void gpu_free(const gpu_driver *driver, const attn_rt_gpu_call *call,
-              gpu_pointer memory) {
-  if (!memory)
-    return;
-  if (call->has_pools) {
-    driver->MemFreeAsync(memory, call->stream);
-    return;
-  }
-  driver->StreamSynchronize(call->stream);
-  driver->MemFree(memory);
-}
-
 static void give_back(const gpu_driver *driver, attn_rt_gpu_call *call) {
   gpu_free_copies(driver, call);
   if (call->owns_workspace)
@@ -86,9 +56,10 @@ int32_t attn_rt_gpu_begin(attn_rt_gpu_module *module,
   call->ports = ports;
   call->num_ports = num_ports;
   call->stream = options.stream;
-  call->has_pools = gpu_has_pools(driver);
   gpu_loaded *loaded = NULL;
-  failure = gpu_load(driver, module, &loaded);
+  failure = gpu_find_pool(driver, &call->pool);
+  if (!failure)
+    failure = gpu_load(driver, module, &loaded);
   call->loaded = loaded;
   if (!failure)
     failure = gpu_copy_arguments(driver, call, tensors);

@@ -166,15 +166,6 @@ void gpu_leave(const gpu_driver *driver) {
   driver->CtxPop(&context);
 }
 
-bool gpu_has_pools(const gpu_driver *driver) {
-  int device, has = 0;
-  return driver->MemAllocAsync && driver->MemFreeAsync &&
-         !driver->CtxGetDevice(&device) &&
-         !driver->DeviceGetAttribute(
-             &has, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, device) &&
-         has;
-}
-
 int32_t attn_rt_gpu_is_chosen(const attn_rt_gpu_module *module,
                               int32_t num_ports, const void *args) {
   int32_t device = chosen_device(gpu_options_of(num_ports, args).device);

@@ -54,6 +54,7 @@ static attn_rt_gpu_failure find_symbols(void *library) {
 // driver's own handlers are older and so run later.
 static void give_all_back(void) {
   gpu_unload_all(&found);
+  gpu_destroy_pools(&found);
   gpu_release_contexts(&found);
 }
 

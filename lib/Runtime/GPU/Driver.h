@@ -28,9 +28,20 @@ enum {
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
   CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115,
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+  CU_MEM_ALLOCATION_TYPE_PINNED = 1,
+  CU_MEM_LOCATION_TYPE_DEVICE = 1,
+  CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
   CU_JIT_ERROR_LOG_BUFFER = 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
 };
+
+/* CUmemPoolProps. */
+typedef struct {
+  int32_t allocation, handles, location, device;
+  void *security;
+  size_t most; /* 0: as much as there is */
+  unsigned char reserved[56];
+} gpu_pool_properties;
 
 /* name, the driver's symbol, arguments. */
 #define GPU_DRIVER_FUNCTIONS(F)                                                \
@@ -72,7 +83,12 @@ enum {
 
 /* Drivers of before CUDA 11.2 and 12 have none of these. */
 #define GPU_DRIVER_NEWER_FUNCTIONS(F)                                          \
-  F(MemAllocAsync, "cuMemAllocAsync", (gpu_pointer *, size_t, gpu_handle))     \
+  F(MemPoolCreate, "cuMemPoolCreate",                                          \
+    (gpu_handle *, const gpu_pool_properties *))                               \
+  F(MemPoolSetAttribute, "cuMemPoolSetAttribute", (gpu_handle, int, void *))   \
+  F(MemPoolDestroy, "cuMemPoolDestroy", (gpu_handle))                          \
+  F(MemAllocFromPoolAsync, "cuMemAllocFromPoolAsync",                          \
+    (gpu_pointer *, size_t, gpu_handle, gpu_handle))                           \
   F(MemFreeAsync, "cuMemFreeAsync", (gpu_pointer, gpu_handle))                 \
   F(CtxGetId, "cuCtxGetId", (gpu_handle, unsigned long long *))
 
@@ -103,8 +119,6 @@ void gpu_leave(const gpu_driver *driver);
 void gpu_release_contexts(const gpu_driver *driver);
 /* Whether the memory is the device's; the host's is not, pinned or not. */
 bool gpu_is_on_device(const gpu_driver *driver, const void *data);
-/* Of the current context: whether it has work in the order of a stream. */
-bool gpu_has_pools(const gpu_driver *driver);
 /* Whether that device, or any, can run kernels for `capability`. */
 attn_rt_gpu_failure gpu_check_device(const gpu_driver *driver, int device,
                                      int32_t capability);
@@ -138,7 +152,11 @@ void gpu_end_time(const gpu_driver *driver, const attn_rt_gpu_call *call);
 
 /* Call.c. What the caller chose. */
 gpu_options gpu_options_of(int32_t num_ports, const void *args);
-/* Memory of the device that goes with the call. */
+
+/* Memory.c: memory of the device that goes with a call. The pool is that of the
+ * current context's device; null where it has none. */
+attn_rt_gpu_failure gpu_find_pool(const gpu_driver *driver, gpu_handle *pool);
+void gpu_destroy_pools(const gpu_driver *driver);
 attn_rt_gpu_failure gpu_allocate(const gpu_driver *driver,
                                  const attn_rt_gpu_call *call, int64_t bytes,
                                  gpu_pointer *memory);

@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #define API extern "C" __attribute__((visibility("default"))) int
 
@@ -76,6 +77,7 @@ struct Driver {
   std::vector<std::unique_ptr<Function>> functions;
   std::vector<std::unique_ptr<Stream>> streams;
   std::map<void *, std::unique_ptr<Event>> events;
+  std::set<int *> pools;
   int launches = 0;
   ptx::GlobalMemory memory;
   uint64_t next = ptx::globalWindow + 2 * ptx::windowBytes;
@@ -123,6 +125,8 @@ Driver::~Driver() {
     say("left: a module of %zu kernels", entry.second->module.entries.size());
   if (!events.empty())
     say("left: %zu events", events.size());
+  if (!pools.empty())
+    say("left: %zu pools", pools.size());
   for (auto &[device, context] : primary)
     if (context.references)
       say("left: the context of device %d", device);
@@ -468,9 +472,37 @@ API cuMemFree_v2(uint64_t address) {
   return release(address, false);
 }
 
-API cuMemAllocAsync(uint64_t *address, size_t bytes, Stream *) {
+API cuMemPoolCreate(int **pool, const int *properties) {
   ENTER
-  return allocate(address, bytes, true);
+  NEEDS_CONTEXT
+  // Memory of the device, whose number is the fourth.
+  if (properties[0] != 1 || properties[2] != 1 ||
+      properties[3] != current.back()->device)
+    return InvalidValue;
+  *pool = new int(properties[3]);
+  driver.pools.insert(*pool);
+  return Success;
+}
+
+API cuMemPoolSetAttribute(int *pool, int attribute, const uint64_t *value) {
+  ENTER
+  return driver.pools.count(pool) && attribute == 4 && *value ? Success
+                                                              : InvalidValue;
+}
+
+API cuMemPoolDestroy(int *pool) {
+  ENTER
+  if (!driver.pools.erase(pool))
+    return InvalidHandle;
+  delete pool;
+  return Success;
+}
+
+API cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, int *pool,
+                            Stream *) {
+  ENTER
+  return driver.pools.count(pool) ? allocate(address, bytes, true)
+                                  : InvalidHandle;
 }
 
 API cuMemFreeAsync(uint64_t address, Stream *) {

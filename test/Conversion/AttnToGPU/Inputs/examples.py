@@ -12,11 +12,6 @@ import sys
 
 import numpy as np
 
-EXAMPLES, DRIVER = pathlib.Path(sys.argv[1]), sys.argv[2]
-options = dict(option.lstrip("-").split("=") if "=" in option else (option.lstrip("-"), "") for option in sys.argv[3:])
-ONLY = options["only"].split(",") if "only" in options else None
-EVERY, OF = (1, 0) if "all" in options or ONLY else (int(options.get("every", 8)), int(options.get("of", 0)))
-
 # What is not built. A line here whose example compiles is a failure, too.
 REFUSED = {
     "decoder-layer": "slices at places that a tensor",
@@ -41,11 +36,19 @@ TOLERANCE = 1e-5  # of the largest result
 rng = np.random.default_rng(11)
 
 
+def signature(source):
+    """Of the first public function."""
+    text = subprocess.run(["attn-opt", source, "--compile-to=input"], check=True, capture_output=True, text=True).stdout
+    return next(line for line in text.splitlines() if re.match(r" *func\.func @", line))
+
+
+def entry_of(source):
+    return re.search(r"@(\w+)", signature(source))[1]
+
+
 def arguments(source):
     """Names and types of the first public function."""
-    text = subprocess.run(["attn-opt", source, "--compile-to=input"], check=True, capture_output=True, text=True).stdout
-    line = next(line for line in text.splitlines() if re.match(r" *func\.func @", line))
-    given, results = line.split(" -> ")
+    given, results = signature(source).split(" -> ")
     taken = [(m[2], m[1].split("x")[:-1], m[1].split("x")[-1]) for m in re.finditer(r'tensor<([^>]*)> \{[^}]*attn\.name = "(\w+)"', given)]
     return taken, len(re.findall(r'attn\.name = "', results))
 
@@ -59,57 +62,83 @@ def fill(name, argument, dims, element):
     return (rng.standard_normal(shape) / (np.sqrt(shape[0]) if weight else 1)).astype(np.float32)
 
 
-def run(name, source, program):
+def make_arguments(name, source):
+    """The files, and the number of results."""
     taken, results = arguments(source)
-    inputs = []
     for argument, dims, element in taken:
-        inputs.append(f"{argument}.npy")
-        np.save(inputs[-1], fill(name, argument, dims, element))
+        np.save(f"{argument}.npy", fill(name, argument, dims, element))
+    return [f"{argument}.npy" for argument, _, _ in taken], results
+
+
+def difference(found, wanted):
+    """What is wrong with a result, beside float64, or nothing."""
+    found, wanted = np.load(found).astype(np.float64), np.load(wanted).astype(np.float64)
+    limit = TOLERANCE * max(1, np.abs(wanted[np.isfinite(wanted)]).max(initial=0))
+    same = np.array_equal(np.isfinite(wanted), np.isfinite(found))
+    error = np.abs(wanted - found, where=np.isfinite(wanted), out=np.zeros(wanted.shape)).max(initial=0)
+    if not same or error > limit:
+        return f"{error} is more than {limit}" if same else "NaN or infinity in other places"
+    return ""
+
+
+def run(name, source, program, driver):
+    inputs, results = make_arguments(name, source)
     outputs, expected = [[f"{what}{i}.npy" for i in range(results)] for what in ("out", "expected")]
     subprocess.run(["attn-reference", source, *inputs, *(f"-o={path}" for path in expected)], check=True)
     pathlib.Path("log").unlink(missing_ok=True)
-    environment = {**os.environ, "LD_LIBRARY_PATH": DRIVER, "FAKE_CUDA_LOG": "log"}
+    environment = {**os.environ, "LD_LIBRARY_PATH": driver, "FAKE_CUDA_LOG": "log"}
     result = subprocess.run([program, *inputs, *(f"-o{path}" for path in outputs)], capture_output=True, text=True, env=environment)
     faults = [line for line in pathlib.Path("log").read_text().splitlines() if "fault" in line or "left" in line]
     if result.returncode or faults:
         return result.stderr.strip() + "\n".join(faults)
-    for found, wanted in ((np.load(a).astype(np.float64), np.load(b).astype(np.float64)) for a, b in zip(outputs, expected)):
-        limit = TOLERANCE * max(1, np.abs(wanted[np.isfinite(wanted)]).max(initial=0))
-        same = np.array_equal(np.isfinite(wanted), np.isfinite(found))
-        error = np.abs(wanted - found, where=np.isfinite(wanted), out=np.zeros(wanted.shape)).max(initial=0)
-        if not same or error > limit:
-            return f"{error} is more than {limit}" if same else "NaN or infinity in other places"
-    return ""
+    return next(filter(None, map(difference, outputs, expected)), "")
 
 
-def check(number, source):
-    name = str(source.relative_to(EXAMPLES).with_suffix(""))
-    if name == "weights/block":
-        return ""  # its weights are made by a script
+def check(name, source, driver, runs):
     ptx = subprocess.run(["attn-opt", source, "--target=sm_80", "--emit=ptx", "-o", "kernels.ptx"], capture_output=True, text=True)
     if name in REFUSED or ptx.returncode:
         refused = ptx.returncode == 1 and REFUSED.get(name, "-") in ptx.stderr
         return "" if refused else f"compiles, or is refused otherwise: {ptx.stderr}"
-    if number % EVERY != OF % EVERY:
+    if not runs:
         return ""
     if shutil.which("ptxas"):
         log = subprocess.run(["ptxas", "-v", "-arch=sm_80", "kernels.ptx", "-o", "kernels.cubin"], capture_output=True, text=True)
         if log.returncode or "C75" in log.stderr or re.search("[1-9][0-9]* bytes spill", log.stderr):
             return log.stderr
+    compile_program(source)
+    return run(name, source, "./program", driver)
+
+
+def compile_program(source):
     path = os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep) if not pathlib.Path(folder, "ptxas").exists())
     environment = {**os.environ, "PATH": path, "CUDA_HOME": "/none"}  # one assembly is enough
     subprocess.run([shutil.which("attn-opt"), source, "--target=sm_80", "--emit=exe", "-o", "program"], check=True, env=environment, capture_output=True)
-    return run(name, source, "./program")
 
 
-wrong, count = [], 0
-for number, source in enumerate(sorted([*EXAMPLES.glob("*.mlir"), *EXAMPLES.glob("*/*.mlir")])):
-    name = str(source.relative_to(EXAMPLES).with_suffix(""))
-    if ONLY and name not in ONLY:
-        continue
-    count += 1
-    if problem := check(number, source):
-        wrong.append(f"{name}: {problem}")
-        print(wrong[-1], flush=True)
-print(f"{count} examples, {len(wrong)} wrong")
-sys.exit(bool(wrong) or not count)
+def names_and_sources(folder):
+    """All but one whose weights are made by a script."""
+    for source in sorted([*folder.glob("*.mlir"), *folder.glob("*/*.mlir")]):
+        name = str(source.relative_to(folder).with_suffix(""))
+        if name != "weights/block":
+            yield name, source
+
+
+def main():
+    examples, driver = pathlib.Path(sys.argv[1]), sys.argv[2]
+    options = dict(option.lstrip("-").split("=") if "=" in option else (option.lstrip("-"), "") for option in sys.argv[3:])
+    only = options["only"].split(",") if "only" in options else None
+    every, of = (1, 0) if "all" in options or only else (int(options.get("every", 8)), int(options.get("of", 0)))
+    wrong, count = [], 0
+    for number, (name, source) in enumerate(names_and_sources(examples)):
+        if only and name not in only:
+            continue
+        count += 1
+        if problem := check(name, source, driver, number % every == of % every):
+            wrong.append(f"{name}: {problem}")
+            print(wrong[-1], flush=True)
+    print(f"{count} examples, {len(wrong)} wrong")
+    sys.exit(bool(wrong) or not count)
+
+
+if __name__ == "__main__":
+    main()

@@ -73,9 +73,14 @@ def grid():
             yield (f"{mask}_{score}", mask, score, TYPES[(i + j) % 3], FEATURES[(3 * i + j) % len(FEATURES)], HEADS[(i + j // 3) % 3], LENGTHS[(i + 5 * j) % len(LENGTHS)])
 
 
-rows = list(grid())
-sample = int(os.environ.get("ATTN_TEST_SAMPLE", "1"))
-chosen = [row for row in rows if zlib.crc32(row[0].encode()) % sample == 0]
-assert len(rows) >= 80 and chosen
-pathlib.Path(sys.argv[1]).write_text("\n".join(function(*row) for row in chosen))
-print(f"{len(chosen)} of {len(rows)} kernels")
+def write(path, sample=1):
+    """One kernel in `sample`; how many there are, of how many."""
+    rows = list(grid())
+    chosen = [row for row in rows if zlib.crc32(row[0].encode()) % sample == 0]
+    assert len(rows) >= 80 and chosen
+    pathlib.Path(path).write_text("\n".join(function(*row) for row in chosen))
+    return len(chosen), len(rows)
+
+
+if __name__ == "__main__":
+    print("%d of %d kernels" % write(sys.argv[1], int(os.environ.get("ATTN_TEST_SAMPLE", "1"))))

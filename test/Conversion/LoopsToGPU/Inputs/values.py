@@ -11,22 +11,19 @@ import sys
 
 import numpy as np
 
-SOURCE = pathlib.Path(sys.argv[1])
-DRIVER = sys.argv[2]
 # Of the largest result: what rounding a result and the steps before it costs.
 TOLERANCE = {"f64": 1e-14, "f32": 1e-6, "f16": 2e-3, "bf16": 1.6e-2}
 SIZES = [(1, 1), (5, 3), (130, 9), (3, 0), (33, 2)]  # unknown ones, in their order
 
 rng = np.random.default_rng(3)
-environment = {**os.environ, "LD_LIBRARY_PATH": DRIVER, "FAKE_CUDA_LOG": "log"}
 
 
 def types(text):
     return [(m[1].split("x")[:-1], m[1].split("x")[-1]) for m in re.finditer(r"tensor<([^>]*)>", text)]
 
 
-def functions():
-    for m in re.finditer(r"func\.func @(\w+)\((.*?)\) -> (.*?) \{\n", SOURCE.read_text()):
+def functions(source):
+    for m in re.finditer(r"func\.func @(\w+)\((.*?)\) -> (.*?) \{\n", source.read_text()):
         yield m[1], types(m[2]), types(m[3])
 
 
@@ -46,8 +43,8 @@ def load(path, element):
     return array.astype(np.float64)
 
 
-def run(name, arguments, results, sizes):
-    """What is wrong, or nothing. Unknown sizes of one place are one size."""
+def make_arguments(arguments, sizes):
+    """The files. Unknown sizes of one place are one size."""
     unknown = iter(sizes)
     by_place = {}
     inputs = [f"in{i}.npy" for i in range(len(arguments))]
@@ -56,41 +53,64 @@ def run(name, arguments, results, sizes):
             if dim == "?" and place not in by_place:
                 by_place[place] = next(unknown)
         save(path, [by_place[place] if dim == "?" else int(dim) for place, dim in enumerate(dims)], element)
+    return inputs
+
+
+def all_sizes(arguments):
+    return SIZES if any("?" in dims for dims, _ in arguments) else SIZES[:1]
+
+
+def difference(path, reference, element):
+    """What is wrong with a result, beside float64, or nothing."""
+    wanted, found = np.load(reference), load(path, element)
+    limit = TOLERANCE[element] * max(1, np.abs(wanted).max(initial=0))
+    if not np.array_equal(np.isnan(wanted), np.isnan(found)) or not np.nanmax(np.abs(wanted - found), initial=0) <= limit:
+        return f"{path}: {np.nanmax(np.abs(wanted - found))} is more than {limit}"
+    return ""
+
+
+def run(source, driver, name, arguments, results, sizes):
+    """What is wrong, or nothing."""
+    inputs = make_arguments(arguments, sizes)
     outputs = [f"out{i}.npy" for i in range(len(results))]
     expected = [f"expected{i}.npy" for i in range(len(results))]
-    subprocess.run(["attn-reference", SOURCE, f"--entry={name}", *inputs, *(f"-o={path}" for path in expected)], check=True)
+    subprocess.run(["attn-reference", source, f"--entry={name}", *inputs, *(f"-o={path}" for path in expected)], check=True)
     pathlib.Path("log").unlink(missing_ok=True)
+    environment = {**os.environ, "LD_LIBRARY_PATH": driver, "FAKE_CUDA_LOG": "log"}
     result = subprocess.run([f"./{name}", *inputs, *(f"-o{path}" for path in outputs)], capture_output=True, text=True, env=environment)
     log = pathlib.Path("log").read_text()
     if result.returncode or "fault" in log or "left" in log:
         return result.stderr.strip() + "".join(line for line in log.splitlines() if "fault" in line or "left" in line)
-    for path, reference, (_, element) in zip(outputs, expected, results):
-        wanted, found = np.load(reference), load(path, element)
-        limit = TOLERANCE[element] * max(1, np.abs(wanted).max(initial=0))
-        if not np.array_equal(np.isnan(wanted), np.isnan(found)) or not np.nanmax(np.abs(wanted - found), initial=0) <= limit:
-            return f"{path}: {np.nanmax(np.abs(wanted - found))} is more than {limit}"
-    return ""
+    return next(filter(None, (difference(path, reference, element) for path, reference, (_, element) in zip(outputs, expected, results))), "")
 
 
-wrong = []
-if shutil.which("ptxas"):
-    subprocess.run(["attn-opt", SOURCE, "--target=sm_80", "--emit=ptx", "-o", "all.ptx"], check=True)
+def assemble(source):
+    """What ptxas says of kernels that should not spill."""
+    if not shutil.which("ptxas"):
+        print("ptxas is not there: the PTX is not assembled")
+        return []
+    subprocess.run(["attn-opt", source, "--target=sm_80", "--emit=ptx", "-o", "all.ptx"], check=True)
     log = subprocess.run(["ptxas", "-v", "-arch=sm_80", "all.ptx", "-o", "all.cubin"], capture_output=True, text=True)
-    if log.returncode or re.search("[1-9][0-9]* bytes spill", log.stderr):
-        wrong.append(log.stderr)
-else:
-    print("ptxas is not there: the PTX is not assembled")
-for name, arguments, results in functions():
-    subprocess.run(["attn-opt", SOURCE, "--target=sm_80", f"--entry={name}", "--emit=exe", "-o", name], check=True, capture_output=True)
-    dynamic = any("?" in dims for dims, _ in arguments)
-    for sizes in SIZES if dynamic else SIZES[:1]:
-        if problem := run(name, arguments, results, sizes):
-            wrong.append(f"@{name} {sizes}: {problem}")
-# Kernels that subtract in place of adding are noticed. The program has their PTX.
-name, arguments, results = next(functions())
-program = pathlib.Path(name)
-program.write_bytes(program.read_bytes().replace(b"add.rn.f32", b"sub.rn.f32"))
-if not wrong and not run(name, arguments, results, SIZES[1]):
-    wrong.append("kernels that subtract in place of adding pass")
-print("\n".join(wrong))
-sys.exit(bool(wrong))
+    return [log.stderr] if log.returncode or re.search("[1-9][0-9]* bytes spill", log.stderr) else []
+
+
+def main():
+    source, driver = pathlib.Path(sys.argv[1]), sys.argv[2]
+    wrong = assemble(source)
+    for name, arguments, results in functions(source):
+        subprocess.run(["attn-opt", source, "--target=sm_80", f"--entry={name}", "--emit=exe", "-o", name], check=True, capture_output=True)
+        for sizes in all_sizes(arguments):
+            if problem := run(source, driver, name, arguments, results, sizes):
+                wrong.append(f"@{name} {sizes}: {problem}")
+    # Kernels that subtract in place of adding are noticed. The program has their PTX.
+    name, arguments, results = next(functions(source))
+    program = pathlib.Path(name)
+    program.write_bytes(program.read_bytes().replace(b"add.rn.f32", b"sub.rn.f32"))
+    if not wrong and not run(source, driver, name, arguments, results, SIZES[1]):
+        wrong.append("kernels that subtract in place of adding pass")
+    print("\n".join(wrong))
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -12,14 +12,14 @@ import numpy as np
 
 PROGRAM, DRIVER = sys.argv[1:]
 # What fails to give back leaves something.
-GIVES = {"cuEventDestroy_v2", "cuMemFreeAsync", "cuMemFree_v2", "cuModuleUnload", "cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2"}
+GIVES = {"cuEventDestroy_v2", "cuMemPoolDestroy", "cuMemFreeAsync", "cuMemFree_v2", "cuModuleUnload", "cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2"}
 # Of other calls these may fail without a consequence: the first image is a cubin
 # or the second is tried, memory without attributes is the host's, and a context
 # without a number is told by its address, and a call without events has no time.
 MAY_FAIL = {"cuPointerGetAttribute", "cuCtxGetId", "cuCtxGetCurrent", "cuDeviceGetAttribute", "cuModuleLoadDataEx", "cuCtxGetDevice",
             "cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime"}
 TEXTS = {"cuInit": "finds no device", "cuDeviceGet": "finds no device", "cuDeviceGetCount": "finds no device", "cuDevicePrimaryCtxRetain": "finds no device",
-         "cuCtxPushCurrent_v2": "are not all of one device", "cuModuleGetFunction": "does not load", "cuMemAllocAsync": "out of memory", "cuMemAlloc_v2": "out of memory",
+         "cuCtxPushCurrent_v2": "are not all of one device", "cuModuleGetFunction": "does not load", "cuMemPoolCreate": "out of memory", "cuMemPoolSetAttribute": "out of memory", "cuMemAllocFromPoolAsync": "out of memory", "cuMemAlloc_v2": "out of memory",
          "cuMemcpyHtoDAsync_v2": "does not copy", "cuMemcpyDtoHAsync_v2": "does not copy", "cuLaunchKernel": "does not launch"}
 
 np.save("x.npy", np.random.default_rng(0).standard_normal((9, 64)).astype(np.float32))
