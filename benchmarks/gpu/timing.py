@@ -6,12 +6,14 @@ import time
 
 from cells import SCHEDULES, TIMED
 
-WARM_UP, SECONDS_PER_CELL, SECONDS_PER_SCHEDULE = 3, 3, 1
+WARM_UP, SECONDS_PER_CELL, SECONDS_PER_SCHEDULE, LAUNCHES_ON_HOST = 3, 2, 1, 20
+HIDING_CYCLES = 700_000  # of a kernel that waits in front, so that no time of the host is in an event's; about 0.4 ms
 ROTATING_BYTES = 256 << 20  # more than a level-2 cache: copies of the arguments that calls take in turns
 
 
 def events(torch, call):
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda._sleep(HIDING_CYCLES)
     begin.record()
     call()
     end.record()
@@ -19,7 +21,7 @@ def events(torch, call):
 
 
 def take_turns(torch, calls, seconds, least=20):
-    """Milliseconds of each call, median and quartiles, from launches in turns; `calls`: name -> function of the turn."""
+    """Milliseconds of each call on the device, median and quartiles, from launches in turns, and on the host; `calls`: name -> function of the turn."""
     times = {name: [] for name in calls}
     for turn in range(WARM_UP):
         for call in calls.values():
@@ -34,8 +36,18 @@ def take_turns(torch, calls, seconds, least=20):
         turn += 1
         if turn >= 5 and time.monotonic() > end + seconds:
             break
-    return {name: {"ms": statistics.median(values), "quartiles": statistics.quantiles(values, n=4)[::2], "launches": len(values)}
-            for name, values in times.items()}
+    return {name: {"ms": statistics.median(values), "quartiles": statistics.quantiles(values, n=4)[::2], "launches": len(values),
+                   "host_ms": host_time(torch, calls[name])} for name, values in times.items()}
+
+
+def host_time(torch, call):
+    """Milliseconds until a call returns, whose kernels run then still."""
+    begin = time.perf_counter()
+    for turn in range(LAUNCHES_ON_HOST):
+        call(turn)
+    seconds = time.perf_counter() - begin
+    torch.cuda.synchronize()
+    return 1e3 * seconds / LAUNCHES_ON_HOST
 
 
 def visible_pairs(kernel, queries, keys):
@@ -50,6 +62,7 @@ def visible_pairs(kernel, queries, keys):
 
 def flex(torch, kernel, queries, keys):
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    torch._dynamo.reset()  # else the ninth shape is not compiled
     compiled = torch.compile(flex_attention, dynamic=False)
     left = int(kernel.mask.split("left = ")[1].split(",")[0]) if "window" in kernel.mask else None
     first = keys - queries if "bottom_right" in kernel.mask else 0

@@ -7,10 +7,10 @@
 //                {schedule = #attn.gpu_schedule<.., kind = decode, ..>} ..
 //          }
 // After:   scf.forall (%b, %h, %i, %d) in (%B, 8, %n, 64) {
-//            %m = scf.for %s .. // the largest maximum of the states
-//            %sum, %context = scf.for %s .. // each times 2^(its maximum - %m)
-//            memref.store %context / %sum, %out[0, %d]
-//            scf.if %d == 0 { memref.store .., %lse[0] }
+//            %m = scf.for %s .. // the largest maximum of the states, 16 at a
+//            time %sum, %context = scf.for %s .. // each times 2^(its maximum -
+//            %m) memref.store %context / %sum, %out[0, %d] scf.if %d == 0 {
+//            memref.store .., %lse[0] }
 //          }
 //
 // Neighbouring threads of a kernel have neighbouring features then, and read
@@ -28,6 +28,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 #include <cmath>
 #include <limits>
@@ -40,6 +41,9 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
+/// Of long contexts, few threads wait for many loads.
+static constexpr int64_t statesAtOnce = 16;
+
 namespace {
 /// Writes one feature of one row.
 class ElementCombiner {
@@ -50,6 +54,7 @@ public:
 
   void write(CombineOp op);
   void write(CombineStateOp op);
+  void unrollLoops();
 
 private:
   /// Maximum (in units of log2), the same with -inf as 0, sum, context.
@@ -100,8 +105,15 @@ private:
   Location loc;
   Value parts, feature, row;
   int64_t features;
+  SmallVector<scf::ForOp> loops; ///< over states
 };
 } // namespace
+
+/// States are loaded many at a time, and added in their order.
+void ElementCombiner::unrollLoops() {
+  for (scf::ForOp loop : loops)
+    (void)loopUnrollByFactor(loop, statesAtOnce);
+}
 
 SmallVector<Value> ElementCombiner::overStates(
     ValueRange begin,
@@ -112,6 +124,7 @@ SmallVector<Value> ElementCombiner::overStates(
                          [&](OpBuilder &, Location, Value state, ValueRange x) {
                            scf::YieldOp::create(b, loc, step(state, x));
                          });
+  loops.push_back(loop);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -231,6 +244,7 @@ static void combine(Operation *op, Value feature) {
     combiner.write(combine);
   else
     combiner.write(cast<CombineStateOp>(op));
+  combiner.unrollLoops();
   op->erase();
 }
 

@@ -14,18 +14,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gpu_handle pools[MOST_DEVICES]; /* kept until the end; null: not made */
 
 static int make_pool(const gpu_driver *driver, int device, gpu_handle *pool) {
-  gpu_pool_properties properties = {
-      .allocation = CU_MEM_ALLOCATION_TYPE_PINNED,
-      .location = CU_MEM_LOCATION_TYPE_DEVICE,
-      .device = device};
+  gpu_pool_properties properties = {.allocation = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                    .location = CU_MEM_LOCATION_TYPE_DEVICE,
+                                    .device = device};
   uint64_t kept = UINT64_MAX;
   int result = driver->MemPoolCreate(pool, &properties);
   if (result) {
     *pool = NULL;
     return result;
   }
-  result = driver->MemPoolSetAttribute(
-      *pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept);
+  result = driver->MemPoolSetAttribute(*pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+                                       &kept);
   if (result) {
     driver->MemPoolDestroy(*pool);
     *pool = NULL;
@@ -66,10 +65,9 @@ attn_rt_gpu_failure gpu_allocate(const gpu_driver *driver,
   *memory = 0;
   if (bytes == 0)
     return ATTN_RT_GPU_OK;
-  int result = call->pool
-                   ? driver->MemAllocFromPoolAsync(memory, (size_t)bytes,
-                                                   call->pool, call->stream)
-                   : driver->MemAlloc(memory, (size_t)bytes);
+  int result = call->pool ? driver->MemAllocFromPoolAsync(
+                                memory, (size_t)bytes, call->pool, call->stream)
+                          : driver->MemAlloc(memory, (size_t)bytes);
   if (!result)
     return ATTN_RT_GPU_OK;
   *memory = 0;
