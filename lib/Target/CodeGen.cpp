@@ -6,6 +6,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -213,6 +214,37 @@ std::unique_ptr<llvm::Module> target::translate(mlir::ModuleOp module,
   return translated;
 }
 
+namespace {
+/// Passes of LLVM's that PTX is better without: each keeps values that cost an
+/// instruction in registers for a whole loop, or from one loop to the next,
+/// where sums of fragments leave none. ptxas, which knows how many there are,
+/// does the same where it can. LLVM has switches of the process for them alone.
+class WithoutLongLives {
+public:
+  explicit WithoutLongLives(bool applies) {
+    for (StringRef name :
+         {"disable-lsr", "disable-machine-licm", "disable-machine-cse"})
+      if (auto *option = llvm::cl::getRegisteredOptions().lookup(name))
+        switches.push_back(static_cast<llvm::cl::opt<bool> *>(option));
+    for (llvm::cl::opt<bool> *option : switches) {
+      before.push_back(option->getValue());
+      if (applies)
+        option->setValue(true);
+    }
+  }
+  ~WithoutLongLives() {
+    for (auto [option, value] : llvm::zip_equal(switches, before))
+      option->setValue(value);
+  }
+  WithoutLongLives(const WithoutLongLives &) = delete;
+  WithoutLongLives &operator=(const WithoutLongLives &) = delete;
+
+private:
+  llvm::SmallVector<llvm::cl::opt<bool> *, 3> switches;
+  llvm::SmallVector<bool, 3> before;
+};
+} // namespace
+
 static bool usesTiles(const llvm::Module &module) {
   return llvm::any_of(module, [](const llvm::Function &function) {
     return function.getName().starts_with("llvm.x86.tile");
@@ -235,6 +267,7 @@ llvm::Error target::generate(llvm::Module &module, const Processor &processor,
   bool optimizes = machine.getOptLevel() != llvm::CodeGenOptLevel::None;
   if (code == Code::Object && optimizes && isWorthParts(module))
     return generateParts(module, machine, together, result);
+  WithoutLongLives ofGPU(processor.isGPU);
   return emit(module, machine,
               code == Code::Object ? llvm::CodeGenFileType::ObjectFile
                                    : llvm::CodeGenFileType::AssemblyFile,

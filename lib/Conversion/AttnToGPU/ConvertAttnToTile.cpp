@@ -23,7 +23,8 @@
 //
 // The sum of a row is one per thread until the end. Every weight counts in it
 // as f32, before it is rounded to the values' type. A row that has seen no key
-// has the maximum -inf, which counts as 0 in differences.
+// has the sum 0 and the lowest f32 as its maximum: differences are numbers, and
+// results have -inf in its place.
 //
 // Before: tile ops of attn on buffers, in kernels. After: no attn op is left in
 // kernels; tile, scf, arith, math and memref are.
@@ -83,7 +84,7 @@ struct ConvertInit : ConvertAttn<InitStateOp> {
         rewriter, t.loc, plan.queries.in(BufferState::Loading), source,
         t.index(0), room);
     SmallVector<Value> parts{t.splat(plan.context, zero),
-                             t.splat(plan.rows, t.infinity()),
+                             t.splat(plan.rows, t.lowest()),
                              t.splat(plan.rows, zero),
                              queries,
                              enter(plan.keys, BufferState::Loading),
@@ -134,6 +135,17 @@ template <typename Op> struct ConvertResults : ConvertAttn<Op> {
   }
 };
 
+/// Parts of a state that are asked for are those.
+struct ConvertParts : ConvertAttn<UnrealizedConversionCastOp> {
+  using ConvertAttn::ConvertAttn;
+  LogicalResult
+  matchAndRewrite(UnrealizedConversionCastOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getInputs()[0]);
+    return success();
+  }
+};
+
 struct ConvertAttnToTile
     : attn::impl::ConvertAttnToTileBase<ConvertAttnToTile> {
   LogicalResult convert(gpu::GPUFuncOp kernel) {
@@ -144,7 +156,11 @@ struct ConvertAttnToTile
     });
     if (!attention)
       return success();
-    attention->longWay = addLongWay(kernel);
+    SmallVector<InitStateOp> inits;
+    kernel.walk([&](InitStateOp op) { inits.push_back(op); });
+    SmallVector<Type> partTypes = attention->stateTypes();
+    for (InitStateOp op : inits)
+      addTurns(op, partTypes);
     MLIRContext *context = &getContext();
     TypeConverter types;
     types.addConversion([](Type type) { return type; });
@@ -156,10 +172,14 @@ struct ConvertAttnToTile
     RewritePatternSet patterns(context);
     patterns.add<ConvertInit, ConvertOnline, ConvertAddSink,
                  ConvertResults<FinalizeOp>, ConvertResults<ReturnStateOp>,
-                 ConvertResults<SaveStateOp>, ConvertResults<WeighOp>>(
-        types, context, *attention);
+                 ConvertResults<SaveStateOp>, ConvertResults<WeighOp>,
+                 ConvertParts>(types, context, *attention);
     ConversionTarget target(*context);
     target.addIllegalDialect<AttnDialect>();
+    target.addDynamicallyLegalOp<UnrealizedConversionCastOp>(
+        [](UnrealizedConversionCastOp op) {
+          return !isa<StateType>(op.getOperandTypes().front());
+        });
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
                                                          target);

@@ -24,6 +24,7 @@
 #include "Step/LongWay.h"
 #include "Thread/CopyHeads.h"
 #include "Thread/CopyRows.h"
+#include "Thread/Maps.h"
 #include "Thread/NotFinite.h"
 #include "Thread/Products.h"
 #include "Thread/Stores.h"
@@ -34,8 +35,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace attn {
@@ -153,66 +152,14 @@ struct ConvertPlace : ConvertTile<tile::PlaceOp> {
   }
 };
 
-/// The region, once for each register.
 struct ConvertMap : ConvertTile<tile::MapOp> {
   using ConvertTile::ConvertTile;
-
-  /// What an op with one result computes of constants; null if it does not.
-  static Value fold(ThreadBuilder &t, Operation &op, const IRMapping &mapping) {
-    SmallVector<Attribute> constants;
-    for (Value operand : op.getOperands())
-      if (!matchPattern(mapping.lookupOrDefault(operand),
-                        m_Constant(&constants.emplace_back())))
-        return {};
-    SmallVector<OpFoldResult> results;
-    if (op.getNumResults() != 1 || constants.empty() ||
-        failed(op.fold(constants, results)) || results.size() != 1)
-      return {};
-    auto value = dyn_cast<Attribute>(results[0]);
-    Operation *constant =
-        value ? op.getDialect()->materializeConstant(
-                    t.b, value, op.getResult(0).getType(), t.loc)
-              : nullptr;
-    return constant ? constant->getResult(0) : Value();
-  }
-
-  static Value emitElement(ThreadBuilder &t, Block &body,
-                           ValueRange arguments) {
-    IRMapping mapping;
-    mapping.map(ValueRange(body.getArguments()), arguments);
-    for (Operation &op : body.without_terminator()) {
-      if (Value constant = fold(t, op, mapping))
-        mapping.map(op.getResult(0), constant);
-      else
-        t.b.clone(op, mapping);
-    }
-    auto yield = cast<tile::YieldOp>(body.getTerminator());
-    return mapping.lookupOrDefault(yield.getValue());
-  }
-
   LogicalResult
   matchAndRewrite(tile::MapOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ThreadBuilder t = builderAt(op, rewriter);
-    auto fragment = dyn_cast<FragmentType>(op.getType());
-    std::optional<FragmentShape> shape;
-    if (fragment)
-      shape.emplace(fragment);
-    Values results;
-    for (int64_t reg = 0, end = *registersOf(op.getType()); reg < end; ++reg) {
-      int64_t row = shape ? shape->row(reg) : reg;
-      Place distance;
-      if (shape)
-        distance = shape->distance(reg);
-      Values arguments;
-      for (auto [type, values] :
-           llvm::zip_equal(op.getOperandTypes(), adaptor.getOperands()))
-        arguments.push_back(values[isa<RowsType>(type) ? row : reg]);
-      arguments.push_back(t.index(distance.row));
-      arguments.push_back(t.index(distance.column));
-      results.push_back(emitElement(t, op.getBody().front(), arguments));
-    }
-    rewriter.replaceOpWithMultiple(op, SmallVector<Values>{results});
+    rewriter.replaceOpWithMultiple(
+        op, SmallVector<Values>{emitMap(t, op, adaptor.getOperands())});
     return success();
   }
 };
@@ -309,7 +256,9 @@ struct ConvertSift : ConvertTile<tile::SiftOp> {
   matchAndRewrite(tile::SiftOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ThreadBuilder t = builderAt(op, rewriter);
-    emitSift(t, op.getBuffer().getType(), op.getTurn());
+    // Else comparisons of the turn would lie in registers through the loop.
+    Value turn = copyAgain(rewriter, op.getLoc(), op.getTurn());
+    emitSift(t, op.getBuffer().getType(), turn);
     rewriter.eraseOp(op);
     return success();
   }
@@ -350,8 +299,8 @@ static bool isApproximate(arith::FastMathFlags flags, Type type) {
 
 namespace {
 struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
-  /// What is done again has a thread of its own, which is not to be known as
-  /// the same: else its places would lie in registers through loops in front.
+  /// What is done again, or behind loops, has a thread of its own, which is not
+  /// to be known as the same: else its places would lie in registers before.
   Threads readThreads(gpu::GPUFuncOp kernel) {
     Threads threads;
     kernel.walk([&](Operation *op) {

@@ -100,7 +100,7 @@ func.func @pitch(%0: !tile.buffer<64 x 64 x bf16, pitch = 66, at = 0, free>) { r
 // -----
 
 // Numbers of a buffer that was not waited for.
-func.func @sift_loading(%0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, loading>, %turn: index) {
+func.func @sift_loading(%0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, loading>, %turn: i32) {
   // expected-error@+1 {{expects a buffer that is full}}
   tile.sift %0 in %turn : <64 x 64 x bf16, pitch = 72, at = 0, loading>
   return
@@ -109,7 +109,7 @@ func.func @sift_loading(%0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, loa
 // -----
 
 // Halves of whole units.
-func.func @sift_halves(%0: !tile.buffer<64 x 24 x bf16, pitch = 40, at = 0, full>, %turn: index) {
+func.func @sift_halves(%0: !tile.buffer<64 x 24 x bf16, pitch = 40, at = 0, full>, %turn: i32) {
   // expected-error@+1 {{expects a multiple of 16 columns}}
   tile.sift %0 in %turn : <64 x 24 x bf16, pitch = 40, at = 0, full>
   return

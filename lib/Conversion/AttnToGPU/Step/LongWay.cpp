@@ -5,24 +5,31 @@
 // the context, though, so that a block sees at its end whether there was one,
 // and only then computes its rows once more:
 //
-//   %any = tile.any_nan %context
-//   scf.if %any {
-//     scf.for %turn = 0 to 3 {
-//       // the attention, with tile.sift in front of each product with values
-//       // in turn 0 its results, and else tile.store_marked
-//     }
-//   }
+//   scf.while (%turn = 0) {
+//     // the attention; in steps, where %turn > 0: tile.sift of the values
+//     %any = tile.any_nan %context
+//     // in turn 0 its results unless there is one, in turn 1 its results, in
+//     // turns 2 and 3 tile.store_marked
+//     scf.condition(%turn is 0 ? %any : %turn < 3) %turn
+//   } do { scf.yield %turn + 1 }
 //
-// The copy begins with the block's number and the kernel's arguments, which
-// are not to be known as the same (readAgain): else all that follows from them
-// would lie in registers through the loops in front. For the same reason it has
-// what an op uses directly in front of it.
+// All turns run the same code: a copy would double the time that a kernel takes
+// to compile, and what both use would lie in registers through the first one.
+//
+// A turn begins with the block's number and the kernel's arguments, which are
+// not to be known as the same (readAgain), and so do the results behind its
+// loops: else all that follows from them would lie in registers through these.
+// For the same reason each op has what it uses directly in front of it.
 #include "LongWay.h"
+#include "StateResults.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Tile/IR/TileOps.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -39,10 +46,9 @@ template <typename... Ops> static bool containsAny(Operation &op) {
       .wasInterrupted();
 }
 
-/// Ops of the attention but weights and scores, which values have no part in.
-static bool computes(Operation &op) {
-  return containsAny<InitStateOp, OnlineOp, AddSinkOp, FinalizeOp,
-                     ReturnStateOp>(op);
+/// Whether the op, or one in it, writes what comes of a state.
+static bool writesResults(Operation &op) {
+  return containsAny<FinalizeOp, ReturnStateOp, SaveStateOp, WeighOp>(op);
 }
 
 /// An instruction that no pass moves or joins with another one.
@@ -61,11 +67,17 @@ Value gpucode::readAgain(OpBuilder &b, Location loc, StringRef name) {
                       ("mov.u32 $0, " + name + ";").str(), "=r");
 }
 
-static Value copyOf(OpBuilder &b, Location loc, Value index) {
-  Type i64 = b.getI64Type();
-  Value number = arith::IndexCastOp::create(b, loc, i64, index);
-  Value copy = writeUnmoved(b, loc, i64, number, "mov.b64 $0, $1;", "=l,l");
-  return arith::IndexCastOp::create(b, loc, b.getIndexType(), copy);
+Value gpucode::copyAgain(OpBuilder &b, Location loc, Value number) {
+  bool isWide = number.getType().isInteger(64);
+  return writeUnmoved(b, loc, number.getType(), number,
+                      isWide ? "mov.b64 $0, $1;" : "mov.b32 $0, $1;",
+                      isWide ? "=l,l" : "=r,r");
+}
+
+static Value copyOfIndex(OpBuilder &b, Location loc, Value index) {
+  Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                    copyAgain(b, loc, number));
 }
 
 /// A memref of the same memory, with sizes and strides of its own.
@@ -74,7 +86,7 @@ static Value copyOfMatrix(OpBuilder &b, Location loc, Value memref) {
   auto copies = [&](SmallVector<OpFoldResult> numbers) {
     for (OpFoldResult &number : numbers)
       if (auto value = dyn_cast<Value>(number))
-        number = copyOf(b, loc, value);
+        number = copyOfIndex(b, loc, value);
     return numbers;
   };
   return memref::ReinterpretCastOp::create(
@@ -85,7 +97,7 @@ static Value copyOfMatrix(OpBuilder &b, Location loc, Value memref) {
 }
 
 namespace {
-/// Copies ops of a kernel, each as late as possible.
+/// Copies ops of a block, each as late as possible.
 class Copier {
 public:
   Copier(OpBuilder &b, Block &block) : b(b), block(block) {}
@@ -93,45 +105,25 @@ public:
   /// The op, behind what it uses.
   void copy(Operation *op) {
     SetVector<Value> used(op->operand_begin(), op->operand_end());
-    bringAll(used, op);
-    b.clone(*op, mapping);
-  }
-
-  /// Loops over tiles that follow each other, as one.
-  void copyAsOne(ArrayRef<scf::ForOp> loops) {
-    scf::ForOp first = loops.front(), last = loops.back(), general = first;
-    for (scf::ForOp loop : loops)
-      if (modeOf(loop) == TileMode::Edge)
-        general = loop;
-    SetVector<Value> used(first.getInits().begin(), first.getInits().end());
-    used.insert(first.getLowerBound());
-    used.insert(last.getUpperBound());
-    used.insert(general.getStep());
-    bringAll(used, general);
-    auto copy = cast<scf::ForOp>(b.clone(*general, mapping));
-    copy.setLowerBound(mapping.lookupOrDefault(first.getLowerBound()));
-    copy.setUpperBound(mapping.lookupOrDefault(last.getUpperBound()));
-    for (auto [own, init] :
-         llvm::zip_equal(copy.getInitArgsMutable(), first.getInits()))
-      own.set(mapping.lookupOrDefault(init));
-    mapping.map(last.getResults(), copy.getResults());
-  }
-
-  /// Of a loop over tiles with one step.
-  static std::optional<TileMode> modeOf(scf::ForOp loop) {
-    auto steps = loop.getBody()->getOps<OnlineOp>();
-    if (!llvm::hasSingleElement(steps))
-      return std::nullopt;
-    return (*steps.begin()).getMode();
-  }
-
-private:
-  void bringAll(SetVector<Value> &used, Operation *op) {
     getUsedValuesDefinedAbove(op->getRegions(), used);
     for (Value value : used)
       bring(value, op->getLoc());
+    b.clone(*op, mapping);
   }
 
+  /// The copy of a value, behind what it follows from.
+  Value copyOf(Value value) {
+    bring(value, value.getLoc());
+    return mapping.lookupOrDefault(value);
+  }
+
+  /// What `other` made of the op's results serves here, too.
+  void take(const Copier &other, Operation *op) {
+    for (Value result : op->getResults())
+      mapping.map(result, other.mapping.lookup(result));
+  }
+
+private:
   void bring(Value value, Location loc) {
     if (mapping.contains(value) || value.getParentBlock() != &block)
       return;
@@ -143,7 +135,7 @@ private:
     } else if (op) {
       copy(op);
     } else if (value.getType().isIndex()) {
-      mapping.map(value, copyOf(b, loc, value));
+      mapping.map(value, copyOfIndex(b, loc, value));
     } else if (isa<MemRefType>(value.getType())) {
       mapping.map(value, copyOfMatrix(b, loc, value));
     }
@@ -155,64 +147,149 @@ private:
 };
 } // namespace
 
-/// Whether a loop goes on where another one ends: in its number of the tile, in
-/// what it carries, and in steps that may test pairs or not.
-static bool follows(scf::ForOp next, scf::ForOp loop) {
-  return next.getLowerBound() == loop.getUpperBound() &&
-         getConstantIntValue(next.getStep()) ==
-             getConstantIntValue(loop.getStep()) &&
-         llvm::equal(next.getInits(), loop.getResults()) &&
-         Copier::modeOf(next) && Copier::modeOf(loop);
+namespace {
+/// Writes the turns of one attention.
+class Turns {
+public:
+  Turns(InitStateOp init, TypeRange partTypes);
+  void write();
+
+private:
+  void writeTurn(OpBuilder &b, Value turn);
+  void writeResults(OpBuilder &b, const Copier &loops);
+  void writeMarks(OpBuilder &b, const Copier &loops, ValueRange parts,
+                  Value turn);
+
+  Block &block;
+  Location loc;
+  TypeRange partTypes;
+  /// Ops of the block that lead to the state, and those that use it.
+  SmallVector<Operation *> steps, results;
+  Value state;
+};
+} // namespace
+
+Turns::Turns(InitStateOp init, TypeRange partTypes)
+    : block(*init->getBlock()), loc(init.getLoc()), partTypes(partTypes) {
+  SetVector<Operation *> slice; // without the op itself
+  getForwardSlice(init.getOperation(), &slice);
+  SetVector<Operation *> own;
+  own.insert(init);
+  for (Operation *op : slice)
+    if (isa<AttnDialect>(op->getDialect()))
+      own.insert(block.findAncestorOpInBlock(*op));
+  SmallVector<Operation *> inOrder(own.getArrayRef());
+  llvm::sort(inOrder,
+             [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+  for (Operation *op : inOrder)
+    (results.empty() && !writesResults(*op) ? steps : results).push_back(op);
+  for (Operation *op : results)
+    if (isa<FinalizeOp, ReturnStateOp, SaveStateOp>(op))
+      state = op->getOperand(0);
 }
 
-/// Copies ops in their order; a step of a masked tile serves all tiles.
-static void copyAll(Copier &copier, ArrayRef<Operation *> ops) {
-  SmallVector<scf::ForOp> loops;
-  auto flush = [&] {
-    if (!loops.empty())
-      copier.copyAsOne(loops);
-    loops.clear();
-  };
-  for (Operation *op : ops) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (!loop || loops.empty() || !follows(loop, loops.back()))
-      flush();
-    if (loop)
-      loops.push_back(loop);
-    else
-      copier.copy(op);
-  }
-  flush();
+/// The sums of the context where the op writes them; null if it does not.
+static Value contextOf(OpBuilder &b, Operation *op, Copier &copier) {
+  if (auto finalize = dyn_cast<FinalizeOp>(op))
+    return copier.copyOf(finalize.getOut());
+  if (auto returned = dyn_cast<ReturnStateOp>(op))
+    return copier.copyOf(returned.getAcc());
+  if (auto save = dyn_cast<SaveStateOp>(op))
+    return columnsOf(b, save.getLoc(), copier.copyOf(save.getPart()), 0,
+                     save.getState().getType().getValueDim());
+  return {};
 }
 
-gpucode::LongWay gpucode::addLongWay(gpu::GPUFuncOp kernel) {
-  Block &block = kernel.getBody().front();
-  SmallVector<Operation *> copied;
-  Operation *last = nullptr;
-  for (Operation &op : block.without_terminator()) {
-    if (computes(op))
-      copied.push_back(&op);
-    if (computes(op) || containsAny<WeighOp>(op))
-      last = &op;
-  }
-  auto inits = block.getOps<InitStateOp>();
-  if (!llvm::hasSingleElement(inits))
-    return {};
-  Location loc = (*inits.begin()).getLoc();
-  OpBuilder b(&block, std::next(last->getIterator()));
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
-  Value never = arith::ConstantIntOp::create(b, loc, 0, /*width=*/1);
-  auto longWay = scf::IfOp::create(b, loc, never);
-  longWay->setAttr(againName, b.getUnitAttr());
-  b.setInsertionPointToStart(longWay.thenBlock());
-  // Others may still read results where this copies to.
-  tile::SyncOp::create(b, loc, TypeRange(), TypeRange(), ValueRange(),
-                       ValueRange());
-  auto turns = scf::ForOp::create(b, loc, index(0), index(3), index(1));
-  b.setInsertionPointToStart(turns.getBody());
+void Turns::writeResults(OpBuilder &b, const Copier &loops) {
   Copier copier(b, block);
-  copyAll(copier, copied);
-  return {longWay, turns.getInductionVar()};
+  for (Operation *op : steps)
+    copier.take(loops, op);
+  for (Operation *op : results)
+    copier.copy(op);
+}
+
+/// Nobody reads the keys that are on their way.
+void Turns::writeMarks(OpBuilder &b, const Copier &loops, ValueRange parts,
+                       Value turn) {
+  Value keys = parts[4];
+  auto loading = cast<tile::BufferType>(keys.getType());
+  tile::DiscardOp::create(b, loc, loading.in(tile::BufferState::Free), keys);
+  Value marks = arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::ugt, turn,
+      arith::ConstantIntOp::create(b, loc, 1, /*width=*/32));
+  auto choice = scf::IfOp::create(b, loc, marks);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  Copier copier(b, block);
+  for (Operation *op : results)
+    if (Value memory = contextOf(b, op, copier))
+      tile::StoreMarkedOp::create(b, loc, parts[0], turn, memory);
+}
+
+void Turns::writeTurn(OpBuilder &b, Value turn) {
+  Copier copier(b, block);
+  for (Operation *op : steps)
+    copier.copy(op);
+  auto parts = UnrealizedConversionCastOp::create(b, loc, partTypes,
+                                                  copier.copyOf(state));
+  auto number = [&](int64_t value, unsigned width = 32) -> Value {
+    return arith::ConstantIntOp::create(b, loc, value, width);
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, int64_t value) -> Value {
+    return arith::CmpIOp::create(b, loc, predicate, turn, number(value));
+  };
+  Value any = tile::AnyNaNOp::create(b, loc, parts.getResult(0));
+  Value again =
+      arith::AndIOp::create(b, loc, any, compare(arith::CmpIPredicate::eq, 0));
+  Value writes = arith::AndIOp::create(
+      b, loc, compare(arith::CmpIPredicate::ule, 1),
+      arith::XOrIOp::create(b, loc, again, number(1, /*width=*/1)));
+  auto choice = scf::IfOp::create(b, loc, writes, /*withElseRegion=*/true);
+  choice->setAttr(againName, b.getUnitAttr());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    writeResults(b, copier);
+    b.setInsertionPointToStart(choice.elseBlock());
+    writeMarks(b, copier, parts.getResults(), turn);
+  }
+  Value later =
+      arith::AndIOp::create(b, loc, compare(arith::CmpIPredicate::uge, 1),
+                            compare(arith::CmpIPredicate::ule, 2));
+  scf::ConditionOp::create(b, loc, arith::OrIOp::create(b, loc, again, later),
+                           turn);
+}
+
+void Turns::write() {
+  if (!state)
+    return;
+  OpBuilder b(&block, std::next(results.back()->getIterator()));
+  Value first = arith::ConstantIntOp::create(b, loc, 0, /*width=*/32);
+  auto turns = scf::WhileOp::create(
+      b, loc, TypeRange(first.getType()), first,
+      [&](OpBuilder &inner, Location, ValueRange turn) {
+        writeTurn(inner, turn[0]);
+      },
+      [&](OpBuilder &inner, Location, ValueRange turn) {
+        Value one = arith::ConstantIntOp::create(inner, loc, 1, /*width=*/32);
+        Value next = arith::AddIOp::create(inner, loc, turn[0], one);
+        scf::YieldOp::create(inner, loc, next);
+      });
+  turns->setAttr(againName, b.getUnitAttr());
+  for (Operation *op : llvm::reverse(results))
+    op->erase();
+  for (Operation *op : llvm::reverse(steps))
+    op->erase();
+}
+
+void gpucode::addTurns(InitStateOp init, TypeRange partTypes) {
+  Turns(init, partTypes).write();
+}
+
+Value gpucode::turnOf(Operation *op) {
+  for (auto loop = op->getParentOfType<scf::WhileOp>(); loop;
+       loop = loop->getParentOfType<scf::WhileOp>())
+    if (loop->hasAttr(againName))
+      return loop.getBeforeArguments()[0];
+  return {};
 }

@@ -13,6 +13,22 @@ using tile::BufferState;
 using tile::BufferType;
 using tile::Reduction;
 
+Value gpucode::columnsOf(OpBuilder &b, Location loc, Value matrix,
+                         int64_t column, std::optional<int64_t> count) {
+  OpFoldResult rows = memref::getMixedSize(b, loc, matrix, 0);
+  SmallVector<OpFoldResult> offsets{b.getIndexAttr(0), b.getIndexAttr(column)},
+      sizes{rows, b.getIndexAttr(count.value_or(1))},
+      strides(2, b.getIndexAttr(1));
+  auto from = cast<MemRefType>(matrix.getType());
+  SmallVector<int64_t> shape{from.getDimSize(0)};
+  if (count)
+    shape.push_back(*count);
+  MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+      shape, from, offsets, sizes, strides);
+  return memref::SubViewOp::create(b, loc, type, matrix, offsets, sizes,
+                                   strides);
+}
+
 Value StateResults::mapRows(ValueRange rows, OfRow function) {
   return t.map(plan.rows, rows,
                [&](TileBuilder &m, ValueRange x, Value, Value) {
@@ -41,14 +57,10 @@ Value StateResults::inverseOf(Value sums) {
   });
 }
 
-/// -inf counts as 0 in differences.
-static Value asNumber(TileBuilder &m, Value maximum) {
-  return m.select(m.equal(maximum, m.infinity()), m.real(0.0), maximum);
-}
-
-Value StateResults::maximaAsNumbers() {
-  return mapRows(state.maxima, [](TileBuilder &m, ValueRange x) {
-    return asNumber(m, x[0]);
+/// Maxima of rows; -inf where nothing was summed up.
+Value StateResults::maximaOfSeen(Value sums) {
+  return mapRows({state.maxima, sums}, [](TileBuilder &m, ValueRange x) {
+    return m.select(m.equal(x[1], m.real(0.0)), m.infinity(), x[0]);
   });
 }
 
@@ -58,7 +70,7 @@ Value StateResults::maximaAsNumbers() {
 State StateResults::addSink(Value natural) {
   Value sink = inLog2(b, loc, natural);
   auto difference = [&](TileBuilder &m, Value x, Value maximum) {
-    return m.exp2(arith::SubFOp::create(m.b, loc, x, asNumber(m, maximum)));
+    return m.exp2(arith::SubFOp::create(m.b, loc, x, maximum));
   };
   Value maxima =
       mapRows(state.maxima, [&](TileBuilder &m, ValueRange x) -> Value {
@@ -85,41 +97,15 @@ State StateResults::addSink(Value natural) {
   return state;
 }
 
-// --- numbers that are not finite ---
-
-/// The long way follows where the context has become NaN.
-void StateResults::decideOnLongWay(Operation *op) {
-  scf::IfOp longWay = attention.longWay.condition;
-  if (!longWay || attention.isLong(op) ||
-      !longWay.getCondition().getDefiningOp<arith::ConstantOp>())
-    return;
-  Value any = tile::AnyNaNOp::create(b, loc, state.context);
-  longWay.getConditionMutable().assign(any);
-}
-
-/// Writes results, on the long way in its first turn; later ones mark elements.
-void StateResults::writeInTurn(Operation *op, Value context,
-                               llvm::function_ref<void()> results) {
-  decideOnLongWay(op);
-  if (!attention.isLong(op))
-    return results();
-  Value turn = attention.longWay.turn;
-  Value isFirst =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, turn, t.index(0));
-  auto choice = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  results();
-  b.setInsertionPointToStart(choice.elseBlock());
-  if (isa<ReturnStateOp>(op) || op->getOperand(0).hasOneUse()) // one of both
-    tile::DiscardOp::create(b, loc, plan.keys, state.keys);
-  tile::StoreMarkedOp::create(b, loc, state.context, turn, context);
-}
-
 // --- out, lse ---
 
-/// Whether the op's state is of use behind it.
-static bool isLast(FinalizeOp op) { return op.getState().hasOneUse(); }
+/// Whether nothing behind the op needs what the state has in buffers.
+static bool isLast(FinalizeOp op) {
+  return llvm::none_of(op.getState().getUsers(), [&](Operation *user) {
+    Operation *other = op->getBlock()->findAncestorOpInBlock(*user);
+    return other && op->isBeforeInBlock(other);
+  });
+}
 
 /// The memory of all buffers, which nothing reads any more; null where the
 /// results do not fit. All copies have arrived then.
@@ -138,10 +124,6 @@ Value StateResults::roomForResults(FinalizeOp op) {
 }
 
 void StateResults::write(FinalizeOp op) {
-  writeInTurn(op, op.getOut(), [&] { writeResults(op); });
-}
-
-void StateResults::writeResults(FinalizeOp op) {
   Value out = state.context, sums;
   if (!attention.sigmoid) {
     sums = t.reduce(Reduction::Sum, state.sums, plan.rows);
@@ -163,13 +145,9 @@ void StateResults::writeResults(FinalizeOp op) {
 
 // --- the state ---
 
-void StateResults::write(ReturnStateOp op) {
-  writeInTurn(op, op.getAcc(), [&] { writeResults(op); });
-}
-
 /// The maximum in natural units is rounded once more; sum and context take the
 /// power of two that this leaves.
-void StateResults::writeResults(ReturnStateOp op) {
+void StateResults::write(ReturnStateOp op) {
   t.sync({state.queries, state.keys}, {});
   // log2(e) in two numbers, since one has an error of its own.
   double log2e = std::log2(std::exp(1.0)), high = static_cast<float>(log2e);
@@ -177,15 +155,16 @@ void StateResults::writeResults(ReturnStateOp op) {
     return arith::MulFOp::create(m.b, m.loc, maximum, m.real(std::log(2.0)));
   };
   Value sums = t.reduce(Reduction::Sum, state.sums, plan.rows);
-  Value maxima =
-      mapRows({state.maxima, sums}, [&](TileBuilder &m, ValueRange x) -> Value {
-        // A row with a NaN has none of its scores as the maximum.
-        return math::FmaOp::create(m.b, loc, x[1], m.real(0.0),
-                                   toNatural(m, x[0]));
-      });
+  Value maxima = mapRows({maximaOfSeen(sums), sums},
+                         [&](TileBuilder &m, ValueRange x) -> Value {
+                           // A row with a NaN has none of its scores as the
+                           // maximum.
+                           return math::FmaOp::create(
+                               m.b, loc, x[1], m.real(0.0), toNatural(m, x[0]));
+                         });
   Value factors = mapRows(state.maxima, [&](TileBuilder &m, ValueRange x) {
-    Value natural = asNumber(m, toNatural(m, x[0]));
-    Value rest = asNumber(m, x[0]);
+    Value natural = toNatural(m, x[0]);
+    Value rest = x[0];
     for (double part : {high, log2e - high})
       rest = math::FmaOp::create(m.b, loc, natural, m.real(-part), rest);
     // Where neighbours of the maximum lie further apart than 1, there is none.
@@ -201,33 +180,17 @@ void StateResults::writeResults(ReturnStateOp op) {
                         Value());
 }
 
-/// Column `column` of a matrix, or so many from there on.
-static Value columnsOf(OpBuilder &b, Location loc, Value matrix, int64_t column,
-                       std::optional<int64_t> count = std::nullopt) {
-  OpFoldResult rows = memref::getMixedSize(b, loc, matrix, 0);
-  SmallVector<OpFoldResult> offsets{b.getIndexAttr(0), b.getIndexAttr(column)},
-      sizes{rows, b.getIndexAttr(count.value_or(1))},
-      strides(2, b.getIndexAttr(1));
-  auto from = cast<MemRefType>(matrix.getType());
-  SmallVector<int64_t> shape{from.getDimSize(0)};
-  if (count)
-    shape.push_back(*count);
-  MemRefType type = memref::SubViewOp::inferRankReducedResultType(
-      shape, from, offsets, sizes, strides);
-  return memref::SubViewOp::create(b, loc, type, matrix, offsets, sizes,
-                                   strides);
-}
-
 void StateResults::write(SaveStateOp op) {
   t.sync({state.queries, state.keys}, {});
+  Value sums = t.reduce(Reduction::Sum, state.sums, plan.rows);
   Value part = op.getPart();
   int64_t features = op.getState().getType().getValueDim();
   tile::StoreOp::create(b, loc, state.context,
                         columnsOf(b, loc, part, 0, features), Value());
-  tile::StoreOp::create(b, loc, state.maxima, columnsOf(b, loc, part, features),
+  tile::StoreOp::create(b, loc, maximaOfSeen(sums),
+                        columnsOf(b, loc, part, features), Value());
+  tile::StoreOp::create(b, loc, sums, columnsOf(b, loc, part, features + 1),
                         Value());
-  tile::StoreOp::create(b, loc, t.reduce(Reduction::Sum, state.sums, plan.rows),
-                        columnsOf(b, loc, part, features + 1), Value());
   // The next turn copies to where others may still read.
   if (op->getParentOfType<LoopLikeOpInterface>())
     t.sync({}, {});
@@ -274,9 +237,8 @@ void StateResults::weigh(WeighOp op, Value products) {
   };
   SmallVector<Value> operands{scores};
   if (!attention.sigmoid)
-    operands.append(
-        {maximaAsNumbers(),
-         inverseOf(t.reduce(Reduction::Sum, state.sums, plan.rows))});
+    operands.append({state.maxima, inverseOf(t.reduce(Reduction::Sum,
+                                                      state.sums, plan.rows))});
   Value weights = t.map(
       plan.scores, operands, [&](TileBuilder &m, ValueRange x, Value, Value) {
         // Also in a row that holds a NaN, an excluded pair has weight 0.

@@ -7,6 +7,10 @@
 
 namespace attn::gpucode {
 
+/// Column `column` of a matrix, or so many from there on.
+Value columnsOf(OpBuilder &b, Location loc, Value matrix, int64_t column,
+                std::optional<int64_t> count = std::nullopt);
+
 class StateResults {
 public:
   StateResults(OpBuilder &b, Location loc, const Attention &attention,
@@ -23,15 +27,10 @@ public:
 private:
   using OfRow = llvm::function_ref<Value(TileBuilder &, ValueRange)>;
 
-  void decideOnLongWay(mlir::Operation *op);
-  void writeInTurn(mlir::Operation *op, Value context,
-                   llvm::function_ref<void()> results);
-  void writeResults(FinalizeOp op);
-  void writeResults(ReturnStateOp op);
   Value mapRows(ValueRange rows, OfRow function);
   Value mapContext(Value row, OfRow function);
   Value inverseOf(Value sums);
-  Value maximaAsNumbers();
+  Value maximaOfSeen(Value sums);
   Value roomForResults(FinalizeOp op);
   void weigh(WeighOp op, Value products);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "StepWriter.h"
+#include "LongWay.h"
 #include "TileScores.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -61,10 +62,22 @@ Value StepWriter::copyNext(Value room) {
   return choice.getResult(0);
 }
 
+/// Behind the first turn, there is something that is not finite.
+void StepWriter::siftValues() {
+  Value turn = turnOf(op);
+  if (!turn)
+    return;
+  Value first = arith::ConstantIntOp::create(b, loc, 0, /*width=*/32);
+  Value sifts =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, turn, first);
+  scf::IfOp::create(b, loc, sifts, [&](OpBuilder &inner, Location) {
+    tile::SiftOp::create(inner, loc, state.values, turn);
+    scf::YieldOp::create(inner, loc);
+  });
+}
+
 /// Maxima, sums, weights, and the context before this step.
 void StepWriter::updateRows(Value scores) {
-  bool strict = attention.isLong(op) || op.getMode() == TileMode::Edge ||
-                op.getBias() || scoreFunctionOf(op);
   Value highest = t.reduce(Reduction::Max, scores, plan.rows);
   Value maxima =
       t.map(plan.rows, {state.maxima, highest},
@@ -75,18 +88,12 @@ void StepWriter::updateRows(Value scores) {
                     arith::MulFOp::create(m.b, loc, scaled, m.real(factor));
               return arith::MaxNumFOp::create(m.b, loc, x[0], scaled);
             });
-  Value safe = maxima;
-  if (strict)
-    safe = t.map(
-        plan.rows, maxima, [&](TileBuilder &m, ValueRange x, Value, Value) {
-          return m.select(m.equal(x[0], m.infinity()), m.real(0.0), x[0]);
-        });
   Value lowered =
-      t.map(plan.rows, {state.maxima, safe},
+      t.map(plan.rows, {state.maxima, maxima},
             [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
               return m.exp2(arith::SubFOp::create(m.b, loc, x[0], x[1]));
             });
-  weights = t.map(plan.scores, {scores, safe},
+  weights = t.map(plan.scores, {scores, maxima},
                   [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
                     Value negative = arith::NegFOp::create(m.b, loc, x[1]);
                     return m.exp2(math::FmaOp::create(
@@ -125,6 +132,7 @@ State StepWriter::write() {
                                      t.splat(plan.scores, t.real(0.0)));
   auto between = t.sync(valuesLoading, keys);
   state.values = between.getFull()[0];
+  siftValues();
   state.keys = copyNext(between.getFree()[0]);
   PairOperands pairs(op);
   TileScores adjusted(b, pairs, attention, op.getMode() == TileMode::Edge);
@@ -141,8 +149,6 @@ State StepWriter::write() {
                                           plan.scores.getWarps());
     factors = tile::ConvertOp::create(b, loc, narrow, weights);
   }
-  if (attention.isLong(op))
-    tile::SiftOp::create(b, loc, state.values, attention.longWay.turn);
   state.context = tile::MmaOp::create(b, loc, factors, state.values,
                                       /*transposed=*/false, state.context);
   return state;

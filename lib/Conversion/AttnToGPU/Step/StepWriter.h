@@ -23,6 +23,7 @@ private:
   }
   Value keysOfStep();
   Value copyNext(Value room);
+  void siftValues();
   void updateRows(Value scores);
   void weighBySigmoid(Value scores);
 

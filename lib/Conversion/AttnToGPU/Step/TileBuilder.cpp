@@ -17,6 +17,9 @@ Value TileBuilder::real(double value) {
 Value TileBuilder::infinity() {
   return real(-std::numeric_limits<float>::infinity());
 }
+Value TileBuilder::lowest() {
+  return real(std::numeric_limits<float>::lowest());
+}
 Value TileBuilder::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }

@@ -4,7 +4,6 @@
 #define ATTN_LIB_CONVERSION_ATTNTOGPU_STEP_TILEBUILDER_H
 
 #include "KernelPlan.h"
-#include "LongWay.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace attn::gpucode {
@@ -20,11 +19,7 @@ struct Attention {
   KernelPlan plan;
   double scale;
   bool sigmoid;
-  LongWay longWay;
 
-  bool isLong(mlir::Operation *op) const {
-    return longWay.condition && longWay.condition->isProperAncestor(op);
-  }
   llvm::SmallVector<Type> stateTypes() const {
     mlir::MLIRContext *context = plan.schedule.getContext();
     return {plan.context,
@@ -58,7 +53,10 @@ struct TileBuilder {
       llvm::function_ref<Value(TileBuilder &, ValueRange, Value, Value)>;
 
   Value real(double value);
+  /// The number that excludes, and the maximum of a row that saw no key: all
+  /// that is not excluded is at least as large.
   Value infinity();
+  Value lowest();
   Value index(int64_t value);
   Value splat(Type type, Value value);
   /// Instructions of the hardware, to some ulps.

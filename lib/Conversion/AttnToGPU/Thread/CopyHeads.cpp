@@ -6,6 +6,7 @@
 // time, are copied element by element, and at once.
 #include "CopyHeads.h"
 #include "CopyRows.h"
+#include "GlobalPointer.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -102,7 +103,7 @@ void HeadsCopy::copyUnit(const Unit &unit) {
   int64_t pitch = buffer.getPitch() * elementBytes;
   Value to = t.inBuffer(buffer, t.add(t.mul(unit.row, t.i32(pitch)),
                                       t.mul(unit.number, t.i32(unitBytes))));
-  NVVM::CpAsyncOp::create(t.b, t.loc, to, globalAddress(t, from),
+  NVVM::CpAsyncOp::create(t.b, t.loc, to, globalPointer(t.b, t.loc, from),
                           uint32_t(unitBytes), NVVM::LoadCacheModifierKind::CG,
                           t.select(unit.exists, whole, t.i32(0)));
 }

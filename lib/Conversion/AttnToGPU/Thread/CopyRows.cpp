@@ -7,6 +7,7 @@
 // Rows that do not begin at multiples of 16 bytes, which strides decide at run
 // time, are copied element by element, and at once.
 #include "CopyRows.h"
+#include "GlobalPointer.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -90,15 +91,6 @@ Matrix::Matrix(ThreadBuilder &t, Value memref) {
   rowBytes = t.mul(stride, bytes);
 }
 
-Value gpucode::globalAddress(ThreadBuilder &t, Value address) {
-  Value number =
-      arith::IndexCastOp::create(t.b, t.loc, t.b.getI64Type(), address);
-  Value generic = LLVM::IntToPtrOp::create(
-      t.b, t.loc, LLVM::LLVMPointerType::get(t.b.getContext()), number);
-  return LLVM::AddrSpaceCastOp::create(
-      t.b, t.loc, LLVM::LLVMPointerType::get(t.b.getContext(), 1), generic);
-}
-
 /// Whether all rows begin at multiples of a unit, an i1.
 static Value isAligned(ThreadBuilder &t, const Matrix &matrix) {
   Value both =
@@ -161,9 +153,9 @@ static void copyUnits(ThreadBuilder &t, const Units &units,
     int64_t row = turn * units.rowsAtOnce;
     Value exists = t.less(t.i32(row), left);
     Value bytes = t.select(exists, whole, t.i32(0));
-    NVVM::CpAsyncOp::create(t.b, t.loc, t.behind(to, row * pitch),
-                            globalAddress(t, from), uint32_t(unitBytes),
-                            NVVM::LoadCacheModifierKind::CG, bytes);
+    NVVM::CpAsyncOp::create(
+        t.b, t.loc, t.behind(to, row * pitch), globalPointer(t.b, t.loc, from),
+        uint32_t(unitBytes), NVVM::LoadCacheModifierKind::CG, bytes);
     if (turn + 1 < units.turns)
       from = t.add(from, step);
   }
@@ -278,7 +270,8 @@ static void writeUnits(ThreadBuilder &t, const Units &units,
       t.b.setInsertionPointToStart(guarded.thenBlock());
       Value unit = LLVM::LoadOp::create(t.b, t.loc, four,
                                         t.behind(from, row * pitch), unitBytes);
-      LLVM::StoreOp::create(t.b, t.loc, unit, globalAddress(t, to), unitBytes);
+      LLVM::StoreOp::create(t.b, t.loc, unit, globalPointer(t.b, t.loc, to),
+                            unitBytes);
     }
     to = t.add(to, step);
   }

@@ -7,9 +7,6 @@
 
 namespace attn::gpucode {
 
-/// A pointer to global memory from a number of type index.
-Value globalAddress(ThreadBuilder &t, Value address);
-
 /// Rows of `source` from `row` on, and zeros, begin their way into the buffer.
 void emitCopyAsync(ThreadBuilder &t, Value source, Value row,
                    tile::BufferType buffer);

@@ -28,7 +28,14 @@ Value gpucode::emitAnyNaN(ThreadBuilder &t, ValueRange numbers) {
                                   t.b.getContext(), NVVM::BarrierReduction::OR),
                               arith::ExtUIOp::create(t.b, t.loc, i32, own))
           .getRes();
-  return arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ne, any,
+  // What a barrier returns is the same for all threads, which ptxas sees of a
+  // ballot only: else nothing in a loop that this ends is computed once for a
+  // warp, and numbers of the block take registers of every thread.
+  Value is = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ne, any,
+                                   t.i32(0));
+  Value lanes = NVVM::VoteSyncOp::create(t.b, t.loc, i32, t.i32(-1), is,
+                                         NVVM::VoteSyncKind::ballot);
+  return arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ne, lanes,
                                t.i32(0));
 }
 
@@ -52,49 +59,38 @@ struct Sieve {
 };
 } // namespace
 
-/// A thread has units of the first half of a row and those half a row further.
+/// A thread has words of the first half of a row and those half a row further;
+/// one at a time, since the step around has few registers left.
 void gpucode::emitSift(ThreadBuilder &t, tile::BufferType buffer, Value turn) {
+  constexpr int64_t wordBytes = 4;
   int64_t half = buffer.getColumns() * buffer.getElementBytes() / 2;
-  int64_t units = half / unitBytes;
+  int64_t words = half / wordBytes;
   int64_t pitch = buffer.getPitch() * buffer.getElementBytes();
-  auto loop = scf::ForOp::create(t.b, t.loc, t.wide(t.thread.number),
-                                 t.index(buffer.getRows() * units),
-                                 t.index(threadsOf(t)));
+  Type i32 = t.b.getI32Type();
+  auto loop =
+      scf::ForOp::create(t.b, t.loc, t.thread.number,
+                         t.i32(buffer.getRows() * words), t.i32(threadsOf(t)));
   {
     OpBuilder::InsertionGuard guard(t.b);
     t.b.setInsertionPointToStart(loop.getBody());
-    Value isFirst = equal(t, turn, t.index(0));
-    Value ofFirst = equal(t, turn, t.index(1));
-    Value number = arith::IndexCastOp::create(t.b, t.loc, t.b.getI32Type(),
-                                              loop.getInductionVar());
-    Value row = arith::DivUIOp::create(t.b, t.loc, number, t.i32(units));
-    Value unit = arith::RemUIOp::create(t.b, t.loc, number, t.i32(units));
+    Value number = loop.getInductionVar();
+    Value row = arith::DivUIOp::create(t.b, t.loc, number, t.i32(words));
+    Value word = arith::RemUIOp::create(t.b, t.loc, number, t.i32(words));
     Value at = t.inBuffer(
-        buffer, t.add(t.mul(row, t.i32(pitch)), t.mul(unit, t.i32(unitBytes))));
+        buffer, t.add(t.mul(row, t.i32(pitch)), t.mul(word, t.i32(wordBytes))));
     Value other = t.behind(at, half);
-    auto four = VectorType::get(4, t.b.getI32Type());
-    auto load = [&](Value address) -> Value {
-      return LLVM::LoadOp::create(t.b, t.loc, four, address, unitBytes);
-    };
-    Value first = load(at), second = load(other);
-    Value newFirst = first, newSecond = second;
+    Value first = LLVM::LoadOp::create(t.b, t.loc, i32, at);
+    Value second = LLVM::LoadOp::create(t.b, t.loc, i32, other);
+    Value isFirst = equal(t, turn, t.i32(1));
+    Value source = t.select(equal(t, turn, t.i32(2)), first, second);
     Sieve sieve{t, BitPattern(t, buffer.getElement())};
-    for (int64_t i = 0; i < 4; ++i) {
-      auto word = [&](Value unit) -> Value {
-        return LLVM::ExtractElementOp::create(t.b, t.loc, unit, t.i32(i));
-      };
-      auto put = [&](Value &unit, Value own, bool negative, Value source) {
-        Value x =
-            t.select(isFirst, sieve.finite(own), sieve.mark(source, negative));
-        unit = LLVM::InsertElementOp::create(t.b, t.loc, unit, x, t.i32(i));
-      };
-      Value x = word(first), y = word(second);
-      Value source = t.select(ofFirst, x, y);
-      put(newFirst, x, /*negative=*/false, source);
-      put(newSecond, y, /*negative=*/true, source);
-    }
-    LLVM::StoreOp::create(t.b, t.loc, newFirst, at, unitBytes);
-    LLVM::StoreOp::create(t.b, t.loc, newSecond, other, unitBytes);
+    auto put = [&](Value own, bool negative, Value address) {
+      Value x =
+          t.select(isFirst, sieve.finite(own), sieve.mark(source, negative));
+      LLVM::StoreOp::create(t.b, t.loc, x, address);
+    };
+    put(first, /*negative=*/false, at);
+    put(second, /*negative=*/true, other);
   }
   NVVM::SyncWarpOp::create(t.b, t.loc, t.i32(-1));
   NVVM::Barrier0Op::create(t.b, t.loc);
@@ -107,8 +103,8 @@ void gpucode::emitStoreMarked(ThreadBuilder &t, tile::StoreMarkedOp op,
   int64_t half = shape.columnBlocks / 2;
   auto [row, column] = t.place(shape.layout);
   Value begin =
-      t.mul(arith::SubIOp::create(t.b, t.loc, op.getTurn(), t.index(1)),
-            t.index(half * 8));
+      t.wide(t.mul(arith::SubIOp::create(t.b, t.loc, op.getTurn(), t.i32(2)),
+                   t.i32(half * 8)));
   Value firstRow = t.wide(row), firstColumn = t.add(begin, t.wide(column));
   Value rows = memref::DimOp::create(t.b, t.loc, op.getMemory(), 0);
   Value columns = memref::DimOp::create(t.b, t.loc, op.getMemory(), 1);

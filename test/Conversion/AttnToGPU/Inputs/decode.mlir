@@ -29,6 +29,7 @@ func.func @any(%q: tensor<?x4x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x
   return %out, %lse : tensor<?x4x?x32xf16>, tensor<?x4x?xf32>
 }
 
+// poison: %v 0 1 nan, %v 0 2 inf, %v 140 3 nan
 // sizes: 3,150
 // batch: 1
 func.func @empty(%q: tensor<?x4x3x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> (tensor<?x4x3x32xf16>, tensor<?x4x3xf32>) {
@@ -36,6 +37,8 @@ func.func @empty(%q: tensor<?x4x3x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<
   return %out, %lse : tensor<?x4x3x32xf16>, tensor<?x4x3xf32>
 }
 
+// Rows of a block see different keys: what is not finite in one reaches those that see it.
+// poison: %v 197 3 nan, %k 198 2 nan, %v 199 0 -inf, %v 196 0 inf
 // sizes: 5,200
 // batch: 1
 func.func @window(%q: tensor<?x4x5x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x4x5x32xf16> {
@@ -87,6 +90,7 @@ func.func @sinks(%q: tensor<?x4x2x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<
   return %out, %lse : tensor<?x4x2x32xf16>, tensor<?x4x2xf32>
 }
 
+// poison: %v 149 3 nan, %v 149 4 -inf
 // sizes: 2,150
 // batch: 1
 func.func @state(%q: tensor<?x4x2x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> (tensor<?x4x2x32xf16>, tensor<?x4x2xf32>, tensor<?x4x2xf32>, tensor<?x4x2xf32>, tensor<?x4x2x32xf32>) {
@@ -115,6 +119,7 @@ func.func @latent(%q: tensor<?x128x1x576xbf16>, %k: tensor<?x1x?x576xbf16>, %v: 
   return %out : tensor<?x128x1x256xbf16>
 }
 
+// poison: %v 7 2 nan, %v 9 0 inf, %k 12 1 nan
 // sizes: 6,40
 // batch: 1
 func.func @documents(%q: tensor<4x6x32xf16>, %k: tensor<2x?x32xf16>, %v: tensor<2x?x32xf16>, %d: tensor<6xi32>, %e: tensor<?xi32>) -> (tensor<4x6x32xf16>, tensor<4x6xf32>) {

@@ -44,8 +44,6 @@ SCORES = {
     "negative": ("", "", "", "", ""),
     "sigmoid": ("", "", "", " {normalization = #attn<normalization sigmoid>}", ""),
 }
-# Registers do not suffice for 128 features, a mask and a bias of pairs, by some 70 bytes.
-SPILLS = {"prefix_biasPairs"}
 TYPES = ["f16", "bf16", "f32"]
 FEATURES = [(32, 32), (64, 64), (40, 40), (128, 128), (16, 48), (80, 24), (33, 7)]  # of keys, and of values
 HEADS = [(1, 1), (2, 1), (4, 2)]
@@ -61,8 +59,7 @@ def function(name, mask, score, element, features, heads, lengths):
     arguments = [f"%q: {query}", f"%k: {key}", f"%v: {value}", *filter(None, (mask_arguments, score_arguments))]
     clauses = [before, f"scale {'-' if score == 'negative' else ''}0.2", behind, where and f"where {where}", sinks, f"returning({', '.join(name for name, _ in results)}){attributes}"]
     values = ", ".join("%" + name for name, _ in results)
-    spills = "// spills\n" if name in SPILLS else ""
-    return (f"// sizes: {lengths}\n// batch: 1\n{spills}func.func @{name}({', '.join(arguments)}) -> ({types}) {{\n"
+    return (f"// sizes: {lengths}\n// batch: 1\nfunc.func @{name}({', '.join(arguments)}) -> ({types}) {{\n"
             f"  {values} = attn.sdpa %q, %k, %v {' '.join(filter(None, clauses))} : ({query}, {key}, {value}) -> ({types})\n"
             f"  return {values} : {types}\n}}\n")
 

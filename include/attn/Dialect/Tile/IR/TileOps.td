@@ -127,12 +127,12 @@ def Tile_AnyNaNOp : Tile_Op<"any_nan", [MemoryEffects<[MemRead, MemWrite]>]> {
 def Tile_SiftOp : Tile_Op<"sift", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "what is finite in a buffer, or marks of what is not, in its place";
   let description = [{
-    In turn 0 NaN and infinities become 0. Turns 1 and 2 are for the first and the
+    In turn 1 NaN and infinities become 0. Turns 2 and 3 are for the first and the
     second half of the columns: a number becomes 1 where it is NaN or inf, and the
     number half the columns further 1 where it is NaN or -inf; all others become 0.
     All threads see it: a barrier, as `tile.sync` is one.
   }];
-  let arguments = (ins Tile_BufferType:$buffer, Index:$turn);
+  let arguments = (ins Tile_BufferType:$buffer, I32:$turn);
   let assemblyFormat = "$buffer `in` $turn attr-dict `:` type($buffer)";
   let hasVerifier = 1;
 }
@@ -215,11 +215,11 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
 def Tile_StoreMarkedOp : Tile_Op<"store_marked", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes NaN and infinities where sums of marks say so";
   let description = [{
-    The fragment has sums of the marks that `tile.sift` makes in this turn, 1 or 2.
+    The fragment has sums of the marks that `tile.sift` makes in this turn, 2 or 3.
     Where both of an element are positive it becomes NaN, and else inf or -inf.
     Other elements stay.
   }];
-  let arguments = (ins Tile_FragmentType:$marks, Index:$turn,
+  let arguments = (ins Tile_FragmentType:$marks, I32:$turn,
                        AnyStridedMemRef:$memory);
   let assemblyFormat = [{
     $marks `in` $turn `to` $memory attr-dict `:` type($marks) `,` type($memory)
