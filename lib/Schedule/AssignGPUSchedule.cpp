@@ -36,13 +36,13 @@ struct GPURule {
 /// The same of kind decode. A warp has 16 rows.
 struct GPUDecodeRule {
   int64_t keyFeatures, valueFeatures; ///< at most
-  int64_t rows;                       ///< at most
+  int64_t rows;                       ///< of a block, at most
   int64_t keyTile, splitKeys;
 };
 } // namespace
 
-/// The most queries per head that are rows of one block.
-static constexpr int64_t mostFewQueries = 16;
+/// The most queries per head that are rows of one block, and the most rows.
+static constexpr int64_t mostFewQueries = 16, mostRows = 128;
 
 // Registers of a thread hold sums of all features of 16 or 32 queries, and the
 // scores of a step; what does not fit is spilled, which `--emit=cubin` says. A
@@ -66,16 +66,18 @@ static constexpr GPURule sm80RulesOfF32[] = {
   {640, 256, 32,  16, 2}, // 140 KB
 };
 
-// Memory is what counts. A block of one warp has 17 KB of keys or values on
+// Memory is what counts. A block of one warp has 34 KB of keys or values on
 // their way, and a multiprocessor several such blocks. A state takes as many
-// bytes as 4 to 8 keys, so that a part of 256 costs some percent, and a head of
-// 8192 keys is 32 blocks.
+// bytes as 4 to 8 keys, so that a part of 512 costs a percent, and a head of
+// 8192 keys is 16 blocks.
 static constexpr GPUDecodeRule sm80DecodeRules[] = {
   // features, rows, keys, keys of a part
-  {64,  64,  128, 64, 256},
-  {128, 128, 128, 64, 256}, // 39 KB of shared memory for 16 rows
-  {256, 256, 64,  32, 256},
-  {640, 256, 64,  32, 256}, // 141 KB for 64 rows
+  {64,  64,  16,  128, 512},
+  {64,  64,  128, 64,  512},
+  {128, 128, 16,  128, 512}, // 74 KB of shared memory
+  {128, 128, 128, 64,  512},
+  {256, 256, 64,  32,  256},
+  {640, 256, 64,  32,  256}, // 141 KB for 64 rows
 };
 static constexpr GPUDecodeRule sm80DecodeRulesOfF32[] = {
   {128, 128, 64, 32, 256},
@@ -128,18 +130,6 @@ static FailureOr<GPUScheduleAttr> choose(SdpaOp op) {
          << ofKeys << " and " << ofValues;
 }
 
-static const GPUDecodeRule *decodeRule(SdpaOp op) {
-  int64_t ofKeys = op.getQuery().getType().getShape().back();
-  int64_t ofValues = op.getValue().getType().getShape().back();
-  ArrayRef<GPUDecodeRule> rules = sm80DecodeRules;
-  if (op.getQuery().getType().getElementType().isF32())
-    rules = sm80DecodeRulesOfF32;
-  for (const GPUDecodeRule &rule : rules)
-    if (ofKeys <= rule.keyFeatures && ofValues <= rule.valueFeatures)
-      return &rule;
-  return nullptr;
-}
-
 namespace {
 /// What there are rows for in kind decode.
 struct FewQueries {
@@ -168,6 +158,25 @@ struct FewQueries {
 };
 } // namespace
 
+/// The first row of the table that has room for all rows, else for features.
+static const GPUDecodeRule *decodeRule(SdpaOp op, const FewQueries &few) {
+  int64_t ofKeys = op.getQuery().getType().getShape().back();
+  int64_t ofValues = op.getValue().getType().getShape().back();
+  ArrayRef<GPUDecodeRule> rules = sm80DecodeRules;
+  if (op.getQuery().getType().getElementType().isF32())
+    rules = sm80DecodeRulesOfF32;
+  const GPUDecodeRule *widest = nullptr;
+  for (const GPUDecodeRule &rule : rules) {
+    if (ofKeys > rule.keyFeatures || ofValues > rule.valueFeatures ||
+        (widest && rule.rows <= widest->rows))
+      continue;
+    widest = &rule;
+    if (few.rows(mostRows) <= rule.rows)
+      break;
+  }
+  return widest;
+}
+
 static remark::detail::InFlightRemark missed(SdpaOp op, StringRef name) {
   return remark::missed(op.getLoc(), remark::RemarkOpts::name(name).category(
                                          "attn-assign-gpu-schedule"));
@@ -194,7 +203,7 @@ static void remarkFewQueries(SdpaOp op, const FewQueries &few) {
 static std::optional<GPUScheduleAttr> chooseDecode(SdpaOp op,
                                                    int64_t splitKeys) {
   FewQueries few(op);
-  const GPUDecodeRule *rule = decodeRule(op);
+  const GPUDecodeRule *rule = decodeRule(op, few);
   bool many = few.known() && (few.queries > mostFewQueries || !few.queries);
   if (!rule || splitKeys == 0 || many)
     return std::nullopt;

@@ -152,10 +152,18 @@ struct ConvertAttnToTile
     std::optional<Attention> attention;
     kernel.walk([&](InitStateOp op) {
       attention = {planOf(op), op.getScale().convertToDouble(),
-                   op.getType().getNormalization() == Normalization::Sigmoid};
+                   op.getType().getNormalization() == Normalization::Sigmoid,
+                   /*isLazy=*/false};
     });
     if (!attention)
       return success();
+    attention->isLazy = !kernel
+                             .walk([](Operation *op) {
+                               return isa<ReturnStateOp, SaveStateOp>(op)
+                                          ? WalkResult::interrupt()
+                                          : WalkResult::advance();
+                             })
+                             .wasInterrupted();
     SmallVector<InitStateOp> inits;
     kernel.walk([&](InitStateOp op) { inits.push_back(op); });
     SmallVector<Type> partTypes = attention->stateTypes();

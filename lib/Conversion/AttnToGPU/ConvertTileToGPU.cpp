@@ -27,6 +27,7 @@
 #include "Thread/Maps.h"
 #include "Thread/NotFinite.h"
 #include "Thread/Products.h"
+#include "Thread/Rescale.h"
 #include "Thread/Stores.h"
 #include "Thread/ThreadBuilder.h"
 #include "attn/Conversion/Passes.h"
@@ -239,6 +240,20 @@ struct ConvertMma : ConvertTile<tile::MmaOp> {
   }
 };
 
+struct ConvertRescale : ConvertTile<tile::RescaleOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::RescaleOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t = builderAt(op, rewriter);
+    rewriter.replaceOpWithMultiple(
+        op, SmallVector<Values>{emitRescale(t, op.getType(),
+                                            adaptor.getOperand(),
+                                            adaptor.getFactors())});
+    return success();
+  }
+};
+
 struct ConvertAnyNaN : ConvertTile<tile::AnyNaNOp> {
   using ConvertTile::ConvertTile;
   LogicalResult
@@ -352,7 +367,7 @@ struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
     patterns.add<DropBuffer<tile::BufferOp>, DropBuffer<tile::EnterOp>,
                  DropBuffer<tile::ReuseOp>, ConvertCopy, ConvertSync,
                  ConvertSplat, ConvertPlace, ConvertMap, ConvertReduce,
-                 ConvertConvert, ConvertStore, ConvertMma, ConvertAnyNaN,
+                 ConvertConvert, ConvertStore, ConvertMma, ConvertRescale, ConvertAnyNaN,
                  ConvertSift, ConvertStoreMarked, ConvertDiscard>(
         types, context, threads);
     patterns.add<ConvertApproximate<math::Exp2Op>>(

@@ -132,3 +132,11 @@ func.func @discarded(%0: !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, loadin
   %2 = tile.reuse %1 : !tile.buffer<64 x 64 x bf16, pitch = 72, at = 0, free> -> <64 x 64 x bf16, pitch = 72, at = 0, free>
   return
 }
+
+// -----
+
+func.func @rescaled(%0: !tile.fragment<64 x 32 x f32, warps = 4>, %1: !tile.rows<32, warps = 2>) {
+  // expected-error@+1 {{expects f32 and a number for each row of '!tile.fragment<64 x 32 x f32, warps = 4>'}}
+  %2 = tile.rescale %0 by %1 : !tile.fragment<64 x 32 x f32, warps = 4>, !tile.rows<32, warps = 2>
+  return
+}

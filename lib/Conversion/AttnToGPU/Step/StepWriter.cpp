@@ -76,6 +76,11 @@ void StepWriter::siftValues() {
   });
 }
 
+/// In units of log2: how far a row's scores may lie above what its weights are
+/// relative to, before sums are scaled. Weights of 16 bits hold 2^8 as well as
+/// 1, and most steps scale nothing then.
+static constexpr double mostGrowth = 8;
+
 /// Maxima, sums, weights, and the context before this step.
 void StepWriter::updateRows(Value scores) {
   Value highest = t.reduce(Reduction::Max, scores, plan.rows);
@@ -86,7 +91,13 @@ void StepWriter::updateRows(Value scores) {
               if (factor != 1)
                 scaled =
                     arith::MulFOp::create(m.b, loc, scaled, m.real(factor));
-              return arith::MaxNumFOp::create(m.b, loc, x[0], scaled);
+              if (!attention.isLazy)
+                return arith::MaxNumFOp::create(m.b, loc, x[0], scaled);
+              Value most =
+                  arith::AddFOp::create(m.b, loc, x[0], m.real(mostGrowth));
+              Value grows = arith::CmpFOp::create(
+                  m.b, loc, arith::CmpFPredicate::OGT, scaled, most);
+              return m.select(grows, scaled, x[0]);
             });
   Value lowered =
       t.map(plan.rows, {state.maxima, maxima},
@@ -106,10 +117,7 @@ void StepWriter::updateRows(Value scores) {
                      });
   state.maxima = maxima;
   state.context =
-      t.map(plan.context, {state.context, lowered},
-            [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
-              return arith::MulFOp::create(m.b, loc, x[0], x[1]);
-            });
+      tile::RescaleOp::create(b, loc, plan.context, state.context, lowered);
 }
 
 /// Weights by sigmoid: rows have no statistics.

@@ -19,6 +19,9 @@ struct Attention {
   KernelPlan plan;
   double scale;
   bool sigmoid;
+  /// Whether a maximum may be lower than a row's scores. Those that are saved
+  /// or returned are not.
+  bool isLazy;
 
   llvm::SmallVector<Type> stateTypes() const {
     mlir::MLIRContext *context = plan.schedule.getContext();

@@ -310,6 +310,14 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
+LogicalResult RescaleOp::verify() {
+  if (!hasSameRows(getOperand().getType(), getFactors().getType()) ||
+      !getType().getElement().isF32())
+    return emitOpError() << "expects f32 and a number for each row of "
+                         << getType();
+  return success();
+}
+
 LogicalResult ConvertOp::verify() {
   FragmentType from = getOperand().getType(), to = getType();
   if (from.getRows() != to.getRows() || from.getColumns() != to.getColumns() ||

@@ -67,3 +67,9 @@ func.func @shd(%q: tensor<1x?x2x64xbf16>, %k: tensor<1x?x2x64xbf16>, %v: tensor<
   %out = attn.sdpa %q, %k, %v scale 0.125 where window(left = 20, right = 0) {query_layout = #attn<layout bshd>, key_layout = #attn<layout bshd>, value_layout = #attn<layout bshd>, out_layout = #attn<layout bshd>} : (tensor<1x?x2x64xbf16>, tensor<1x?x2x64xbf16>, tensor<1x?x2x64xbf16>) -> tensor<1x?x2x64xbf16>
   return %out : tensor<1x?x2x64xbf16>
 }
+
+// Lengths that the specification tells.
+func.func @told(%q: tensor<1x2x128x128xbf16>, %k: tensor<1x2x160x128xbf16>, %v: tensor<1x2x160x128xbf16>) -> tensor<1x2x128x128xbf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.09 : (tensor<1x2x128x128xbf16>, tensor<1x2x160x128xbf16>, tensor<1x2x160x128xbf16>) -> tensor<1x2x128x128xbf16>
+  return %out : tensor<1x2x128x128xbf16>
+}

@@ -189,6 +189,18 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_RescaleOp : Tile_Op<"rescale", [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "rows times numbers, most of which are 1";
+  let description = [{
+    A warp whose rows all have 1 leaves its registers as they are.
+  }];
+  let arguments = (ins Tile_FragmentType:$operand, Tile_RowsType:$factors);
+  let results = (outs Tile_FragmentType:$result);
+  let assemblyFormat =
+      "$operand `by` $factors attr-dict `:` type($operand) `,` type($factors)";
+  let hasVerifier = 1;
+}
+
 def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
   let summary = "the same numbers in 16 bits";
   let arguments = (ins Tile_FragmentType:$operand);

@@ -16,8 +16,9 @@
 //
 // All queries of the heads that share a key head are rows of one state, so that
 // keys and values are read once. Sinks, one per head, are added when parts are
-// combined. The size of a part does not depend on batch,
-// heads or threads: neither does any bit of the result.
+// combined. The size of a part is the schedule's, or follows from the number of
+// keys. It does not depend on batch, heads or threads: neither does any bit of
+// the result.
 //
 // Where rows see their own document only, a third dimension of items is tiles
 // of rows, and each item goes through its documents one after the other
@@ -35,6 +36,9 @@
 
 using namespace mlir;
 using namespace attn;
+
+/// Of the keys of a head, where a GPU's blocks share them.
+static constexpr int64_t mostParts = 64;
 
 namespace {
 class DecodeBuilder {
@@ -57,6 +61,8 @@ public:
     }
     splitKeys = constant(schedule.getSplitKeys());
     splits = arith::CeilDivUIOp::create(b, loc, keyLength, splitKeys);
+    if (schedule.runsInBlocks())
+      limitParts();
     if (cutsRowsAtDocuments(op))
       tileByDocuments(rows);
   }
@@ -84,6 +90,7 @@ private:
     return arith::ConstantIndexOp::create(b, loc, value);
   }
   OpFoldResult folded(Value value) { return getAsOpFoldResult(value); }
+  void limitParts();
   Value saveParts();
   /// The item of all queries of a head.
   AttentionItem allRows(Value batch, Value head) {
@@ -115,6 +122,17 @@ private:
   Value tileRows, tiles; ///< null unless rows are cut at documents
 };
 } // namespace
+
+/// Of many keys, a part has more: else few threads merge parts for as long as
+/// all others read the keys. The last ones may have none.
+void DecodeBuilder::limitParts() {
+  Value unit = constant(mostParts * schedule.getKeyTile());
+  Value tiles = arith::CeilDivUIOp::create(b, loc, keyLength, unit);
+  Value keys =
+      arith::MulIOp::create(b, loc, tiles, constant(schedule.getKeyTile()));
+  splits = arith::MinUIOp::create(b, loc, splits, constant(mostParts));
+  splitKeys = arith::MaxUIOp::create(b, loc, splitKeys, keys);
+}
 
 /// The item's queries of `packed` heads from `firstHead`, of rank 3.
 Value DecodeBuilder::queriesInPlace(AttentionItem &item, Value firstHead) {
@@ -225,6 +243,8 @@ Value DecodeBuilder::saveParts() {
       },
       [&](AttentionItem &item, ArrayRef<Value> i, Value states) {
         Value first = arith::MulIOp::create(b, loc, i[2], splitKeys);
+        if (schedule.runsInBlocks())
+          first = arith::MinUIOp::create(b, loc, first, keyLength);
         Value left = arith::SubIOp::create(b, loc, keyLength, first);
         Value count = arith::MinUIOp::create(b, loc, left, splitKeys);
         return save(groupState(item, first, count), states);
