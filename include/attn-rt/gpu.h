@@ -93,6 +93,13 @@ int32_t attn_rt_gpu_begin(attn_rt_gpu_module *module,
                           const attn_rt_gpu_port *ports, int32_t num_ports,
                           const void *args, void *device_args,
                           attn_rt_gpu_call *call);
+/* The number of so many bytes at an address of the caller's, in the host's
+ * memory or in the device's, for which it waits until the stream is there. 0
+ * for null, and after a failure. */
+int64_t attn_rt_gpu_read(attn_rt_gpu_call *call, const void *address,
+                         int32_t bytes);
+/* Ends a call that launches nothing. Returns its failure. */
+int32_t attn_rt_gpu_give_up(attn_rt_gpu_call *call);
 /* Work space on the device: the caller's where that is there and large enough,
  * else one for this call. Null for 0 bytes, and after a failure. */
 void *attn_rt_gpu_take_workspace(attn_rt_gpu_call *call, const void *args,

@@ -8,6 +8,7 @@
 //   @mha.workspace(inputs.., outputs.., %threads: index) -> index    // bytes
 //   @mha.flops(inputs..) -> f64
 //   @mha.slices(inputs..) -> i1    // they lie inside; not always there
+//   @mha.gpu_slices(inputs.., %call) -> i1    // the same on a GPU
 // A kernel that launches others on a GPU (`attn.launches`) is there instead, or
 // as @mha.gpu_kernel with @mha.gpu_workspace beside it; then the runtime
 // chooses. A C program sees `int32_t mha(const mha_args *)` and its four
@@ -46,7 +47,7 @@ struct EntryOfKernel {
   Emitter e;
   std::string name;
   func::FuncOp kernel, workspace, flops, slices; ///< the first two of a CPU
-  func::FuncOp gpuKernel, gpuWorkspace;
+  func::FuncOp gpuKernel, gpuWorkspace, gpuSlices;
   ArrayRef<Port> ports;
   ArgsLayout layout;
   std::vector<Check> shapes, memory;
@@ -61,7 +62,8 @@ struct EntryOfKernel {
         flops(signature.lookup(Part::Flops)),
         slices(signature.lookup(Part::Slices)),
         gpuKernel(signature.lookup(Part::GPUKernel)),
-        gpuWorkspace(signature.lookup(Part::GPUWorkspace)), ports(ports),
+        gpuWorkspace(signature.lookup(Part::GPUWorkspace)),
+        gpuSlices(signature.lookup(Part::GPUSlices)), ports(ports),
         layout{static_cast<int64_t>(ports.size())}, shapes(shapeChecks(ports)),
         memory(memoryChecks(ports)), weights(weightsTexts(module)) {
     if (!kernel->hasAttr(launchesAttr))
@@ -76,7 +78,9 @@ struct EntryOfKernel {
   int32_t slicesStatus() const {
     return firstMemoryStatus() - static_cast<int32_t>(memory.size());
   }
-  int32_t firstWeightsStatus() const { return slicesStatus() - bool(slices); }
+  int32_t firstWeightsStatus() const {
+    return slicesStatus() - (slices || gpuSlices);
+  }
   int32_t firstGPUStatus() const {
     return firstWeightsStatus() - static_cast<int32_t>(weights.size());
   }
@@ -96,7 +100,9 @@ struct EntryOfKernel {
     SmallVector<Value> values;
     for (const Port &port : ports)
       if (values.size() < callee.getNumArguments() &&
-          ((callee != flops && callee != slices) || port.attr.getInput()))
+          (llvm::is_contained({kernel, workspace, gpuKernel, gpuWorkspace},
+                              callee) ||
+           port.attr.getInput()))
         values.push_back(makeMemRef(e, args, port,
                                     callee.getArgumentTypes()[values.size()]));
     return values;
@@ -137,14 +143,14 @@ struct EntryOfKernel {
     needed = arith::IndexCastOp::create(e.b, e.i64, needed);
     Value zero = e.constant(e.i64, 0);
     Value padded =
-        LLVM::AddOp::create(e.b, needed, e.constant(e.i64, alignment));
+        LLVM::AddOp::create(e.b, needed, e.constant(e.i64, workspaceAlignment));
     return {needed,
             e.select(e.compare(ICmpPredicate::eq, needed, 0), zero, padded)};
   }
-  static constexpr int64_t alignment = 64;
 
   void emitCheckShapes();
   void emitRun();
+  void emitCheckSlices(Value args);
   void emitRunOnCPU(Value args);
   void emitRunOnGPU(Value args);
   void emitWorkspaceSize();
@@ -152,8 +158,6 @@ struct EntryOfKernel {
   void emitInfo(LLVM::GlobalOp text);
   void emitLoadWeights();
   std::vector<std::string> statusTexts() const;
-  Value emitWorkspacePointer(Value args, Value bytes, Value &owned);
-  Value aligned(Value space);
   void emitKernelCall(Value args, Value threads, Value space, Value bytes);
 };
 
@@ -170,52 +174,9 @@ void EntryOfKernel::emitCheckShapes() {
   e.returnValue(firstBroken(e, shapes, FirstOwn, args));
 }
 
-/// The work space of the caller, or one of our own, which is then `owned`.
-Value EntryOfKernel::emitWorkspacePointer(Value args, Value bytes,
-                                          Value &owned) {
-  auto allocate = e.declare("attn_rt_take_workspace", e.ptr, e.i64);
-  Value given = loadOfCall(e.ptr, args, offsetof(attn_rt_call, workspace));
-  Region *region = e.b.getInsertionBlock()->getParent();
-  Block *here = e.b.getInsertionBlock();
-  Block *own = e.b.createBlock(region, region->end());
-  Block *check = e.b.createBlock(region, region->end());
-  Block *next = e.b.createBlock(region, region->end(), {e.ptr, e.ptr},
-                                {e.b.getLoc(), e.b.getLoc()});
-  e.b.setInsertionPointToEnd(here);
-  LLVM::CondBrOp::create(e.b, e.compare(ICmpPredicate::eq, given, e.null()),
-                         own, check);
-  e.b.setInsertionPointToEnd(own);
-  Value space = e.call(allocate, bytes);
-  Value failed =
-      LLVM::AndOp::create(e.b, e.compare(ICmpPredicate::eq, space, e.null()),
-                          e.compare(ICmpPredicate::ne, bytes, 0));
-  e.returnIf(failed, e.constant(e.i32, OutOfMemory));
-  LLVM::BrOp::create(e.b, ValueRange{space, space}, next);
-
-  e.b.setInsertionPointToEnd(check);
-  e.returnIf(
-      e.compare(ICmpPredicate::ult,
-                loadOfCall(e.i64, args, offsetof(attn_rt_call, workspace_size)),
-                bytes),
-      e.constant(e.i32, WorkspaceTooSmall));
-  LLVM::BrOp::create(e.b, ValueRange{given, e.null()}, next);
-
-  e.b.setInsertionPointToEnd(next);
-  owned = next->getArgument(1);
-  return next->getArgument(0);
-}
-
-/// The first address from `space` on where a work space may begin.
-Value EntryOfKernel::aligned(Value space) {
-  Value start = LLVM::PtrToIntOp::create(e.b, e.i64, space);
-  start = LLVM::AddOp::create(e.b, start, e.constant(e.i64, alignment - 1));
-  start = LLVM::AndOp::create(e.b, start, e.constant(e.i64, -alignment));
-  return LLVM::IntToPtrOp::create(e.b, e.ptr, start);
-}
-
 void EntryOfKernel::emitKernelCall(Value args, Value threads, Value space,
                                    Value bytes) {
-  Value start = aligned(space);
+  Value start = alignWorkspace(e, space);
 
   // The caller's settings with nothing left out.
   auto parallel = e.declare("attn_rt_parallel_for",
@@ -249,13 +210,8 @@ void EntryOfKernel::emitRun() {
                             : firstBroken(e, memory, firstMemoryStatus(), args);
     e.returnIf(e.compare(ICmpPredicate::ne, status, 0), status);
   }
-  if (slices) {
-    Value inside =
-        func::CallOp::create(e.b, slices, memRefs(args, slices)).getResult(0);
-    Value isInside = LLVM::ZExtOp::create(e.b, e.i32, inside);
-    e.returnIf(e.compare(ICmpPredicate::eq, isInside, 0),
-               e.constant(e.i32, slicesStatus()));
-  }
+  if (!gpuSlices)
+    emitCheckSlices(args);
   if (!weights.empty()) {
     Value status = mapWeights(e, e.null(), firstWeightsStatus());
     e.returnIf(e.compare(ICmpPredicate::ne, status, 0), status);
@@ -274,15 +230,33 @@ void EntryOfKernel::emitRun() {
     emitRunOnGPU(args);
     return;
   }
+  if (gpuSlices)
+    emitCheckSlices(args);
   emitRunOnCPU(args);
+}
+
+void EntryOfKernel::emitCheckSlices(Value args) {
+  if (!slices)
+    return;
+  Value inside =
+      func::CallOp::create(e.b, slices, memRefs(args, slices)).getResult(0);
+  Value isInside = LLVM::ZExtOp::create(e.b, e.i32, inside);
+  e.returnIf(e.compare(ICmpPredicate::eq, isInside, 0),
+             e.constant(e.i32, slicesStatus()));
 }
 
 void EntryOfKernel::emitRunOnGPU(Value args) {
   GPUCall call = beginGPUCall(e, name, ports, layout, args);
   returnIfGPUFailed(e, call.failure, firstGPUStatus());
+  if (gpuSlices) {
+    SmallVector<Value> operands = memRefs(args, gpuSlices);
+    operands.push_back(call.call);
+    Value inside = func::CallOp::create(e.b, gpuSlices, operands).getResult(0);
+    giveUpUnless(e, call, inside, slicesStatus(), firstGPUStatus());
+  }
   Value one = e.constant(e.i32, 1);
   auto [needed, bytes] = workspaceBytes(gpuWorkspace, call.args, one);
-  Value start = aligned(takeGPUWorkspace(e, call, args, bytes));
+  Value start = alignWorkspace(e, takeGPUWorkspace(e, call, args, bytes));
   SmallVector<Value> operands = memRefs(call.args, gpuKernel);
   operands.push_back(makeBuffer(e, start, needed,
                                 gpuKernel.getArgumentTypes()[operands.size()]));
@@ -296,8 +270,7 @@ void EntryOfKernel::emitRunOnGPU(Value args) {
 void EntryOfKernel::emitRunOnCPU(Value args) {
   Value count = threads(args);
   auto [needed, bytes] = workspaceBytes(workspace, args, count);
-  Value owned;
-  Value space = emitWorkspacePointer(args, bytes, owned);
+  auto [space, owned] = takeWorkspace(e, layout, args, bytes);
   emitKernelCall(args, count, space, needed);
   e.call(e.declare("attn_rt_give_workspace",
                    LLVM::LLVMVoidType::get(e.b.getContext()), e.ptr),
@@ -342,7 +315,7 @@ std::vector<std::string> EntryOfKernel::statusTexts() const {
   for (const auto &checks : {shapes, memory})
     for (const Check &check : checks)
       texts.push_back(check.text);
-  if (slices)
+  if (slices || gpuSlices)
     texts.push_back("arguments: a slice lies outside of its tensor");
   llvm::append_range(texts, weights);
   if (gpuKernel)

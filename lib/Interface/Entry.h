@@ -145,6 +145,17 @@ std::vector<std::string> weightsTexts(mlir::ModuleOp module);
 /// has the status `first`. A null `path` leaves the choice to the runtime.
 mlir::Value mapWeights(Emitter &emitter, mlir::Value path, int32_t first);
 
+/// Bytes of a cache line, at which a work space begins.
+inline constexpr int64_t workspaceAlignment = 64;
+/// The work space of the caller, or one of our own, and the latter again, null
+/// where there is none. Where neither will do, the status is returned.
+std::pair<mlir::Value, mlir::Value> takeWorkspace(Emitter &emitter,
+                                                  const ArgsLayout &layout,
+                                                  mlir::Value args,
+                                                  mlir::Value bytes);
+/// The first address from `space` on where a work space may begin.
+mlir::Value alignWorkspace(Emitter &emitter, mlir::Value space);
+
 /// What can go wrong on a GPU, in the order of attn_rt_gpu_failure.
 std::vector<std::string> gpuTexts();
 /// Whether a call is one for the GPU, of an object with code of a CPU, too.
@@ -162,6 +173,10 @@ mlir::Value takeGPUWorkspace(Emitter &emitter, const GPUCall &call,
                              mlir::Value args, mlir::Value bytes);
 /// The call's failure, or 0.
 mlir::Value endGPUCall(Emitter &emitter, const GPUCall &call);
+/// Unless `condition` holds, ends a call that launched nothing: returns
+/// `status`, or that of its failure.
+void giveUpUnless(Emitter &emitter, const GPUCall &call, mlir::Value condition,
+                  int32_t status, int32_t first);
 /// Returns its status, of which `first` is that of the first text.
 void returnIfGPUFailed(Emitter &emitter, mlir::Value failure, int32_t first);
 

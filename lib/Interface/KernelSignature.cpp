@@ -7,8 +7,8 @@ using namespace attn;
 
 static StringRef suffixOf(Part part) {
   static constexpr StringLiteral suffixes[] = {
-      ".kernel", ".workspace",    ".flops",      ".slices",
-      ".items",  ".check_shapes", ".gpu_kernel", ".gpu_workspace"};
+      ".kernel",       ".workspace",  ".flops",         ".slices",    ".items",
+      ".check_shapes", ".gpu_kernel", ".gpu_workspace", ".gpu_slices"};
   return suffixes[static_cast<size_t>(part)];
 }
 

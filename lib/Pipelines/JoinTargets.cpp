@@ -33,11 +33,14 @@ void attn::joinTargets(ModuleOp host, ModuleOp device) {
     std::string name = kernel.getName().str();
     func::FuncOp launches = kernel.getFunction();
     func::FuncOp workspace = kernel.lookup(Part::Workspace);
+    func::FuncOp slices = kernel.lookup(Part::GPUSlices);
     launches->removeAttr(launchesAttr);
     launches.setName(partName(name, Part::GPUKernel));
     workspace.setName(partName(name, Part::GPUWorkspace));
     launches->removeAttr(PortAttr::functionAttr);
     llvm::append_range(moved, ArrayRef<Operation *>{launches, workspace});
+    if (slices)
+      moved.push_back(slices);
   }
   for (Operation &op : *device.getBody())
     if (isa<ModuleOp, memref::GlobalOp, LLVM::LLVMFuncOp>(op))

@@ -250,6 +250,7 @@ static void addGPULoops(OpPassManager &pm, const PipelineOptions &) {
   scalars.lanes = scalars.itemElements = 1;
   pm.addNestedPass<func::FuncOp>(createVectorizeLinalg(scalars));
   pm.addNestedPass<func::FuncOp>(createCombineByElements());
+  pm.addNestedPass<func::FuncOp>(createSinkReads());
   pm.addPass(createOutlineTileKernels());
   pm.addPass(createConvertAttnToTile());
   pm.addPass(createApproximateMath());
@@ -269,6 +270,7 @@ static void addGPUKernels(OpPassManager &pm, const PipelineOptions &) {
 /// The kernels are a module of their own then; the host's functions wait.
 static void addGPULLVM(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createLowerGPULaunches());
+  pm.addPass(createLowerGPUSlices());
   pm.addPass(createLowerGPUFunctions());
   OpPassManager &kernels = pm.nest<ModuleOp>();
   kernels.addPass(createExpandForLLVM());

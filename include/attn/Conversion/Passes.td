@@ -134,6 +134,15 @@ def ApproximateMath : Pass<"attn-approximate-math", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def SinkReads : Pass<"attn-sink-reads", "::mlir::func::FuncOp"> {
+  let summary = "Numbers in a tensor's memory are read by the loops that use them";
+  let description = [{
+    A place in a tensor, such as that of new keys in a cache, may be an element of
+    another one. The host does not see it where it is a device's, so the kernels
+    read it.
+  }];
+}
+
 def OutlineTileKernels : Pass<"attn-outline-tile-kernels", "::mlir::ModuleOp"> {
   let summary = "Items of attention become blocks of a GPU";
   let description = [{
@@ -196,6 +205,16 @@ def LowerGPULaunches : Pass<"attn-lower-gpu-launches", "::mlir::ModuleOp"> {
   let description = [{
     A `gpu.launch_func` becomes the call of a function of libattn-rt, which gets
     addresses, sizes, strides and numbers. Constants are copied to the device once.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def LowerGPUSlices : Pass<"attn-lower-gpu-slices", "::mlir::ModuleOp"> {
+  let summary = "The host has the runtime read what slices are checked by";
+  let description = [{
+    Where the place of a slice is an element of a tensor, `@NAME.slices` becomes
+    `@NAME.gpu_slices`, which asks libattn-rt for the element.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];

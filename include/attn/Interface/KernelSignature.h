@@ -33,6 +33,7 @@ enum class Part {
   CheckShapes,  ///< (args) -> status
   GPUKernel,    ///< Kernel, of which the loops run on a GPU; not always
   GPUWorkspace, ///< Workspace, of that one
+  GPUSlices,    ///< (inputs.., call): Slices, where they read tensors
 };
 /// "NAME.kernel" and so on.
 std::string partName(llvm::StringRef name, Part part);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelArguments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -103,4 +102,13 @@ SmallVector<Value> attn::splitKernelArgument(OpBuilder &b, Location loc,
     if (ShapedType::isDynamic(known))
       parts.push_back(wide(stride));
   return parts;
+}
+
+LLVM::LLVMFuncOp attn::runtimeFunction(ModuleOp module, StringRef name,
+                                       Type result, ArrayRef<Type> types) {
+  if (auto there = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return there;
+  auto b = OpBuilder::atBlockEnd(module.getBody());
+  return LLVM::LLVMFuncOp::create(b, module.getLoc(), name,
+                                  LLVM::LLVMFunctionType::get(result, types));
 }

@@ -10,7 +10,9 @@
 #ifndef ATTN_LIB_CONVERSION_LOOPSTOGPU_KERNELARGUMENTS_H
 #define ATTN_LIB_CONVERSION_LOOPSTOGPU_KERNELARGUMENTS_H
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace attn {
@@ -27,6 +29,11 @@ mlir::Value joinKernelArgument(mlir::OpBuilder &b, mlir::Location loc,
 /// address is an i64 there.
 llvm::SmallVector<mlir::Value>
 splitKernelArgument(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+
+/// A function of libattn-rt, declared if it is not.
+mlir::LLVM::LLVMFuncOp runtimeFunction(mlir::ModuleOp module,
+                                       llvm::StringRef name, mlir::Type result,
+                                       llvm::ArrayRef<mlir::Type> types);
 
 } // namespace attn
 

@@ -29,7 +29,6 @@
 #include "attn/Interface/KernelSignature.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -56,7 +55,10 @@ private:
   Value number(Type type, int64_t value) {
     return LLVM::ConstantOp::create(b, loc, type, value);
   }
-  LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> types);
+  LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> types) {
+    auto module = kernel.getFunction()->getParentOfType<ModuleOp>();
+    return runtimeFunction(module, name, result, types);
+  }
   Value room(ArrayRef<Value> values);
   void lower(gpu::LaunchFuncOp launch);
   void lower(memref::GetGlobalOp global);
@@ -68,17 +70,6 @@ private:
   Location loc = kernel.getFunction().getLoc();
 };
 } // namespace
-
-LLVM::LLVMFuncOp HostLowering::declare(StringRef name, Type result,
-                                       ArrayRef<Type> types) {
-  auto module = kernel.getFunction()->getParentOfType<ModuleOp>();
-  if (auto there = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
-    return there;
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(module.getBody());
-  return LLVM::LLVMFuncOp::create(b, module.getLoc(), name,
-                                  LLVM::LLVMFunctionType::get(result, types));
-}
 
 /// Memory of the function's that holds these values, 8 bytes each.
 Value HostLowering::room(ArrayRef<Value> values) {

@@ -76,6 +76,36 @@ static void note(attn_rt_gpu_call *call, attn_rt_gpu_failure failure) {
     call->failure = (int32_t)failure;
 }
 
+int64_t attn_rt_gpu_read(attn_rt_gpu_call *call, const void *address,
+                         int32_t bytes) {
+  const gpu_driver *driver = driver_of(call);
+  int64_t number = 0;
+  if (call->failure || !address)
+    return 0;
+  if (!gpu_is_on_device(driver, address)) {
+    memcpy(&number, address, (size_t)bytes);
+    return number;
+  }
+  int result = driver->CopyToHost(&number, (gpu_pointer)(uintptr_t)address,
+                                  (size_t)bytes, call->stream);
+  if (result)
+    note(call, gpu_driver_fails(driver, ATTN_RT_GPU_NO_COPY,
+                                "cuMemcpyDtoHAsync", result));
+  else if ((result = driver->StreamSynchronize(call->stream)))
+    note(call, gpu_driver_fails(driver, ATTN_RT_GPU_FAULT,
+                                "cuStreamSynchronize", result));
+  return result ? 0 : number;
+}
+
+int32_t attn_rt_gpu_give_up(attn_rt_gpu_call *call) {
+  const gpu_driver *driver = driver_of(call);
+  gpu_end_time(driver, call);
+  if (call->waits) // The host's memory is the caller's again.
+    driver->StreamSynchronize(call->stream);
+  give_back(driver, call);
+  return call->failure;
+}
+
 void *attn_rt_gpu_take_workspace(attn_rt_gpu_call *call, const void *args,
                                  int64_t bytes) {
   const gpu_driver *driver = driver_of(call);

@@ -14,7 +14,6 @@ import numpy as np
 
 # What is not built. A line here whose example compiles is a failure, too.
 REFUSED = {
-    "decoder-layer": "slices at places that a tensor",
     "train-induction/model": "'attn.sdpa_grad' op is not built for sm_80",
 }
 # Other sizes than a batch of 1 and lengths of 37, and integers.
@@ -24,10 +23,10 @@ SHAPES = {
     "prefix-lm": {"n": (1,)}, "mla": {"q": (1, 16, 3, 576), "lengths": (1,)}, "tree": {"tree": (1, 16), "len": (1,)},
     "chunked-prefill": {"k": (1, 2, 20, 64), "v": (1, 2, 20, 64)},
     "ragged": {"cu_q": (4,), "cu_k": (4,), "k": (45, 2, 64), "v": (45, 2, 64)}, "rope-sinks": {"cos": (50, 32), "sin": (50, 32)},
-    "weights/block": {"x": (2, 5, 32)},
+    "decoder-layer": {"keys": (1, 2, 50, 16), "values": (1, 2, 50, 16), "cos": (50, 8), "sin": (50, 8)}, "weights/block": {"x": (2, 5, 32)},
 }
 INTEGERS = {
-    "cross-decoder": [18], "encoder-layer": [30], "mha-self": [30], "mha-self-causal": [30], "mha-cross": [30], "prefix-lm": [9], "mla": [33],
+    "cross-decoder": [18], "encoder-layer": [30], "mha-self": [30], "mha-self-causal": [30], "mha-cross": [30], "prefix-lm": [9], "mla": [33], "decoder-layer": range(9, 46),
     "tree": {"tree": [-1, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 9, 9, 10], "len": [35]}, "document-causal": [0] * 12 + [1] * 9 + [2] * 16,
     "ragged": {"cu_q": [0, 5, 5, 37], "cu_k": [0, 9, 12, 45]}, "head-windows": [1, 2, 3, 5, 8, 13, 21, 34],
 }
