@@ -215,6 +215,7 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
 // --- a GPU ---
 
 static void addGPURows(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createExpandGradients());
   pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   pm.addNestedPass<func::FuncOp>(createSplitAttention());
@@ -226,6 +227,7 @@ static void addGPURows(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createYieldIntoArguments());
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());
   pm.addNestedPass<func::FuncOp>(createLowerProducts());
+  pm.addNestedPass<func::FuncOp>(createLowerGradients());
   pm.addNestedPass<func::FuncOp>(createLowerStates());
   pm.addPass(createCheckGPUOps());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
@@ -249,6 +251,7 @@ static void addGPULoops(OpPassManager &pm, const PipelineOptions &) {
   VectorizeLinalgOptions scalars;
   scalars.lanes = scalars.itemElements = 1;
   pm.addNestedPass<func::FuncOp>(createVectorizeLinalg(scalars));
+  addLinalgLoops(pm); // what has no rows
   pm.addNestedPass<func::FuncOp>(createCombineByElements());
   pm.addNestedPass<func::FuncOp>(createSinkReads());
   pm.addPass(createOutlineTileKernels());

@@ -250,6 +250,12 @@ struct AssignGPUSchedule
   }
 
   void runOnOperation() override {
+    getOperation()->walk([&](SdpaGradOp op) {
+      if (!op.getDropoutAttr())
+        return;
+      refuse(op, "dropout");
+      signalPassFailure();
+    });
     getOperation()->walk([&](SdpaOp op) {
       if (failed(assign(op)))
         signalPassFailure();

@@ -55,3 +55,11 @@ func.func @schedule(%q: tensor<4x16xf16>) {
   %out = attn.sdpa %q, %q, %q scale 1.0 {schedule = #attn.gpu_schedule<query_tile = 32, key_tile = 32, warps = 4>} : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> tensor<4x16xf16>
   return
 }
+
+// -----
+
+func.func @dropout_of_gradient(%q: tensor<4x16xf16>, %out: tensor<4x16xf16>, %lse: tensor<4xf32>, %seed: tensor<i64>) -> tensor<4x16xf16> {
+  // expected-error@+1 {{not built for sm_80: dropout}}
+  %d = attn.sdpa_grad %q, %q, %q scale 1.0 dropout 0.1 seed %seed : tensor<i64> out %out : tensor<4x16xf16> lse %lse : tensor<4xf32> cotangents %q wrt ["query"] : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> (tensor<4x16xf16>)
+  return %d : tensor<4x16xf16>
+}

@@ -371,6 +371,20 @@ def SplitAttention : Pass<"attn-split-attention"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def LowerGradients : Pass<"attn-lower-gradients"> {
+  let summary = "Gradients of attention are loops over what they are by";
+  let description = [{
+    Every row of the gradient by queries, keys and values, and every element of
+    that by a bias, is an item of a parallel loop, which computes the scores of its
+    pairs again. To captured tensors a few items of each head add in copies.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def LowerProducts : Pass<"attn-lower-products"> {
   let summary = "Products are loops over the elements of their results";
   let description = [{

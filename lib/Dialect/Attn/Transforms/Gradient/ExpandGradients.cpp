@@ -50,29 +50,6 @@ struct Map {
 };
 } // namespace
 
-/// The dimensions of out in the order (batch, head, row), without those that
-/// it lacks.
-static SmallVector<int64_t> rowDims(SdpaGradOp op) {
-  HeadDims dims = op.outDims();
-  SmallVector<int64_t> present;
-  for (int dim : {dims.batch, dims.head, dims.sequence})
-    if (dim >= 0)
-      present.push_back(dim);
-  return present;
-}
-
-/// sum_d cotangent * out; 0 where out is, whatever the cotangent.
-static Value productsOf(OpBuilder &b, SdpaGradOp op, Value out,
-                        ArrayRef<int64_t> dims) {
-  return Loop(b, op.getDOut())
-      .elements(op.getDOut())
-      .elements(out)
-      .sumAt(dims, [&](OpBuilder &inner, ValueRange a) -> Value {
-        Scalars s{inner, op.getLoc()};
-        return s.unless(a[1], 0, s.mul(a[0], a[1]));
-      });
-}
-
 /// A sum over all heads as a tensor of one.
 static Value asPerHead(OpBuilder &b, Value number, RankedTensorType type) {
   if (cast<RankedTensorType>(number.getType()).getRank() == type.getRank())
@@ -83,7 +60,7 @@ static Value asPerHead(OpBuilder &b, Value number, RankedTensorType type) {
 
 static Value gradientOfSinks(OpBuilder &b, SdpaGradOp op) {
   constexpr double excluded = -std::numeric_limits<double>::infinity();
-  Value delta = productsOf(b, op, op.getOut(), rowDims(op));
+  Value delta = sumOfProducts(b, op, op.getOut(), rowDims(op));
   int64_t rank = cast<RankedTensorType>(op.getLse().getType()).getRank();
   SmallVector<int64_t> heads;
   if (rank > 1)
@@ -202,7 +179,7 @@ static Value secondCotangent(OpBuilder &b, SdpaGradOp op) {
 }
 
 static Value gradientOfLambda(OpBuilder &b, SdpaGradOp op, Value secondOut) {
-  Value sum = productsOf(b, op, secondOut, lambdaDims(op));
+  Value sum = sumOfProducts(b, op, secondOut, lambdaDims(op));
   Value negative = arith::NegFOp::create(b, op.getLoc(), sum);
   return asPerHead(b, negative, op.getLambda().getType());
 }

@@ -29,3 +29,23 @@ Value attn::cotangentOfLse(OpBuilder &b, SdpaGradOp op) {
                     return s.sub(ofLse ? a[1] : s.number(0, a[0]), a[0]);
                   });
 }
+
+SmallVector<int64_t> attn::rowDims(SdpaGradOp op) {
+  HeadDims dims = op.outDims();
+  SmallVector<int64_t> present;
+  for (int dim : {dims.batch, dims.head, dims.sequence})
+    if (dim >= 0)
+      present.push_back(dim);
+  return present;
+}
+
+Value attn::sumOfProducts(OpBuilder &b, SdpaGradOp op, Value out,
+                          ArrayRef<int64_t> dims) {
+  return Loop(b, op.getDOut())
+      .elements(op.getDOut())
+      .elements(out)
+      .sumAt(dims, [&](OpBuilder &inner, ValueRange a) -> Value {
+        Scalars s{inner, op.getLoc()};
+        return s.unless(a[1], 0, s.mul(a[0], a[1]));
+      });
+}

@@ -11,6 +11,15 @@ namespace attn {
 /// A tensor like lse; null where neither has a cotangent.
 mlir::Value cotangentOfLse(mlir::OpBuilder &b, SdpaGradOp op);
 
+/// The dimensions of out in the order (batch, head, row), without those that
+/// it lacks.
+llvm::SmallVector<int64_t> rowDims(SdpaGradOp op);
+
+/// sum_d cotangent * out at these dimensions of out; 0 where out is, whatever
+/// the cotangent.
+mlir::Value sumOfProducts(mlir::OpBuilder &b, SdpaGradOp op, mlir::Value out,
+                          llvm::ArrayRef<int64_t> dims);
+
 } // namespace attn
 
 #endif

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace attn;
@@ -20,6 +21,18 @@ bool attn::isStaticallyEmpty(SdpaGradOp op) {
       [](Type type) {
         return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
       });
+}
+
+SmallVector<Value> attn::zeroGradients(OpBuilder &b, SdpaGradOp op) {
+  SmallVector<Value> gradients;
+  for (auto [name, gradient] :
+       llvm::zip(op.getWrt().getAsRange<StringAttr>(), op.getGradients()))
+    gradients.push_back(zerosIn(
+        b, tensor::EmptyOp::create(
+               b, op.getLoc(),
+               tensor::getMixedSizes(b, op.getLoc(), op.operandNamed(name)),
+               getElementTypeOrSelf(gradient))));
+  return gradients;
 }
 
 /// Of a tensor with a number per row, those of `queries`.

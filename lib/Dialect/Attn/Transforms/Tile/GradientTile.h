@@ -24,6 +24,8 @@ mlir::Type statisticsOf(SdpaGradOp op);
 /// dimension of static size 0 does not verify, so there is nothing to tile
 /// either.)
 bool isStaticallyEmpty(SdpaGradOp op);
+/// The gradients of such an op.
+llvm::SmallVector<Value> zeroGradients(mlir::OpBuilder &b, SdpaGradOp op);
 
 /// The gradients behind the queries of `queries`, whose head is number
 /// `headOfItem` of those of `item`. `sums` are those of the item: by query, key

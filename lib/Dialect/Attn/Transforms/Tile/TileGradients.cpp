@@ -411,14 +411,7 @@ static LogicalResult tileGradient(SdpaGradOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   SmallVector<Value> gradients;
   if (isStaticallyEmpty(op)) {
-    for (auto [name, gradient] :
-         llvm::zip(op.getWrt().getAsRange<StringAttr>(), op.getGradients()))
-      gradients.push_back(zerosIn(
-          rewriter,
-          tensor::EmptyOp::create(rewriter, op.getLoc(),
-                                  tensor::getMixedSizes(rewriter, op.getLoc(),
-                                                        op.operandNamed(name)),
-                                  getElementTypeOrSelf(gradient))));
+    gradients = zeroGradients(rewriter, op);
   } else {
     SdpaOp attention = op.attention(rewriter);
     IRMapping mapping;
