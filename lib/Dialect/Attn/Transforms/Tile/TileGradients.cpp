@@ -59,7 +59,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/IR/TypeUtilities.h"
 
 namespace attn {
 #define GEN_PASS_DEF_TILEGRADIENTS
