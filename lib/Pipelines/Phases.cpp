@@ -267,7 +267,7 @@ static void addGPUKernels(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createConvertTileToGPU());
   pm.addPass(createOutlineGPUKernels());
   pm.addPass(createAssignWorkspace());
-  addCleanup(pm);
+  addKernelCleanup(pm);
 }
 
 /// The kernels are a module of their own then; the host's functions wait.
