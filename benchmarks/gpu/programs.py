@@ -58,12 +58,10 @@ def functions(source):
 
 def all_examples():
     for name, source in examples.names_and_sources(ROOT / "examples"):
-        if name in examples.REFUSED:
-            continue
-
         def arguments(name=name, source=source):
             paths, results = examples.make_arguments(name, source)
             return paths, [("f32", "")] * results
+
         yield Program("example", "example-" + name.replace("/", "-"), str(source), [], examples.entry_of(source), [arguments])
 
 
