@@ -96,26 +96,25 @@ DECODE = Kernel(dim=128, heads=32, key_heads=8, queries=1)
 
 # Batch and length of what is timed; the kernel is compared as well, with PyTorch's results.
 TIMED = {
-    "t_full64": (Kernel(heads=32, key_heads=32), ((4, 2048), (1, 8192))),
-    "t_causal64": (Kernel(heads=32, key_heads=32, mask="causal(top_left)"), ((4, 2048), (1, 8192))),
     "t_full128": (FULL128, ((4, 2048), (1, 8192), (1, 16384))),
     "t_causal128": (CAUSAL128, ((4, 2048), (1, 8192), (1, 16384))),
-    "t_groups128": (Kernel(dim=128, heads=32, key_heads=8, mask="causal(top_left)"), ((1, 8192),)),
-    "t_causal256": (Kernel(dim=256, heads=8, key_heads=8, mask="causal(top_left)"), ((2, 4096),)),
-    "t_window128": (Kernel(dim=128, heads=16, key_heads=16, mask="window(left = 1023, right = 0)"), ((1, 16384),)),
-    "t_softcap128": (CAUSAL128._replace(score="softcap"), ((1, 8192),)),
-    "t_alibi128": (CAUSAL128._replace(score="alibi"), ((1, 8192),)),
-    "t_full128_f32": (FULL128._replace(dtype="f32"), ((1, 4096),)),
+    "t_full64": (Kernel(heads=32, key_heads=32), ((4, 2048), (1, 8192))),
+    "t_causal64": (Kernel(heads=32, key_heads=32, mask="causal(top_left)"), ((4, 2048), (1, 8192))),
     "t_decode128": (DECODE, ((16, 8192), (1, 8192), (1, 131072))),
     "t_decode64_all_heads": (Kernel(heads=32, key_heads=32, queries=1), ((16, 4096),)),
     "t_decode128_few": (DECODE._replace(queries=4, mask="causal(bottom_right)"), ((16, 8192),)),
+    "t_softcap128": (CAUSAL128._replace(score="softcap"), ((1, 8192),)),
+    "t_alibi128": (CAUSAL128._replace(score="alibi"), ((1, 8192),)),
+    "t_window128": (Kernel(dim=128, heads=16, key_heads=16, mask="window(left = 1023, right = 0)"), ((1, 16384),)),
+    "t_groups128": (Kernel(dim=128, heads=32, key_heads=8, mask="causal(top_left)"), ((1, 8192),)),
+    "t_causal256": (Kernel(dim=256, heads=8, key_heads=8, mask="causal(top_left)"), ((2, 4096),)),
+    "t_full128_f32": (FULL128._replace(dtype="f32"), ((1, 4096),)),
 }
 
 # Other schedules of the kernels above, timed alone: what the table could say.
 SCHEDULES = {
-    "t_full64": ((64, 64, 4), (128, 64, 8), (128, 32, 4), (128, 128, 8), (256, 64, 8)),
-    "t_full128": ((64, 64, 4), (64, 32, 4), (128, 64, 4), (128, 64, 8), (128, 32, 8)),
-    "t_causal128": ((64, 64, 4), (128, 64, 4), (128, 64, 8), (64, 32, 2)),
-    "t_causal256": ((64, 32, 4), (128, 32, 8), (64, 64, 4)),
-    "t_full128_f32": ((64, 32, 4), (128, 32, 8), (64, 64, 4)),
+    "t_full64": ((128, 96, 4), (128, 32, 4)),
+    "t_full128": ((128, 64, 4), (64, 64, 4)),
+    "t_causal128": ((128, 64, 4), (64, 64, 4)),
+    "t_causal256": ((64, 64, 4),),
 }

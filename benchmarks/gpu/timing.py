@@ -6,7 +6,7 @@ import time
 
 from cells import SCHEDULES, TIMED
 
-WARM_UP, SECONDS_PER_CELL, SECONDS_PER_SCHEDULE, LAUNCHES_ON_HOST = 3, 2, 1, 20
+WARM_UP, SECONDS_PER_CELL, SECONDS_PER_SCHEDULE, LAUNCHES_ON_HOST = 3, 1.2, 0.8, 20
 HIDING_CYCLES = 700_000  # of a kernel that waits in front, so that no time of the host is in an event's; about 0.4 ms
 ROTATING_BYTES = 256 << 20  # more than a level-2 cache: copies of the arguments that calls take in turns
 
@@ -73,8 +73,8 @@ def flex(torch, kernel, queries, keys):
     return lambda q, k, v: compiled(q, k, v, score_mod=score, block_mask=mask, enable_gqa=kernel.heads != kernel.key_heads)
 
 
-def peers(torch, kernel, queries, keys):
-    """name -> function of q, k, v; those that refuse are left out by who calls."""
+def peers(torch, kernel, queries, keys, with_flex):
+    """name -> function of q, k, v; those that refuse are left out by who calls. To compile FlexAttention takes seconds."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.attention.bias import causal_lower_right
     sdpa = torch.nn.functional.scaled_dot_product_attention
@@ -91,7 +91,7 @@ def peers(torch, kernel, queries, keys):
     if "window" not in kernel.mask and not kernel.score:
         named = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION} if kernel.dtype != "f32" else {"efficient": SDPBackend.EFFICIENT_ATTENTION}
         found = {name: backend(which) for name, which in named.items()}
-    return {**found, "flex": flex(torch, kernel, queries, keys)}
+    return {**found, "flex": flex(torch, kernel, queries, keys)} if with_flex else found
 
 
 def ours(torch, kernels, name, sets):
@@ -119,11 +119,11 @@ def add_rates(row, kernel, batch, length):
     return row
 
 
-def time_cell(torch, kernels, name, kernel, batch, length):
+def time_cell(torch, kernels, name, kernel, batch, length, with_flex):
     sets = arguments(torch, kernel, batch, length)
     calls, refused, row = {"ours": ours(torch, kernels, name, sets)}, {}, {"kernel": name, "batch": batch, "length": length}
     calls["ours"](0)
-    for peer, call in peers(torch, kernel, kernel.queries or length, length).items():
+    for peer, call in peers(torch, kernel, kernel.queries or length, length, with_flex).items():
         try:
             wanted = call(*sets[0][:3])
         except Exception as error:  # torch.compile has exceptions of its own
@@ -172,7 +172,7 @@ def run(kernels, names, scheduled, seconds):
             if time.monotonic() > end:
                 rows.append({"kernel": name, "batch": batch, "length": length, "left_out": "the time is over"})
                 continue
-            rows.append(time_cell(torch, kernels, name, kernel, batch, length))
+            rows.append(time_cell(torch, kernels, name, kernel, batch, length, with_flex=(batch, length) == shapes[-1]))
             torch.cuda.empty_cache()
     for name in scheduled:
         kernel, shapes = TIMED[name]
