@@ -57,7 +57,7 @@ struct ShareConstants : attn::impl::ShareConstantsBase<ShareConstants> {
           replaced[global.getSymName()] = *same;
       }
     if (replaced.empty())
-      return;
+      return markAllAnalysesPreserved();
     getOperation().walk([&](memref::GetGlobalOp reader) {
       if (memref::GlobalOp same = replaced.lookup(reader.getName()))
         reader.setName(same.getSymName());

@@ -34,6 +34,7 @@ struct CheckPhase : PassWrapper<CheckPhase, OperationPass<ModuleOp>> {
     });
     if (result.wasInterrupted())
       signalPassFailure();
+    markAllAnalysesPreserved(); // no verifier need look again
   }
 
   Option<std::string> phase{*this, "phase",

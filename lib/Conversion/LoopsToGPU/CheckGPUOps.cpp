@@ -54,6 +54,7 @@ struct CheckGPUOps : attn::impl::CheckGPUOpsBase<CheckGPUOps> {
       op->emitOpError("is not built for sm_80");
       signalPassFailure();
     });
+    markAllAnalysesPreserved(); // no verifier need look again
   }
 };
 } // namespace

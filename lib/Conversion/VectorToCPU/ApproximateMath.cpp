@@ -158,15 +158,17 @@ void addSteps(RewritePatternSet &patterns) {
 
 struct ApproximateMath : attn::impl::ApproximateMathBase<ApproximateMath> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    addFunctions(patterns);
-    addSteps(patterns);
     // All other ops, of which a kernel has thousands, stay as they are.
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
       if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
         ops.push_back(op);
     });
+    if (ops.empty())
+      return markAllAnalysesPreserved();
+    RewritePatternSet patterns(&getContext());
+    addFunctions(patterns);
+    addSteps(patterns);
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
     if (failed(applyOpPatternsGreedily(ops, std::move(patterns), config)))

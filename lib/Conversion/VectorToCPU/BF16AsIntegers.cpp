@@ -115,9 +115,25 @@ static void passBits(BlockArgument argument) {
   }
 }
 
+/// Every number and vector of bf16 is the result of an op or an argument.
+static bool hasBF16(Operation *module) {
+  auto isBF16 = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
+  return module
+      ->walk([&](Operation *op) {
+        bool found = llvm::any_of(op->getResultTypes(), isBF16);
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            found |= llvm::any_of(block.getArgumentTypes(), isBF16);
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 namespace {
 struct BF16AsIntegers : attn::impl::BF16AsIntegersBase<BF16AsIntegers> {
   void runOnOperation() override {
+    if (!hasBF16(getOperation()))
+      return markAllAnalysesPreserved();
     getOperation()->walk([](Operation *op) {
       if (auto masked = dyn_cast<LLVM::MaskedStoreOp>(op))
         store(masked);

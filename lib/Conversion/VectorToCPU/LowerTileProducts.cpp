@@ -384,6 +384,13 @@ struct LowerTileProducts
   using LowerTileProductsBase::LowerTileProductsBase;
 
   void runOnOperation() override {
+    WalkResult tiles = getOperation()->walk([](Operation *op) {
+      return llvm::any_of(op->getResultTypes(), fillsTile)
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (!tiles.wasInterrupted())
+      return markAllAnalysesPreserved();
     bool works = succeeded(amx ? useTileRegisters(getOperation())
                                : useLoops(getOperation()));
     if (!works)
