@@ -243,9 +243,9 @@ Value DecodeBuilder::saveParts() {
       },
       [&](AttentionItem &item, ArrayRef<Value> i, Value states) {
         Value first = arith::MulIOp::create(b, loc, i[2], splitKeys);
-        if (schedule.runsInBlocks())
-          first = arith::MinUIOp::create(b, loc, first, keyLength);
         Value left = arith::SubIOp::create(b, loc, keyLength, first);
+        if (schedule.runsInBlocks())
+          left = arith::MaxSIOp::create(b, loc, left, zero);
         Value count = arith::MinUIOp::create(b, loc, left, splitKeys);
         return save(groupState(item, first, count), states);
       });
