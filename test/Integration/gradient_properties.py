@@ -206,20 +206,24 @@ class Spec:
 
 
 class Library:
-    """Gradients of functions."""
+    """Gradients of functions; those that are compiled with the same effort are one module."""
 
     def __init__(self, folder, specs, target):
-        source, library = os.path.join(folder, "gradients.mlir"), os.path.join(folder, "gradients.so")
         made = subprocess.run([attn_opt(), "-", "--attn-differentiate"], input="".join(spec.text() for spec in specs),
                               check=True, capture_output=True, text=True).stdout
         functions = re.split(r"^(?=  func\.func)", made.rstrip().removesuffix("}"), flags=re.MULTILINE)
         aliases = [line + "\n" for line in made.splitlines() if line.startswith("#")]
-        text = "".join([*aliases, *(f for f in functions if re.match(r"  func\.func @\w+_gradient\(", f))])
-        with open(source, "w") as f:
-            f.write(text)
-        self.ports = {spec.name: signature(text, spec.name + "_gradient") for spec in specs}
-        subprocess.run([attn_opt(), source, "--emit=lib", "-o", library, "--target=" + target, *effort(text)], check=True)
-        self.dll = ctypes.CDLL(library)
+        self.ports = {spec.name: signature(made, spec.name + "_gradient") for spec in specs}
+        self.libraries, modules = {}, {}
+        for function in functions:
+            if found := re.match(r"  func\.func @(\w+_gradient)\(", function):
+                modules.setdefault(tuple(effort(function)), {})[found[1]] = function
+        for number, (options, module) in enumerate(modules.items()):
+            source, library = os.path.join(folder, f"gradients{number}.mlir"), os.path.join(folder, f"gradients{number}.so")
+            with open(source, "w") as f:
+                f.write("".join([*aliases, *module.values()]))
+            subprocess.run([attn_opt(), source, "--emit=lib", "-o", library, "--target=" + target, *options], check=True)
+            self.libraries.update(dict.fromkeys(module, ctypes.CDLL(library)))
 
     def given(self, spec, arrays, sizes, rng):
         """What the gradient is called with, of which residuals and cotangents are made."""
@@ -240,7 +244,7 @@ class Library:
         inputs, name = [np.ascontiguousarray(given[p.name]) for p in arguments], spec.name + "_gradient"
         shapes = spec.arguments(sizes)
         room = [elements.empty(shapes[p.name[2:]], p.element) for p in results]
-        Kernel.of_library(self.dll, name)(inputs, room, threads)
+        Kernel.of_library(self.libraries[name], name)(inputs, room, threads)
         return dict(zip([p.name for p in results], room))
 
 
