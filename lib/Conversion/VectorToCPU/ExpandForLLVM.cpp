@@ -168,6 +168,9 @@ static void apply(ModuleOp module, RewritePatternSet patterns) {
     return;
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  // Else each change tries the loops around it too, all of whose ops are looked
+  // at to see whether they are needed.
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
   // What is left has no pattern: the check of the phase names it.
   (void)applyOpPatternsGreedily(ops, std::move(patterns), config);
 }
