@@ -297,7 +297,10 @@ std::optional<PartsFacts> attn::partsOf(SdpaOp op, const AttentionFacts &facts,
   parts.reads = parts.blocks / keyHeads;
   if (!facts.keys.value)
     return parts;
-  parts.parts = keys ? llvm::divideCeil(*facts.keys.value, keys) : 1;
+  parts.parts =
+      keys ? std::min<int64_t>(llvm::divideCeil(*facts.keys.value, keys),
+                               mostPartsOfKeys)
+           : 1;
   int64_t features = query.getShape().back() + value.getShape().back();
   parts.keyBytes = keyHeads * *facts.keys.value * features *
                    key.getElementTypeBitWidth() / 8;

@@ -2,6 +2,7 @@
 #include "attn/Pipelines/Phases.h"
 #include "CheckPhase.h"
 #include "CheckSizes.h"
+#include "Cleanup.h"
 #include "DescribePicture.h"
 #include "FuseElementwise.h"
 #include "LowerCopies.h"
@@ -25,23 +26,6 @@
 
 using namespace mlir;
 using namespace attn;
-
-static void addCleanup(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-}
-
-/// The same for kernels: one look at each op finds what a second one would, and
-/// takes a third of the time. `without`: a pattern that is left out.
-static void addKernelCleanup(OpPassManager &pm, StringRef without = "") {
-  GreedyRewriteConfig once;
-  once.setMaxIterations(1);
-  SmallVector<std::string> disabled;
-  if (!without.empty())
-    disabled.push_back(without.str());
-  pm.addPass(createCanonicalizerPass(once, disabled));
-  pm.addPass(createCSEPass());
-}
 
 static void addNothing(OpPassManager &, const PipelineOptions &) {}
 
@@ -270,9 +254,7 @@ static void addGPUKernels(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createConvertTileToGPU());
   pm.addPass(createOutlineGPUKernels());
   pm.addPass(createAssignWorkspace());
-  // No two of a loop's hundreds of numbers are equal; to see so takes long.
-  addKernelCleanup(
-      pm, "(anonymous namespace)::RemoveDuplicateSuccessorInputUses");
+  addKernelCleanup(pm, {withoutDuplicates});
 }
 
 /// The kernels are a module of their own then; the host's functions wait.

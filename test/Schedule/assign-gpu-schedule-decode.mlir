@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Few queries on a GPU: the heads of a group are rows of one block, and blocks have 256 keys.
+// Few queries on a GPU: the heads of a group are rows of one block, and blocks have 512 keys, or 256 of many features.
 // RUN: attn-opt %s -attn-assign-gpu-schedule 2>&1 | FileCheck %s
 // RUN: attn-opt %s "-attn-assign-gpu-schedule=split-keys=100" | FileCheck %s --check-prefix=SPLIT
 // RUN: attn-opt %s "-attn-assign-gpu-schedule=split-keys=4611686018427387904" | FileCheck %s --check-prefix=HUGE
@@ -7,7 +7,7 @@
 
 // Four heads of one query are padded to 16 rows.
 // CHECK-LABEL: @one
-// CHECK: decode_schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 64, warps = 1, kind = decode, split_keys = 256>
+// CHECK: decode_schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 128, warps = 1, kind = decode, split_keys = 512>
 // CHECK-NOT: schedule
 // SPLIT-LABEL: @one
 // SPLIT: split_keys = 64>
@@ -31,7 +31,7 @@ func.func @several(%q: tensor<?x8x3x128xf32>, %k: tensor<?x1x?x128xf32>) -> tens
 
 // An unknown number of queries: up to 16 of two heads are few.
 // CHECK-LABEL: @unknown
-// CHECK: {decode_schedule = #attn.gpu_schedule<query_tile = 32, key_tile = 64, warps = 2, kind = decode, split_keys = 256>, schedule = #attn.gpu_schedule<query_tile = 128, key_tile = 64, warps = 4>}
+// CHECK: {decode_schedule = #attn.gpu_schedule<query_tile = 32, key_tile = 64, warps = 2, kind = decode, split_keys = 512>, schedule = #attn.gpu_schedule<query_tile = 128, key_tile = 64, warps = 4>}
 func.func @unknown(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>) -> tensor<?x4x?x64xf16> {
   %out = attn.sdpa %q, %k, %k scale 0.125 : (tensor<?x4x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>) -> tensor<?x4x?x64xf16>
   return %out : tensor<?x4x?x64xf16>
@@ -48,8 +48,8 @@ func.func @latent(%q: tensor<1x128x1x576xbf16>, %k: tensor<1x1x?x576xbf16>, %v: 
 // One part of the keys would need no second kernel.
 // CHECK-LABEL: @short
 // CHECK: {schedule = #attn.gpu_schedule<query_tile = 128, key_tile = 64, warps = 4>}
-func.func @short(%q: tensor<8x1x64xf16>, %k: tensor<2x256x64xf16>) -> tensor<8x1x64xf16> {
-  %out = attn.sdpa %q, %k, %k scale 0.125 : (tensor<8x1x64xf16>, tensor<2x256x64xf16>, tensor<2x256x64xf16>) -> tensor<8x1x64xf16>
+func.func @short(%q: tensor<8x1x64xf16>, %k: tensor<2x512x64xf16>) -> tensor<8x1x64xf16> {
+  %out = attn.sdpa %q, %k, %k scale 0.125 : (tensor<8x1x64xf16>, tensor<2x512x64xf16>, tensor<2x512x64xf16>) -> tensor<8x1x64xf16>
   return %out : tensor<8x1x64xf16>
 }
 
@@ -62,7 +62,7 @@ func.func @many(%q: tensor<8x17x64xf16>, %k: tensor<2x?x64xf16>) -> tensor<8x17x
 
 // How many documents there are is known when the kernel runs, so that any number of queries may be few.
 // CHECK-LABEL: @documents
-// CHECK: decode_schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 64, warps = 4, kind = decode, split_keys = 256>
+// CHECK: decode_schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 64, warps = 4, kind = decode, split_keys = 512>
 // CHECK-SAME: schedule = #attn.gpu_schedule<query_tile = 128
 func.func @documents(%q: tensor<8x40x64xf16>, %k: tensor<2x?x64xf16>, %cq: tensor<?xi32>, %ck: tensor<?xi32>) -> tensor<8x40x64xf16> {
   %out = attn.sdpa %q, %k, %k scale 0.125 where document(cumulative %cq : tensor<?xi32>, %ck : tensor<?xi32>) : (tensor<8x40x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<8x40x64xf16>

@@ -247,9 +247,8 @@ struct ConvertRescale : ConvertTile<tile::RescaleOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ThreadBuilder t = builderAt(op, rewriter);
     rewriter.replaceOpWithMultiple(
-        op, SmallVector<Values>{emitRescale(t, op.getType(),
-                                            adaptor.getOperand(),
-                                            adaptor.getFactors())});
+        op, SmallVector<Values>{emitRescale(
+                t, op.getType(), adaptor.getOperand(), adaptor.getFactors())});
     return success();
   }
 };
@@ -364,12 +363,13 @@ struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
           return success();
         });
     RewritePatternSet patterns(context);
-    patterns.add<DropBuffer<tile::BufferOp>, DropBuffer<tile::EnterOp>,
-                 DropBuffer<tile::ReuseOp>, ConvertCopy, ConvertSync,
-                 ConvertSplat, ConvertPlace, ConvertMap, ConvertReduce,
-                 ConvertConvert, ConvertStore, ConvertMma, ConvertRescale, ConvertAnyNaN,
-                 ConvertSift, ConvertStoreMarked, ConvertDiscard>(
-        types, context, threads);
+    patterns
+        .add<DropBuffer<tile::BufferOp>, DropBuffer<tile::EnterOp>,
+             DropBuffer<tile::ReuseOp>, ConvertCopy, ConvertSync, ConvertSplat,
+             ConvertPlace, ConvertMap, ConvertReduce, ConvertConvert,
+             ConvertStore, ConvertMma, ConvertRescale, ConvertAnyNaN,
+             ConvertSift, ConvertStoreMarked, ConvertDiscard>(types, context,
+                                                              threads);
     patterns.add<ConvertApproximate<math::Exp2Op>>(
         context, "llvm.nvvm.ex2.approx.ftz.f");
     patterns.add<ConvertApproximate<math::Log2Op>>(

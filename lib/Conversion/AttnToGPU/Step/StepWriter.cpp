@@ -84,21 +84,19 @@ static constexpr double mostGrowth = 8;
 /// Maxima, sums, weights, and the context before this step.
 void StepWriter::updateRows(Value scores) {
   Value highest = t.reduce(Reduction::Max, scores, plan.rows);
-  Value maxima =
-      t.map(plan.rows, {state.maxima, highest},
-            [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
-              Value scaled = x[1];
-              if (factor != 1)
-                scaled =
-                    arith::MulFOp::create(m.b, loc, scaled, m.real(factor));
-              if (!attention.isLazy)
-                return arith::MaxNumFOp::create(m.b, loc, x[0], scaled);
-              Value most =
-                  arith::AddFOp::create(m.b, loc, x[0], m.real(mostGrowth));
-              Value grows = arith::CmpFOp::create(
-                  m.b, loc, arith::CmpFPredicate::OGT, scaled, most);
-              return m.select(grows, scaled, x[0]);
-            });
+  Value maxima = t.map(
+      plan.rows, {state.maxima, highest},
+      [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {
+        Value scaled = x[1];
+        if (factor != 1)
+          scaled = arith::MulFOp::create(m.b, loc, scaled, m.real(factor));
+        if (!attention.isLazy)
+          return arith::MaxNumFOp::create(m.b, loc, x[0], scaled);
+        Value most = arith::AddFOp::create(m.b, loc, x[0], m.real(mostGrowth));
+        Value grows = arith::CmpFOp::create(m.b, loc, arith::CmpFPredicate::OGT,
+                                            scaled, most);
+        return m.select(grows, scaled, x[0]);
+      });
   Value lowered =
       t.map(plan.rows, {state.maxima, maxima},
             [&](TileBuilder &m, ValueRange x, Value, Value) -> Value {

@@ -8,8 +8,7 @@ using namespace attn::gpucode;
 
 /// Whether a factor of a thread of the warp is not 1.
 static Value anyOfWarp(ThreadBuilder &t, ValueRange factors) {
-  Value one =
-      arith::ConstantOp::create(t.b, t.loc, t.b.getF32FloatAttr(1.0f));
+  Value one = arith::ConstantOp::create(t.b, t.loc, t.b.getF32FloatAttr(1.0f));
   Value own;
   for (Value factor : factors) {
     Value scales = arith::CmpFOp::create(t.b, t.loc, arith::CmpFPredicate::UNE,

@@ -9,6 +9,10 @@
 
 namespace attn {
 
+/// The most parts of a head's keys where a GPU's blocks share them: a part has
+/// more keys than the schedule says where there would be more.
+constexpr int64_t mostPartsOfKeys = 64;
+
 /// Query heads that share a key head and may be packed into one state; 1 where
 /// a bias or a mask operand differs between them, 0 where lanes must hold
 /// queries.

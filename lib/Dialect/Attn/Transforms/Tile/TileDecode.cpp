@@ -37,9 +37,6 @@
 using namespace mlir;
 using namespace attn;
 
-/// Of the keys of a head, where a GPU's blocks share them.
-static constexpr int64_t mostParts = 64;
-
 namespace {
 class DecodeBuilder {
 public:
@@ -126,11 +123,11 @@ private:
 /// Of many keys, a part has more: else few threads merge parts for as long as
 /// all others read the keys. The last ones may have none.
 void DecodeBuilder::limitParts() {
-  Value unit = constant(mostParts * schedule.getKeyTile());
+  Value unit = constant(mostPartsOfKeys * schedule.getKeyTile());
   Value tiles = arith::CeilDivUIOp::create(b, loc, keyLength, unit);
   Value keys =
       arith::MulIOp::create(b, loc, tiles, constant(schedule.getKeyTile()));
-  splits = arith::MinUIOp::create(b, loc, splits, constant(mostParts));
+  splits = arith::MinUIOp::create(b, loc, splits, constant(mostPartsOfKeys));
   splitKeys = arith::MaxUIOp::create(b, loc, splitKeys, keys);
 }
 
