@@ -60,10 +60,10 @@ def all_sizes(arguments):
     return SIZES if any("?" in dims for dims, _ in arguments) else SIZES[:1]
 
 
-def difference(path, reference, element):
-    """What is wrong with a result, beside float64, or nothing."""
+def difference(path, reference, element, slack=1):
+    """What is wrong with a result, beside float64, or nothing. `slack`: how many times the tolerance is right."""
     wanted, found = np.load(reference), load(path, element)
-    limit = TOLERANCE[element] * max(1, np.abs(wanted).max(initial=0))
+    limit = slack * TOLERANCE[element] * max(1, np.abs(wanted).max(initial=0))
     if not np.array_equal(np.isnan(wanted), np.isnan(found)) or not np.nanmax(np.abs(wanted - found), initial=0) <= limit:
         return f"{path}: {np.nanmax(np.abs(wanted - found))} is more than {limit}"
     return ""
