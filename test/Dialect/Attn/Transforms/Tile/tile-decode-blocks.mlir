@@ -5,9 +5,18 @@
 #g = #attn.gpu_schedule<query_tile = 16, key_tile = 16, warps = 1, kind = decode, split_keys = 64>
 
 // CHECK-LABEL: @group
-// CHECK: %[[PARTS:.*]] = arith.ceildivui %{{.*}}, %c64
+// At most 64 parts, of which the last ones may have no keys.
+// CHECK: %[[ALL:.*]] = arith.ceildivui %[[KEYS:.*]], %c64
+// CHECK: %[[TILES:.*]] = arith.ceildivui %[[KEYS]], %c1024
+// CHECK: %[[MORE:.*]] = arith.muli %[[TILES]], %c16
+// CHECK-DAG: %[[PARTS:.*]] = arith.minui %[[ALL]], %c64
+// CHECK-DAG: %[[LENGTH:.*]] = arith.maxui %[[MORE]], %c64
 // CHECK: %[[STATES:.*]] = scf.forall (%[[N:.*]], %[[G:.*]], %{{.*}}) in (3, 2, %[[PARTS]])
 // CHECK: %[[H:.*]] = arith.muli %[[G]], %c4
+// CHECK: %[[BEGIN:.*]] = arith.muli %{{.*}}, %[[LENGTH]]
+// CHECK: %[[LEFT:.*]] = arith.subi %[[KEYS]], %[[BEGIN]]
+// CHECK: %[[SOME:.*]] = arith.maxsi %[[LEFT]], %c0
+// CHECK: arith.minui %[[SOME]], %[[LENGTH]]
 // CHECK: %[[Q:.*]] = tensor.extract_slice %arg0[%[[N]], %[[H]], 0, 0] [1, 4, 2, 8] [1, 1, 1, 1] : tensor<3x8x2x8xf32> to tensor<4x2x8xf32>
 // CHECK: attn.init_state %[[Q]] scale 5.000000e-01 {schedule
 // CHECK-SAME: : tensor<4x2x8xf32>
