@@ -35,6 +35,9 @@ enum {
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
 };
 
+/* Devices of a higher number are not used. */
+enum { MOST_DEVICES = 64 };
+
 /* CUmemPoolProps. */
 typedef struct {
   int32_t allocation, handles, location, device;

@@ -8,8 +8,6 @@
 
 #include <pthread.h>
 
-enum { MOST_DEVICES = 64 };
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gpu_handle pools[MOST_DEVICES]; /* kept until the end; null: not made */
 
