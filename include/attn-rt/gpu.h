@@ -30,7 +30,7 @@ typedef struct {
   const void *cubin; /* null: there is none */
   const char *names; /* of the kernels, each with its 0 */
   int32_t num_kernels;
-  int32_t capability; /* 80: of the cubin; the PTX is for it and later ones */
+  int32_t capability; /* 80: of the PTX, which is for it and later ones */
   void *loaded;       /* the runtime's; null in the object */
 } attn_rt_gpu_module;
 

@@ -18,12 +18,11 @@ TargetAttr attn::describeTarget(MLIRContext *context,
                                              : Products::Fma;
   bool special = !generic;
   context->getOrLoadDialect<AttnDialect>();
-  return TargetAttr::get(context, runs.machine->getTargetTriple().str(),
-                         runs.machine->getTargetCPU(), tiles.lanes,
-                         tiles.registers, tiles.chains, tiles.pairChains,
-                         tiles.l1Bytes, products, special && runs.scalef,
-                         special && runs.f16, special && runs.bf16,
-                         special && runs.amx, special && runs.laneProducts);
+  return TargetAttr::get(
+      context, runs.machine->getTargetTriple().str(), runs.name(), tiles.lanes,
+      tiles.registers, tiles.chains, tiles.pairChains, tiles.l1Bytes, products,
+      special && runs.scalef, special && runs.f16, special && runs.bf16,
+      special && runs.amx, special && runs.laneProducts, tiles.sharedBytes);
 }
 
 FailureOr<TargetAttr> attn::withFacts(TargetAttr target, StringRef facts) {

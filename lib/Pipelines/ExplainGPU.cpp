@@ -64,7 +64,7 @@ struct Model {
 } // namespace
 
 static Model modelOf(const LaunchFacts &launch, const AssembledKernels &kernels,
-                     const GPUThroughput &chip) {
+                     const GPUThroughput *chip) {
   Model model;
   for (const KernelUse &use : kernels.log.kernels)
     if (use.name == launch.kernel)
@@ -74,7 +74,7 @@ static Model modelOf(const LaunchFacts &launch, const AssembledKernels &kernels,
       model.loops = target::loopsOf(kernel);
   int64_t warps = std::max<int64_t>(1, launch.threads / 32);
   for (const LoopMix &mix : model.loops)
-    model.bounds.push_back(target::boundOf(mix, warps, chip));
+    model.bounds.push_back(target::boundOf(mix, warps, *chip));
   return model;
 }
 
@@ -130,7 +130,7 @@ static void printLoop(llvm::raw_ostream &os, const LoopMix &mix,
 
 static void printLaunch(llvm::raw_ostream &os, const LaunchFacts &launch,
                         const AssembledKernels &kernels,
-                        const GPUThroughput &chip) {
+                        const GPUThroughput *chip) {
   os << "\n  kernel " << launch.kernel << " of " << launch.function
      << (launch.when == LaunchFacts::Sometimes
              ? ", where a condition of the specification holds\n"
@@ -145,7 +145,7 @@ static void printLaunch(llvm::raw_ostream &os, const LaunchFacts &launch,
     os << "    registers   " << model.use->registers << " of a thread, "
        << model.use->spillBytes << " bytes spilled\n";
   for (auto [mix, bound] : llvm::zip(model.loops, model.bounds))
-    printLoop(os, mix, bound, chip);
+    printLoop(os, mix, bound, *chip);
   if (model.loops.empty() && kernels.missing.empty())
     os << "    loop        none: all is done in one turn\n";
 }
@@ -154,7 +154,7 @@ std::string attn::explainLaunches(ArrayRef<LaunchFacts> launches,
                                   const AssembledKernels &kernels) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  const GPUThroughput &chip = target::throughputOf(kernels.target);
+  const GPUThroughput *chip = target::throughputOf(kernels.target);
   if (launches.empty())
     return text;
   std::vector<std::string> copies;
@@ -170,13 +170,14 @@ std::string attn::explainLaunches(ArrayRef<LaunchFacts> launches,
        << " copy tensors of which the innermost stride is not 1 or one is "
           "negative, and are launched for these alone\n";
   if (!kernels.missing.empty())
-    os << "  no registers, loops and bounds of these kernels: "
-       << kernels.missing << "\n";
+    os << (kernels.log.kernels.empty() ? "  no registers, loops and bounds"
+                                       : "  no loops and bounds")
+       << " of these kernels: " << kernels.missing << "\n";
   else
     os << llvm::formatv("  clocks are those of one of the {0} multiprocessors "
                         "of an {1} for one "
                         "turn of a block's loop, if nothing waits\n",
-                        chip.multiprocessors, chip.chip);
+                        chip->multiprocessors, chip->chip);
   for (const std::string &warning : kernels.log.warnings)
     os << "  " << warning << "\n";
   os << "  tensors that lie in the host's memory are copied to the device and "
@@ -209,7 +210,7 @@ static json::Object toJson(const LoopMix &mix, const LoopBound &bound) {
 
 static json::Object toJson(const LaunchFacts &launch,
                            const AssembledKernels &kernels,
-                           const GPUThroughput &chip) {
+                           const GPUThroughput *chip) {
   static constexpr StringRef when[] = {"always", "copy", "sometimes"};
   json::Object object{
       {"function", launch.function}, {"when", when[launch.when]},
@@ -232,16 +233,18 @@ static json::Object toJson(const LaunchFacts &launch,
 
 json::Value attn::launchesAsJson(ArrayRef<LaunchFacts> launches,
                                  const AssembledKernels &kernels) {
-  const GPUThroughput &chip = target::throughputOf(kernels.target);
+  const GPUThroughput *chip = target::throughputOf(kernels.target);
   json::Array all;
   for (const LaunchFacts &launch : launches)
     all.push_back(toJson(launch, kernels, chip));
   json::Object object{{"target", kernels.target},
-                      {"chip", chip.chip},
-                      {"peak_tflops", chip.peakTeraflops()},
-                      {"share_reached", chip.reached},
                       {"kernels", std::move(all)},
                       {"warnings", json::Array(kernels.log.warnings)}};
+  if (chip) {
+    object["chip"] = chip->chip;
+    object["peak_tflops"] = chip->peakTeraflops();
+    object["share_reached"] = chip->reached;
+  }
   if (!kernels.missing.empty())
     object["missing"] = kernels.missing;
   return object;

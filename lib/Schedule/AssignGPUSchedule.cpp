@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Chooses the tile sizes of every attention from the table of a GPU.
+// Chooses the tile sizes of every attention from a table: the first row that
+// has its features and fits into the shared memory of the target's blocks.
 //
 // Before:  attn.sdpa %q, %k, %v scale 0.125 : (..) -> ..
 // After:   attn.sdpa %q, %k, %v scale 0.125
@@ -27,7 +28,7 @@ using namespace mlir;
 using namespace attn;
 
 namespace {
-/// A row of the table; the first that fits counts.
+/// A row of the table.
 struct GPURule {
   int64_t keyFeatures, valueFeatures; ///< at most
   int64_t queryTile, keyTile, warps;
@@ -44,33 +45,43 @@ struct GPUDecodeRule {
 /// The most queries per head that are rows of one block, and the most rows.
 static constexpr int64_t mostFewQueries = 16, mostRows = 128;
 
+/// Of a module that names no target.
+static constexpr int64_t sharedBytesOfSm80 = 163 << 10;
+
 // Registers of a thread hold sums of all features of 16 or 32 queries, and the
 // scores of a step; what does not fit is spilled, which `--emit=cubin` says. A
 // warp of 32 queries takes half as many reads of keys and values from shared
 // memory for its products as two of 16, whose reads take longer than these
 // (--explain). Two blocks of a multiprocessor need half of its 164 KB.
+// Of two rows for the same features the second is for chips with less shared
+// memory; on none of these was one timed.
 // clang-format off
-static constexpr GPURule sm80Rules[] = {
+static constexpr GPURule gpuRules[] = {
   // features, queries, keys, warps
   {64,  64,  128, 64, 4},
   {128, 128, 128, 32, 4}, // 64 keys are spilled
   {256, 256, 128, 64, 8}, // sums of 16 queries take 128 registers
-  {640, 256, 64,  32, 4}, // 141 KB of shared memory
+  {256, 256, 64,  32, 4}, // 68 KB of shared memory
+  {640, 256, 64,  32, 4}, // 141 KB
+  {640, 256, 32,  16, 2}, // 71 KB
 };
 
 // Rows of f32 are twice as long, and weights keep their registers until the
 // product with the values.
-static constexpr GPURule sm80RulesOfF32[] = {
+static constexpr GPURule gpuRulesOfF32[] = {
   {128, 128, 128, 64, 8}, // 135 KB
+  {128, 128, 64,  32, 4}, // 68 KB
   {256, 256, 64,  32, 4}, // 133 KB
+  {256, 256, 32,  16, 2}, // 67 KB
   {640, 256, 32,  16, 2}, // 140 KB
+  {640, 256, 16,  16, 1}, // 99 KB
 };
 
 // Memory is what counts. A block of one warp has 34 KB of keys or values on
 // their way, and a multiprocessor several such blocks. A state takes as many
 // bytes as 4 to 8 keys, so that a part of 512 costs a percent, and a head of
 // 8192 keys is 16 blocks.
-static constexpr GPUDecodeRule sm80DecodeRules[] = {
+static constexpr GPUDecodeRule gpuDecodeRules[] = {
   // features, rows, keys, keys of a part
   {64,  64,  16,  128, 512},
   {64,  64,  128, 64,  512},
@@ -78,16 +89,18 @@ static constexpr GPUDecodeRule sm80DecodeRules[] = {
   {128, 128, 128, 64,  512},
   {256, 256, 64,  32,  256},
   {640, 256, 64,  32,  256}, // 141 KB for 64 rows
+  {640, 256, 32,  32,  256}, // 100 KB
 };
-static constexpr GPUDecodeRule sm80DecodeRulesOfF32[] = {
+static constexpr GPUDecodeRule gpuDecodeRulesOfF32[] = {
   {128, 128, 64, 32, 256},
   {256, 256, 32, 16, 256},
-  {640, 256, 32, 16, 256}, // 139 KB for 32 rows
+  {640, 256, 32, 16, 256}, // 140 KB for 32 rows
+  {640, 256, 16, 16, 256}, // 99 KB
 };
 // clang-format on
 
 static InFlightDiagnostic refuse(Operation *op, const Twine &what) {
-  InFlightDiagnostic error = op->emitOpError("is not built for sm_80: ");
+  InFlightDiagnostic error = op->emitOpError("is not built for a GPU: ");
   error << what;
   return error;
 }
@@ -114,20 +127,45 @@ static LogicalResult check(SdpaOp op) {
   return success();
 }
 
+namespace {
+/// What a block keeps in shared memory, and how much of that there is.
+struct BlockMemory {
+  int64_t ofKeys, ofValues; ///< features
+  Type element;
+  int64_t most;
+
+  explicit BlockMemory(SdpaOp op)
+      : ofKeys(op.getQuery().getType().getShape().back()),
+        ofValues(op.getValue().getType().getShape().back()),
+        element(op.getQuery().getType().getElementType()),
+        most(TargetAttr::of(op).getSharedBytes()) {
+    if (most == 0)
+      most = sharedBytesOfSm80;
+  }
+
+  template <typename Rule> bool hasFeaturesOf(const Rule &rule) const {
+    return ofKeys <= rule.keyFeatures && ofValues <= rule.valueFeatures;
+  }
+  int64_t bytesOf(GPUScheduleAttr schedule) const {
+    return schedule.sharedBytes(ofKeys, ofValues, element);
+  }
+  bool has(GPUScheduleAttr schedule) const { return bytesOf(schedule) <= most; }
+};
+} // namespace
+
 static FailureOr<GPUScheduleAttr> choose(SdpaOp op) {
-  int64_t ofKeys = op.getQuery().getType().getShape().back();
-  int64_t ofValues = op.getValue().getType().getShape().back();
-  Type element = op.getQuery().getType().getElementType();
-  ArrayRef<GPURule> rules = sm80Rules;
-  if (element.isF32())
-    rules = sm80RulesOfF32;
-  for (const GPURule &rule : rules)
-    if (ofKeys <= rule.keyFeatures && ofValues <= rule.valueFeatures)
-      return GPUScheduleAttr::get(op.getContext(), rule.queryTile, rule.keyTile,
-                                  rule.warps, Kind::Prefill, /*split_keys=*/0);
+  BlockMemory memory(op);
+  for (const GPURule &rule :
+       memory.element.isF32() ? ArrayRef(gpuRulesOfF32) : ArrayRef(gpuRules)) {
+    auto schedule =
+        GPUScheduleAttr::get(op.getContext(), rule.queryTile, rule.keyTile,
+                             rule.warps, Kind::Prefill, /*split_keys=*/0);
+    if (memory.hasFeaturesOf(rule) && memory.has(schedule))
+      return schedule;
+  }
   return refuse(op, "keys of up to 640 features and values of up to 256 are, "
                     "but got ")
-         << ofKeys << " and " << ofValues;
+         << memory.ofKeys << " and " << memory.ofValues;
 }
 
 namespace {
@@ -158,16 +196,22 @@ struct FewQueries {
 };
 } // namespace
 
+static GPUScheduleAttr decodeSchedule(SdpaOp op, const FewQueries &few,
+                                      const GPUDecodeRule &rule, int64_t keys) {
+  int64_t tile = few.rows(rule.rows);
+  return GPUScheduleAttr::get(op.getContext(), tile, rule.keyTile, tile / 16,
+                              Kind::Decode, keys);
+}
+
 /// The first row of the table that has room for all rows, else for features.
 static const GPUDecodeRule *decodeRule(SdpaOp op, const FewQueries &few) {
-  int64_t ofKeys = op.getQuery().getType().getShape().back();
-  int64_t ofValues = op.getValue().getType().getShape().back();
-  ArrayRef<GPUDecodeRule> rules = sm80DecodeRules;
-  if (op.getQuery().getType().getElementType().isF32())
-    rules = sm80DecodeRulesOfF32;
+  BlockMemory memory(op);
   const GPUDecodeRule *widest = nullptr;
-  for (const GPUDecodeRule &rule : rules) {
-    if (ofKeys > rule.keyFeatures || ofValues > rule.valueFeatures ||
+  for (const GPUDecodeRule &rule : memory.element.isF32()
+                                       ? ArrayRef(gpuDecodeRulesOfF32)
+                                       : ArrayRef(gpuDecodeRules)) {
+    if (!memory.hasFeaturesOf(rule) ||
+        !memory.has(decodeSchedule(op, few, rule, rule.splitKeys)) ||
         (widest && rule.rows <= widest->rows))
       continue;
     widest = &rule;
@@ -218,9 +262,20 @@ static std::optional<GPUScheduleAttr> chooseDecode(SdpaOp op,
     remarkFewQueries(op, few);
   if (few.heads == 0)
     return std::nullopt;
-  int64_t tile = few.rows(rule->rows);
-  return GPUScheduleAttr::get(op.getContext(), tile, rule->keyTile, tile / 16,
-                              Kind::Decode, keys);
+  return decodeSchedule(op, few, *rule, keys);
+}
+
+/// One that was written by hand.
+static LogicalResult checkPinned(SdpaOp op, Attribute schedule) {
+  auto ofGPU = dyn_cast<GPUScheduleAttr>(schedule);
+  if (!ofGPU)
+    return refuse(op, "the schedule is one for a CPU");
+  BlockMemory memory(op);
+  if (memory.has(ofGPU))
+    return success();
+  return refuse(op, "a block of the schedule takes ")
+         << memory.bytesOf(ofGPU) << " bytes of shared memory, and has "
+         << memory.most;
 }
 
 namespace {
@@ -233,8 +288,8 @@ struct AssignGPUSchedule
       return failure();
     for (Attribute schedule :
          {op.getScheduleAttr(), op.getDecodeScheduleAttr()})
-      if (schedule && !isa<GPUScheduleAttr>(schedule))
-        return refuse(op, "the schedule is one for a CPU");
+      if (schedule && failed(checkPinned(op, schedule)))
+        return failure();
     if (op.getScheduleAttr() || op.getDecodeScheduleAttr())
       return success();
     if (auto decode = chooseDecode(op, decodeSplitKeys)) {

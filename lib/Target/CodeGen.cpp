@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Target/CodeGen.h"
 #include "GenerateParts.h"
+#include "attn/Target/Chips.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Module.h"
@@ -22,6 +23,10 @@ Processor::Processor() = default;
 Processor::Processor(Processor &&) = default;
 Processor &Processor::operator=(Processor &&) = default;
 Processor::~Processor() = default;
+
+std::string Processor::name() const {
+  return isGPU ? chip : machine->getTargetCPU().str();
+}
 
 static void initializeTargets() {
   LLVMInitializeX86TargetInfo();
@@ -118,9 +123,8 @@ static void describeVectors(Processor &processor) {
 
 static llvm::Error unknown(StringRef name) {
   if (name.starts_with("sm_"))
-    return llvm::createStringError(
-        "--target=" + name +
-        " is not built; later chips run the PTX of --target=sm_80");
+    return llvm::createStringError("--target=" + name +
+                                   " is not built; GPUs are " + chipNames());
   return llvm::createStringError(
       "unknown target '" + name +
       "'; expects native, x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
@@ -129,17 +133,19 @@ static llvm::Error unknown(StringRef name) {
 
 /// A GPU of NVIDIA's. Of what tile sizes follow from, nothing is known yet: it
 /// has no tiles.
-static Processor makeGPU(StringRef name) {
+static Processor makeGPU(const Chip &chip) {
   Processor processor;
   // The oldest version of PTX that has all of sm_80, for old drivers.
   processor.machine =
-      createMachine(llvm::Triple("nvptx64-nvidia-cuda"), name, "+ptx70");
+      createMachine(llvm::Triple("nvptx64-nvidia-cuda"), "sm_80", "+ptx70");
   processor.lanes = 32;
   processor.registers = 64;
   processor.chains = 1;
   processor.l1Bytes = 1 << 16;
   processor.isHost = false;
   processor.isGPU = true;
+  processor.chip = chip.name.str();
+  processor.sharedBytes = chip.sharedBytes();
   return processor;
 }
 
@@ -148,8 +154,8 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
   llvm::Triple host(llvm::sys::getProcessTriple());
   llvm::Triple x86("x86_64-unknown-linux-gnu"),
       arm("aarch64-unknown-linux-gnu");
-  if (name == "sm_80")
-    return makeGPU(name);
+  if (const Chip *chip = findChip(name))
+    return makeGPU(*chip);
   Processor processor;
   processor.isHost = true;
   if (name == "native") {

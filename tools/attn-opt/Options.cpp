@@ -88,7 +88,8 @@ struct CommandLine {
   cl::opt<std::string> target{
       "target", cl::value_desc("cpu"), cl::init("native"), cl::cat(output),
       cl::desc("native (default), x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
-               "processor of LLVM's; or sm_80, with --emit=ptx")};
+               "processor of LLVM's; or a GPU: sm_80, or the name of a later "
+               "chip")};
   cl::opt<std::string> ptxas{
       "ptxas", cl::value_desc("file"), cl::cat(output),
       cl::desc("The assembler of --emit=cubin (default: that of PATH, of "

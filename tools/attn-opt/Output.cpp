@@ -3,6 +3,7 @@
 #include "System.h"
 #include "attn/Interface/WeightsFile.h"
 #include "attn/Target/Header.h"
+#include "attn/Target/KernelModel.h"
 #include "attn/Target/Kernels.h"
 #include "attn/Target/Ptxas.h"
 #include "attn/Target/PythonModule.h"
@@ -112,8 +113,8 @@ llvm::Expected<std::string> Output::assemble(StringRef ptx) const {
   if (!program)
     return program.takeError();
   target::PtxasLog log;
-  llvm::Expected<std::string> cubin = target::assemble(
-      *program, targets.gpu->machine->getTargetCPU(), ptx, log);
+  llvm::Expected<std::string> cubin =
+      target::assemble(*program, targets.gpu->chip, ptx, log);
   for (const target::KernelUse &kernel : log.kernels)
     if (kernel.spillBytes)
       llvm::errs() << "attn-opt: warning: ptxas: " << kernel.name << " spills "
@@ -140,7 +141,7 @@ llvm::Expected<std::string> Output::kernelText(mlir::ModuleOp kernels,
 
 AssembledKernels Output::assembleToExplain(mlir::ModuleOp module) const {
   AssembledKernels result;
-  result.target = targets.gpu->machine->getTargetCPU().str();
+  result.target = targets.gpu->chip;
   auto fails = [&](Error error) {
     result.missing = llvm::toString(std::move(error));
     return result;
@@ -158,6 +159,10 @@ AssembledKernels Output::assembleToExplain(mlir::ModuleOp module) const {
       target::assemble(*program, result.target, *ptx, result.log);
   if (!cubin)
     return fails(cubin.takeError());
+  if (!target::throughputOf(result.target))
+    return fails(
+        llvm::createStringError("it is not known what a multiprocessor of " +
+                                result.target + " does in a clock"));
   llvm::Expected<std::vector<target::SassKernel>> code =
       target::readCubin(*cubin);
   if (!code)

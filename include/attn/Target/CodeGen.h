@@ -35,8 +35,14 @@ struct Processor {
   bool laneProducts = false;
   /// Whether programs for it run on this machine, as far as its kind goes.
   bool isHost;
-  /// Whether its kernels are PTX.
+  /// Whether its kernels are PTX, which chip of NVIDIA's it is, and how much
+  /// shared memory a block can have.
   bool isGPU = false;
+  std::string chip;
+  int64_t sharedBytes = 0;
+
+  /// The chip, or LLVM's name of the processor.
+  std::string name() const;
 
   Processor();
   Processor(Processor &&);
@@ -51,7 +57,8 @@ std::string processorWith(const llvm::StringMap<bool> &features,
                           llvm::StringRef named);
 
 /// The processor that --target names: `native`, `aarch64`, or a processor of
-/// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`); or the GPU `sm_80`.
+/// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`); or a chip of
+/// Chips.h (`sm_80`).
 llvm::Expected<Processor> findProcessor(llvm::StringRef name);
 
 /// How much LLVM optimizes, 0 to 3; 3 unless told, and at least 1 for tiles of

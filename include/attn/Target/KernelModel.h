@@ -32,8 +32,8 @@ struct GPUThroughput {
   }
 };
 
-/// Of the chip that --target names.
-const GPUThroughput &throughputOf(llvm::StringRef target);
+/// Of the chip that --target names; null where it is not known.
+const GPUThroughput *throughputOf(llvm::StringRef target);
 
 /// One turn of a loop, of one warp, on the way that the code takes when nothing
 /// special happens: with all its products and copies, past what follows on a

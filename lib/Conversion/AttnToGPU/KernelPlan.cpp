@@ -35,6 +35,9 @@ KernelPlan::KernelPlan(StateType state, Type element, GPUScheduleAttr schedule)
   queries = place(queryTile, keyDim, element);
   keys = place(keyTile, keyDim, element);
   values = place(keyTile, valueDim, element);
+  assert(bytes == schedule.sharedBytes(state.getKeyDim(), state.getValueDim(),
+                                       element) &&
+         "tables of schedules know what fits");
   Type f32 = Float32Type::get(context);
   this->context =
       tile::FragmentType::get(context, queryTile, valueDim, f32, warps);

@@ -3,7 +3,7 @@
 // attn-check-gpu-ops: refuses what there is no code for on a GPU, at the op.
 //
 //   %o = attn.sdpa %q, %k, %v scale 1.0 : ..
-//        ^ error: 'attn.sdpa' op is not built for sm_80
+//        ^ error: 'attn.sdpa' op is not built for a GPU
 //
 // It runs twice. Behind attn-lower-prologue: ops of attn that are left have a
 // schedule, or are those that only the kernels of a CPU compute. As LLVM
@@ -51,7 +51,7 @@ struct CheckGPUOps : attn::impl::CheckGPUOpsBase<CheckGPUOps> {
           !op->hasAttr("schedule") && !op->hasAttr("decode_schedule");
       if (!isGraph && (!isLLVM || hasCode(op)))
         return;
-      op->emitOpError("is not built for sm_80");
+      op->emitOpError("is not built for a GPU");
       signalPassFailure();
     });
     markAllAnalysesPreserved(); // no verifier need look again

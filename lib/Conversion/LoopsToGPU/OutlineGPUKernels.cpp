@@ -114,7 +114,7 @@ LogicalResult Outliner::placeInRows(memref::AllocOp alloc) {
       arith::MulIOp::create(host, loc, blocks, constant(host, blockThreads))};
   for (Value size : alloc.getDynamicSizes()) {
     if (isDefinedIn(size, loop))
-      return alloc.emitOpError("is not compiled for sm_80: a row of a thread's "
+      return alloc.emitOpError("is not compiled for a GPU: a row of a thread's "
                                "own has a size that its item computes");
     sizes.push_back(size);
   }
@@ -176,7 +176,7 @@ LogicalResult Outliner::checkCaptured() {
   for (Value value : captured)
     if (!value.getType().isIntOrIndexOrFloat() &&
         !isa<MemRefType>(value.getType()))
-      return loop.emitOpError("is not compiled for sm_80: its items use ")
+      return loop.emitOpError("is not compiled for a GPU: its items use ")
              << value.getType();
   return success();
 }
@@ -334,7 +334,7 @@ static LogicalResult wrap(Operation *first) {
     if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp>(op))
       members.insert(&op);
   if (llvm::any_of(members, [](Operation *op) { return isHostsOwn(*op); }))
-    return first->emitOpError("is not compiled for sm_80: the host would need "
+    return first->emitOpError("is not compiled for a GPU: the host would need "
                               "what lies in the device's memory");
   OpBuilder b(last->getContext());
   b.setInsertionPointAfter(last);
@@ -378,7 +378,7 @@ static LogicalResult check(KernelSignature kernel) {
        {kernel.getWorkspace(), kernel.getThreads(), kernel.getCall()})
     if (!unused.use_empty())
       return (*unused.user_begin())
-          ->emitOpError("is not compiled for sm_80: this needs what only a "
+          ->emitOpError("is not compiled for a GPU: this needs what only a "
                         "CPU's function is given");
   return success();
 }

@@ -6,6 +6,7 @@
 #include "Driver.h"
 #include "Runtime.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_PARAMETERS = 512 }; /* 4096 bytes, which is the hardware's limit */
@@ -142,6 +143,25 @@ static int launch(const gpu_driver *driver, const attn_rt_gpu_call *call,
                                        call->stream, parameters, NULL);
 }
 
+/* A chip may have less shared memory than the one of --target. */
+static attn_rt_gpu_failure launch_fails(const gpu_driver *driver, int64_t bytes,
+                                        int result) {
+  int device = 0, most = 0;
+  char text[160];
+  if (driver->CtxGetDevice(&device) ||
+      driver->DeviceGetAttribute(
+          &most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+          device) ||
+      bytes <= most)
+    return gpu_driver_fails(driver, ATTN_RT_GPU_NO_LAUNCH, "cuLaunchKernel",
+                            result);
+  snprintf(text, sizeof text,
+           "a kernel takes %lld bytes of shared memory, and a block of this "
+           "device has %d: compile for its chip, as --target=sm_86",
+           (long long)bytes, most);
+  return gpu_fail(ATTN_RT_GPU_NO_LAUNCH, text);
+}
+
 void attn_rt_gpu_launch(attn_rt_gpu_call *call, int32_t kernel,
                         const int64_t sizes[7], const int64_t *slots,
                         int32_t count) {
@@ -164,8 +184,7 @@ void attn_rt_gpu_launch(attn_rt_gpu_call *call, int32_t kernel,
   int result =
       launch(driver, call, loaded->functions[kernel], sizes, parameters);
   if (result)
-    note(call, gpu_driver_fails(driver, ATTN_RT_GPU_NO_LAUNCH, "cuLaunchKernel",
-                                result));
+    note(call, launch_fails(driver, sizes[6], result));
 }
 
 void *attn_rt_gpu_constant(attn_rt_gpu_call *call, const void *data,

@@ -35,16 +35,13 @@ static int load_image(const gpu_driver *driver, const void *image,
   return driver->ModuleLoad(module, image, 2, options, values);
 }
 
-/* The cubin where it is of the device's generation, else the PTX. */
+/* The cubin where the driver takes it for the device, else the PTX. */
 static attn_rt_gpu_failure load_module(const gpu_driver *driver,
                                        const attn_rt_gpu_module *module,
                                        gpu_handle *handle) {
   char log[200], text[256];
-  int device = 0, major = 0, result = -1;
-  if (module->cubin && !driver->CtxGetDevice(&device) &&
-      !driver->DeviceGetAttribute(
-          &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) &&
-      major == module->capability / 10)
+  int result = -1;
+  if (module->cubin)
     result = load_image(driver, module->cubin, handle, log, sizeof log);
   if (result)
     result = load_image(driver, module->ptx, handle, log, sizeof log);

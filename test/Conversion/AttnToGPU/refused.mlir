@@ -3,7 +3,7 @@
 
 // What no kernel of a GPU does is refused by its name.
 func.func @f64(%q: tensor<4x16xf64>) -> tensor<4x16xf64> {
-  // expected-error@+1 {{'attn.sdpa' op is not built for sm_80: queries and keys of f16, bf16 or f32 are, but got 'f64'}}
+  // expected-error@+1 {{'attn.sdpa' op is not built for a GPU: queries and keys of f16, bf16 or f32 are, but got 'f64'}}
   %out = attn.sdpa %q, %q, %q scale 1.0 : (tensor<4x16xf64>, tensor<4x16xf64>, tensor<4x16xf64>) -> tensor<4x16xf64>
   return %out : tensor<4x16xf64>
 }
@@ -11,7 +11,7 @@ func.func @f64(%q: tensor<4x16xf64>) -> tensor<4x16xf64> {
 // -----
 
 func.func @values(%q: tensor<4x16xf16>, %v: tensor<4x16xbf16>) -> tensor<4x16xbf16> {
-  // expected-error@+1 {{not built for sm_80: values of the queries' type are, but got 'bf16'}}
+  // expected-error@+1 {{not built for a GPU: values of the queries' type are, but got 'bf16'}}
   %out = attn.sdpa %q, %q, %v scale 1.0 : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xbf16>) -> tensor<4x16xbf16>
   return %out : tensor<4x16xbf16>
 }
@@ -19,7 +19,7 @@ func.func @values(%q: tensor<4x16xf16>, %v: tensor<4x16xbf16>) -> tensor<4x16xbf
 // -----
 
 func.func @wide(%q: tensor<4x656xf16>) -> tensor<4x656xf16> {
-  // expected-error@+1 {{not built for sm_80: keys of up to 640 features and values of up to 256 are, but got 656 and 656}}
+  // expected-error@+1 {{not built for a GPU: keys of up to 640 features and values of up to 256 are, but got 656 and 656}}
   %out = attn.sdpa %q, %q, %q scale 1.0 : (tensor<4x656xf16>, tensor<4x656xf16>, tensor<4x656xf16>) -> tensor<4x656xf16>
   return %out : tensor<4x656xf16>
 }
@@ -35,7 +35,7 @@ func.func @state(%q: tensor<4x16xf16>, %v: tensor<4x272xf16>) -> tensor<4x272xf3
 // -----
 
 func.func @dropout(%q: tensor<4x16xf16>, %seed: tensor<i64>) -> tensor<4x16xf16> {
-  // expected-error@+1 {{not built for sm_80: dropout}}
+  // expected-error@+1 {{not built for a GPU: dropout}}
   %out = attn.sdpa %q, %q, %q scale 1.0 dropout 0.1 seed %seed : tensor<i64> : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> tensor<4x16xf16>
   return %out : tensor<4x16xf16>
 }
@@ -43,7 +43,7 @@ func.func @dropout(%q: tensor<4x16xf16>, %seed: tensor<i64>) -> tensor<4x16xf16>
 // -----
 
 func.func @schedule_of_cpu(%q: tensor<4x16xf16>) -> tensor<4x16xf16> {
-  // expected-error@+1 {{not built for sm_80: the schedule is one for a CPU}}
+  // expected-error@+1 {{not built for a GPU: the schedule is one for a CPU}}
   %out = attn.sdpa %q, %q, %q scale 1.0 {schedule = #attn.cpu_schedule<lanes = 8, rows = 6, vectors = 2, query_tile = 16, key_tile = 96, unroll = 4, prefetch = 0>} : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> tensor<4x16xf16>
   return %out : tensor<4x16xf16>
 }
@@ -59,7 +59,7 @@ func.func @schedule(%q: tensor<4x16xf16>) {
 // -----
 
 func.func @dropout_of_gradient(%q: tensor<4x16xf16>, %out: tensor<4x16xf16>, %lse: tensor<4xf32>, %seed: tensor<i64>) -> tensor<4x16xf16> {
-  // expected-error@+1 {{not built for sm_80: dropout}}
+  // expected-error@+1 {{not built for a GPU: dropout}}
   %d = attn.sdpa_grad %q, %q, %q scale 1.0 dropout 0.1 seed %seed : tensor<i64> out %out : tensor<4x16xf16> lse %lse : tensor<4xf32> cotangents %q wrt ["query"] : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> (tensor<4x16xf16>)
   return %d : tensor<4x16xf16>
 }

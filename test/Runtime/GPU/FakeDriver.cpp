@@ -8,6 +8,7 @@
 //   end FAKE_CUDA_FAIL=NAME:N:R   the N-th call of this function returns R
 //   FAKE_CUDA_DEVICES=N       default 1
 //   FAKE_CUDA_CAPABILITY=80   of all devices
+//   FAKE_CUDA_SHARED_KB=163   shared memory that a block can have
 //   FAKE_CUDA_POOLS=0         no allocation in the order of a stream
 // Cubins are of no device here, as those of another generation would be.
 #include "Decoder.h"
@@ -185,6 +186,7 @@ API cuDeviceGetAttribute(int *value, int attribute, int device) {
   *value = attribute == 75    ? capability / 10
            : attribute == 76  ? capability % 10
            : attribute == 115 ? number("FAKE_CUDA_POOLS", 1)
+           : attribute == 97  ? number("FAKE_CUDA_SHARED_KB", 163) << 10
                               : 0;
   return device < number("FAKE_CUDA_DEVICES", 1) ? Success : InvalidDevice;
 }
@@ -342,7 +344,7 @@ API cuModuleUnload(Kernels *kernels) {
 API cuFuncSetAttribute(Function *function, int attribute, int value) {
   ENTER
   NEEDS_CONTEXT
-  if (attribute != 8 || value > 163 << 10) // of sm_80
+  if (attribute != 8 || value > number("FAKE_CUDA_SHARED_KB", 163) << 10)
     return InvalidValue;
   function->sharedBytes = value;
   return Success;

@@ -47,7 +47,7 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t chains, int64_t pairChains,
                                  int64_t l1Bytes, Products products,
                                  bool scalef, bool f16, bool bf16, bool amx,
-                                 bool laneProducts) {
+                                 bool laneProducts, int64_t sharedBytes) {
   struct Range {
     StringRef name;
     int64_t value, least, most;
@@ -55,7 +55,8 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   for (auto [name, value, least, most] :
        {Range{"lanes", lanes, 2, 64}, Range{"registers", registers, 16, 64},
         Range{"chains", chains, 1, 64}, Range{"pair_chains", pairChains, 0, 64},
-        Range{"l1_bytes", l1Bytes, 4096, 1 << 24}})
+        Range{"l1_bytes", l1Bytes, 4096, 1 << 24},
+        Range{"shared_bytes", sharedBytes, 0, 1 << 24}})
     if (value < least || value > most)
       return emitError() << "expects " << name << " of " << least << " to "
                          << most << ", but got " << value;
@@ -74,7 +75,7 @@ TargetAttr TargetAttr::of(Operation *op) {
                          /*pair_chains=*/0, /*l1_bytes=*/32768, Products::Fma,
                          /*scalef=*/false, /*f16=*/false,
                          /*bf16=*/false, /*amx=*/false,
-                         /*lane_products=*/false);
+                         /*lane_products=*/false, /*shared_bytes=*/0);
 }
 
 // --- custom directives of the assembly formats ---

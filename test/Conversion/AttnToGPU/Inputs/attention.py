@@ -2,7 +2,7 @@
 """Attentions of one file, compiled to kernels of a GPU: each function runs in ptxsim at
 several lengths and is compared with attn-reference. The main loops must have no
 bank conflict and, where ptxas is there, no kernel spills.
-usage: attention.py FILE [--only=NAME] [--all-orders] [--split-keys=N]
+usage: attention.py FILE [--only=NAME] [--all-orders] [--split-keys=N] [--target=CHIP]
 --all-orders: in all orders of copies and warps, else in one after the other.
 --split-keys: keys of a block of few queries; 0, without it: no kernels of their own.
 A comment `// sizes: 128,64 1,1` in front of a function gives the numbers of
@@ -22,6 +22,7 @@ from host import Host, Tensor, load, save
 # Of the largest result: weights are rounded to the values' type, and so is out.
 TOLERANCE = {"f32": 2e-5, "f16": 2e-3, "bf16": 1.6e-2}
 ORDERS = ("late", "eager", "random")
+CHIP = next((argument.split("=")[1] for argument in sys.argv if argument.startswith("--target=")), "sm_80")
 
 rng = np.random.default_rng(7)
 
@@ -126,7 +127,7 @@ def run(text, name, ports, outputs, expected, order):
 
 def assemble(source):
     """What ptxas says of kernels that should not spill, or should."""
-    log = subprocess.run(["ptxas", "-v", "-arch=sm_80", "kernels.ptx", "-o", "kernels.cubin"], capture_output=True, text=True)
+    log = subprocess.run(["ptxas", "-v", f"-arch={CHIP}", "kernels.ptx", "-o", "kernels.cubin"], capture_output=True, text=True)
     spilling = set(re.findall(r"properties for (\w+)_(?:attention|decode|merge)\n.*[1-9][0-9]* bytes spill", log.stderr))
     known = set(re.findall(r"// spills\n(?://.*\n)*func\.func @(\w+)", source.read_text()))
     return [f"{spilling} spill, not {known}\n{log.stderr}"] if log.returncode or spilling != known or "C75" in log.stderr else []
@@ -136,8 +137,8 @@ def main():
     source = pathlib.Path(sys.argv[1])
     split = next((argument for argument in sys.argv if argument.startswith("--split-keys=")), "--split-keys=0")
     only = next((argument.split("=")[1] for argument in sys.argv if argument.startswith("--only=")), None)
-    text = subprocess.run(["attn-opt", source, "--target=sm_80", split, "--compile-to=gpu-kernels"], check=True, capture_output=True, text=True).stdout
-    subprocess.run(["attn-opt", "-", "--compile-from=gpu-kernels", "--target=sm_80", "--emit=ptx", "-o", "kernels.ptx"], input=text, check=True, text=True)
+    text = subprocess.run(["attn-opt", source, f"--target={CHIP}", split, "--compile-to=gpu-kernels"], check=True, capture_output=True, text=True).stdout
+    subprocess.run(["attn-opt", "-", "--compile-from=gpu-kernels", f"--target={CHIP}", "--emit=ptx", "-o", "kernels.ptx"], input=text, check=True, text=True)
     wrong = []
     if shutil.which("ptxas"):
         wrong = assemble(source)

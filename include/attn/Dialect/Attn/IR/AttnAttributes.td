@@ -61,6 +61,9 @@ def Attn_TargetAttr : Attn_Attr<"Target", "target"> {
     by one lane of a register. A schedule may use products that there is no
     instruction for; they become loops.
 
+    `shared_bytes` is the shared memory that a block of a GPU can have, 0 on a
+    processor.
+
     Without the attribute a module is for 16 registers of 8 lanes and plain
     vector code. `--target` sets it, `--target-facts` changes single fields.
   }];
@@ -77,7 +80,8 @@ def Attn_TargetAttr : Attn_Attr<"Target", "target"> {
       DefaultValuedParameter<"bool", "false">:$f16,
       DefaultValuedParameter<"bool", "false">:$bf16,
       DefaultValuedParameter<"bool", "false">:$amx,
-      DefaultValuedParameter<"bool", "false">:$lane_products);
+      DefaultValuedParameter<"bool", "false">:$lane_products,
+      DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -6,6 +6,16 @@
 using namespace mlir;
 using namespace attn;
 
+int64_t GPUScheduleAttr::sharedBytes(int64_t keyFeatures, int64_t valueFeatures,
+                                     Type element) const {
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  auto row = [&](int64_t features) {
+    return static_cast<int64_t>(llvm::alignTo(features, 16)) * bytes + 16;
+  };
+  return (getQueryTile() + getKeyTile()) * row(keyFeatures) +
+         getKeyTile() * row(valueFeatures);
+}
+
 LogicalResult
 GPUScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                         int64_t queryTile, int64_t keyTile, int64_t warps,

@@ -128,6 +128,11 @@ def Attn_GPUScheduleAttr : Attn_Attr<"GPUSchedule", "gpu_schedule",
     static constexpr int64_t warpThreads = 32;
     int64_t getThreads() const { return getWarps() * warpThreads; }
 
+    /// Shared memory of a block: its queries, and the keys and values of a step.
+    /// Features are padded to 16, and rows by 16 bytes.
+    int64_t sharedBytes(int64_t keyFeatures, int64_t valueFeatures,
+                        ::mlir::Type element) const;
+
     /// That of an op behind attn-assign-schedule for a GPU.
     template <typename ScheduledOp>
     static GPUScheduleAttr of(ScheduledOp op) {
