@@ -251,6 +251,32 @@ private:
 };
 } // namespace
 
+namespace {
+/// Without optimization the order of instructions is free, and LLVM's default
+/// scheduler takes a twelfth of the time from a specification to an object.
+/// Its choice is a switch of the process, too. The fast one orders what x86
+/// has, flags included, and not all of what others have.
+class SchedulesFast {
+public:
+  explicit SchedulesFast(bool applies) {
+    if (!applies)
+      return;
+    option = llvm::cl::getRegisteredOptions().lookup("pre-RA-sched");
+    if (option)
+      option->addOccurrence(0, option->ArgStr, "fast");
+  }
+  ~SchedulesFast() {
+    if (option)
+      option->reset();
+  }
+  SchedulesFast(const SchedulesFast &) = delete;
+  SchedulesFast &operator=(const SchedulesFast &) = delete;
+
+private:
+  llvm::cl::Option *option = nullptr;
+};
+} // namespace
+
 static bool usesTiles(const llvm::Module &module) {
   return llvm::any_of(module, [](const llvm::Function &function) {
     return function.getName().starts_with("llvm.x86.tile");
@@ -274,6 +300,7 @@ llvm::Error target::generate(llvm::Module &module, const Processor &processor,
   if (code == Code::Object && optimizes && isWorthParts(module))
     return generateParts(module, machine, together, result);
   WithoutLongLives ofGPU(processor.isGPU);
+  SchedulesFast unoptimized(!optimizes && machine.getTargetTriple().isX86());
   return emit(module, machine,
               code == Code::Object ? llvm::CodeGenFileType::ObjectFile
                                    : llvm::CodeGenFileType::AssemblyFile,
