@@ -72,7 +72,7 @@ private:
   }
 
   Output output() const {
-    return Output{options, inputName(), argv[0], targets};
+    return Output{options, inputName(), argv[0], targets, assembled};
   }
   ArrayRef<Phase> table() const { return phases(targets.kind); }
   ExitStatus checkGPU();
@@ -105,6 +105,7 @@ private:
   /// What the last phase worked on.
   ModuleOp current;
   Targets targets;
+  mutable Assembly assembled;
   PipelineOptions pipeline;
   Explanation explanation{options, targets.kind};
 };

@@ -5,7 +5,6 @@
 #include "attn/Target/Header.h"
 #include "attn/Target/KernelModel.h"
 #include "attn/Target/Kernels.h"
-#include "attn/Target/Ptxas.h"
 #include "attn/Target/PythonModule.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -107,22 +106,34 @@ std::vector<std::string> Output::paths() const {
   return paths;
 }
 
+/// Leaves the PTX's `assembled`.
+Error Output::assembleOnce(StringRef program, StringRef ptx) const {
+  if (assembled.ptx == ptx)
+    return Error::success();
+  target::PtxasLog log;
+  llvm::Expected<std::string> cubin =
+      target::assemble(program, targets.gpu->chip, ptx, log);
+  if (!cubin)
+    return cubin.takeError();
+  assembled = {ptx.str(), std::move(*cubin), std::move(log)};
+  return Error::success();
+}
+
 /// Says which kernels ptxas had no registers for, and what it warns of.
 llvm::Expected<std::string> Output::assemble(StringRef ptx) const {
   llvm::Expected<std::string> program = target::findPtxas(options.ptxas);
   if (!program)
     return program.takeError();
-  target::PtxasLog log;
-  llvm::Expected<std::string> cubin =
-      target::assemble(*program, targets.gpu->chip, ptx, log);
-  for (const target::KernelUse &kernel : log.kernels)
+  if (Error error = assembleOnce(*program, ptx))
+    return error;
+  for (const target::KernelUse &kernel : assembled.log.kernels)
     if (kernel.spillBytes)
       llvm::errs() << "attn-opt: warning: ptxas: " << kernel.name << " spills "
                    << kernel.spillBytes << " bytes of " << kernel.registers
                    << " registers\n";
-  for (const std::string &warning : log.warnings)
+  for (const std::string &warning : assembled.log.warnings)
     llvm::errs() << "attn-opt: warning: " << warning << "\n";
-  return cubin;
+  return assembled.cubin;
 }
 
 /// PTX, or LLVM's IR, of a GPU's kernels.
@@ -155,16 +166,15 @@ AssembledKernels Output::assembleToExplain(mlir::ModuleOp module) const {
   llvm::Expected<std::string> ptx = kernelText(kernels, target::Code::Assembly);
   if (!ptx)
     return fails(ptx.takeError());
-  llvm::Expected<std::string> cubin =
-      target::assemble(*program, result.target, *ptx, result.log);
-  if (!cubin)
-    return fails(cubin.takeError());
+  if (Error error = assembleOnce(*program, *ptx))
+    return fails(std::move(error));
+  result.log = assembled.log;
   if (!target::throughputOf(result.target))
     return fails(
         llvm::createStringError("it is not known what a multiprocessor of " +
                                 result.target + " does in a clock"));
   llvm::Expected<std::vector<target::SassKernel>> code =
-      target::readCubin(*cubin);
+      target::readCubin(assembled.cubin);
   if (!code)
     return fails(code.takeError());
   result.code = std::move(*code);

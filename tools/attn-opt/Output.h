@@ -8,11 +8,18 @@
 #include "attn/Target/AtomicOutput.h"
 #include "attn/Target/CodeGen.h"
 #include "attn/Target/Link.h"
+#include "attn/Target/Ptxas.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileUtilities.h"
 
 namespace attn::tool {
+
+/// PTX, and what ptxas made and said of it.
+struct Assembly {
+  std::string ptx, cubin;
+  target::PtxasLog log;
+};
 
 /// Writes all of `text` or nothing.
 llvm::Error writeFile(llvm::StringRef path, llvm::StringRef text);
@@ -22,6 +29,8 @@ struct Output {
   llvm::StringRef inputName;
   const char *argv0;
   const Targets &targets;
+  /// The last one: what --explain reads is written as well.
+  Assembly &assembled;
 
   /// The files that `write` makes, "-" for the standard output.
   std::vector<std::string> paths() const;
@@ -50,6 +59,7 @@ private:
   llvm::Expected<std::string> text(mlir::ModuleOp module) const;
   const target::Processor &processor() const { return targets.processor; }
   llvm::Expected<std::string> assemble(llvm::StringRef ptx) const;
+  llvm::Error assembleOnce(llvm::StringRef program, llvm::StringRef ptx) const;
   llvm::Expected<std::string> kernelText(mlir::ModuleOp kernels,
                                          target::Code code) const;
   llvm::Expected<std::string> cubinIfPossible(llvm::StringRef ptx) const;
