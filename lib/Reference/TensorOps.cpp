@@ -120,13 +120,15 @@ static LogicalResult evaluateOp(Frame &frame, tensor::DimOp op) {
   return success();
 }
 
-/// Position of the element at `indices`. A score function gets the nearest one,
-/// so that it needs no care with pairs that the mask excludes.
+/// Position of the element at `indices`. A score function or a predicate, whose
+/// steps stand in a block of their own, gets the nearest one, so that it needs
+/// no care with pairs that the mask excludes.
 static FailureOr<int64_t> elementOffset(Frame &frame, Operation *op,
                                         const Tensor &tensor,
                                         OperandRange indices) {
   SmallVector<int64_t> at;
-  bool nearest = isa_and_nonnull<AttnDialect>(op->getParentOp()->getDialect());
+  Operation *parent = op->getParentOp();
+  bool nearest = !parent || isa_and_nonnull<AttnDialect>(parent->getDialect());
   for (auto [index, size] : llvm::zip_equal(indices, tensor.shape)) {
     at.push_back(frame.integer(index));
     if (nearest && size > 0)

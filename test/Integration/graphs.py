@@ -15,7 +15,7 @@ import tempfile
 import numpy as np
 
 import rounding
-from kernels import Kernel, reference
+from kernels import load_kernel, reference
 from rounding import Scores
 
 # How much larger than those of the same steps in f32 by NumPy errors may be, in the mean.
@@ -302,9 +302,9 @@ class Graph:
 
 def check(graph, folder, target):
     """Errors of the kernel and of NumPy's f32, per result."""
-    kernel = Kernel(graph.text(), folder, target=target)
+    kernel = load_kernel(graph.text(), folder, target=target)
     outputs = [np.full(exact.shape, np.nan, np.float32) for _, _, exact, _, _ in graph.results]
-    kernel(graph.arrays, outputs, threads=2)
+    outputs = kernel(graph.arrays, outputs, threads=2)
     errors = [rounding.check(name, got, exact, bound, plain)
               for got, (name, _, exact, bound, plain) in zip(outputs, graph.results)]
     if graph.queries * graph.keys < 1000:

@@ -112,3 +112,15 @@ func.func @tables() -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tenso
   } : tensor<3x4xf32>
   return %a, %b, %c, %d, %e : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
 }
+
+// Of a fused attention: a query sees the keys that are nearer than its number.
+// Behind the table's end its last element is read.
+// CHECK-LABEL: @predicate_of_table
+// CHECK-NEXT{LITERAL}: [[1, 0, 0], [0.5, 0.5, 0], [0, 0.5, 0.5]]
+func.func @predicate_of_table() -> tensor<3x3xf32> {
+  %q = arith.constant dense<1.0> : tensor<3x1xf32>
+  %v = arith.constant dense<[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]> : tensor<3x3xf32>
+  %widths = arith.constant dense<[1, 2]> : tensor<2xi32>
+  %out = attn.sdpa %q, %q, %v scale 1.0 where predicate(#attn.program<inputs = [tensor<2xi32>], <"arith.subi", [2, 3], {}, index>, <"tensor.extract", [4, 2], {}, i32>, <"arith.index_cast", [6], {}, index>, <"arith.cmpi", [5, 7], {predicate = 6 : i64}, i1>>, %widths : tensor<2xi32>) : (tensor<3x1xf32>, tensor<3x1xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  return %out : tensor<3x3xf32>
+}

@@ -212,7 +212,8 @@ def CheckSlices : Pass<"attn-check-slices", "::mlir::ModuleOp"> {
     its slices lie inside of their tensors. There is none where the types say so.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect"];
+    "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect",
+    "::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect"];
 }
 
 def CheckUnknownSizes : Pass<"attn-check-unknown-sizes"> {

@@ -10,14 +10,17 @@
 //
 // The C function asks it before the kernel runs, and refuses the call. In a
 // loop that has a turn, the bounds of what all turns read and write are asked
-// for. Not checked are slices under another condition, and those of which
-// MLIR's value bounds know none.
+// for. An element of a computed tensor that places a slice is computed by
+// itself (ElementOf.h), or refused. Not checked are slices under another
+// condition, and those of which MLIR's value bounds know none.
 //
 // Before: the fused level. After: functions with such slices have their
 // @NAME.slices.
+#include "ElementOf.h"
 #include "EntryFunctions.h"
 #include "ShapeConstraints.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Transforms.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -213,8 +216,40 @@ void SliceChecker::check(OffsetSizeAndStrideOpInterface slice, Value whole) {
   }
 }
 
+/// Replaces the elements of computed tensors on which `answer` depends.
+static LogicalResult computeElements(Value answer) {
+  SmallVector<Value> open{answer};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || isa<tensor::DimOp>(op) || !seen.insert(op).second)
+      continue;
+    SmallVector<tensor::ExtractOp> elements;
+    op->walk([&](Operation *inner) {
+      if (auto element = dyn_cast<tensor::ExtractOp>(inner))
+        elements.push_back(element);
+      else
+        llvm::append_range(open, inner->getOperands());
+    });
+    for (tensor::ExtractOp element : elements) {
+      llvm::append_range(open, element.getIndices());
+      Operation *computes = element.getTensor().getDefiningOp();
+      if (!computes || isa<arith::ConstantOp>(computes))
+        continue;
+      OpBuilder b(element);
+      FailureOr<Value> found = elementOf(
+          b, element.getLoc(), element.getTensor(), element.getIndices());
+      if (failed(found))
+        return failure();
+      element.replaceAllUsesWith(*found);
+      open.push_back(*found);
+    }
+  }
+  return success();
+}
+
 /// Makes @NAME.slices of a copy of `function`, if there is something to check.
-static void addCheck(func::FuncOp function) {
+static LogicalResult addCheck(func::FuncOp function) {
   func::FuncOp copy = cloneBehind(function);
   SliceChecker checker(copy);
   SmallVector<std::pair<Operation *, Value>> slices;
@@ -228,17 +263,20 @@ static void addCheck(func::FuncOp function) {
   });
   for (auto [op, whole] : slices)
     checker.check(cast<OffsetSizeAndStrideOpInterface>(op), whole);
-  if (checker.all)
-    answerInstead(copy, Part::Slices, checker.all);
-  else
+  if (!checker.all) {
     copy.erase();
+    return success();
+  }
+  answerInstead(copy, Part::Slices, checker.all);
+  return computeElements(copy.front().getTerminator()->getOperand(0));
 }
 
 namespace {
 struct CheckSlices : attn::impl::CheckSlicesBase<CheckSlices> {
   void runOnOperation() override {
     for (func::FuncOp function : entryFunctions(getOperation()))
-      addCheck(function);
+      if (failed(addCheck(function)))
+        return signalPassFailure();
   }
 };
 } // namespace
