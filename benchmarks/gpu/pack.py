@@ -23,13 +23,14 @@ def chosen(pattern):
     return {name: kernel for name, kernel in CORRECT.items() if pattern.search(name)}
 
 
-def compile_kernels(tools, folder, correct, timed, scheduled):
+def compile_kernels(tools, folder, target, correct, timed, scheduled):
     with open(f"{folder}/kernels.mlir", "w") as file:
         file.write("\n".join([*(kernel.text(name) for name, kernel in correct.items()), *(TIMED[name][0].text(name) for name in timed), *(
             TIMED[name][0]._replace(schedule=schedule).text(f"{name}_s{number}") for name in scheduled for number, schedule in enumerate(SCHEDULES[name]))]))
-    command = [f"{tools}/attn-opt", f"{folder}/kernels.mlir", "--target=sm_80"]
-    subprocess.run([*command, "--emit=lib", "-o", f"{folder}/libkernels.so"], check=True)
-    explained = subprocess.run([*command, "--explain=json"], check=True, capture_output=True, text=True).stdout
+    command = [f"{tools}/attn-opt", f"{folder}/kernels.mlir"]
+    subprocess.run([*command, f"--target={target}", "--emit=lib", "-o", f"{folder}/libkernels.so"], check=True)
+    # What a multiprocessor does in a clock is known of sm_80.
+    explained = subprocess.run([*command, "--target=sm_80", "--explain=json"], check=True, capture_output=True, text=True).stdout
     with open(f"{folder}/explained.json", "w") as file:
         file.write(explained)
 
@@ -47,12 +48,12 @@ def compute_expected(tools, folder, correct, lengths):
                             *(f"-o={base}-out{i}.npy" for i in range(len(outputs)))], check=True)
 
 
-def pack(tools, folder, pattern, lengths, timed, scheduled):
-    """`tools`: the folder of attn-opt; `pattern`: of names of kernels; `lengths`: how many of each; `timed`, `scheduled`: names of those that
+def pack(tools, folder, target, pattern, lengths, timed, scheduled):
+    """`tools`: the folder of attn-opt; `target`: the chip whose cubin the libraries have; `pattern`: of names of kernels; `lengths`: how many of each; `timed`, `scheduled`: names of those that
     are timed, and with which schedules."""
     os.makedirs(folder, exist_ok=True)
     correct = chosen(pattern)
-    compile_kernels(tools, folder, correct, timed, scheduled)
+    compile_kernels(tools, folder, target, correct, timed, scheduled)
     compute_expected(tools, folder, correct, lengths)
     with open(f"{folder}/calibration.ptx", "w") as file:
         file.write(calibration.text())

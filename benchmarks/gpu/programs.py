@@ -80,13 +80,14 @@ def programs(folder):
     yield from all_examples()
 
 
-def pack_program(tools, folder, program):
+def pack_program(tools, folder, target, program):
     """The library, if it is not there, and a folder of each case; a row of the table for each."""
     library = f"{folder}/programs/{program.library}.so"
     if not os.path.exists(library):
-        # Another chip than sm_80 assembles the PTX anyway.
-        subprocess.run([f"{tools}/attn-opt", program.source, "--target=sm_80", *program.options, "--emit=lib", "-o", library],
-                       check=True, capture_output=True, env={**os.environ, "PATH": "/usr/bin:/bin", "CUDA_HOME": "/none"})
+        # The GPU may be another chip than sm_80, and then assembles the PTX anyway.
+        without_ptxas = {"PATH": "/usr/bin:/bin", "CUDA_HOME": "/none"} if target == "sm_80" else {}
+        subprocess.run([f"{tools}/attn-opt", program.source, f"--target={target}", *program.options, "--emit=lib", "-o", library],
+                       check=True, capture_output=True, env={**os.environ, **without_ptxas})
     for number, case in enumerate(program.cases):
         place = f"programs/{program.library}/{program.entry}-{number}"
         os.makedirs(f"{folder}/{place}")
@@ -100,13 +101,13 @@ def pack_program(tools, folder, program):
         yield {"kind": program.kind, "library": program.library, "entry": program.entry, "case": number, "place": place, "inputs": inputs, "results": results}
 
 
-def pack(tools, folder, pattern):
+def pack(tools, folder, target, pattern):
     tools, folder, before = os.path.abspath(tools), os.path.abspath(folder), os.getcwd()
     shutil.rmtree(f"{folder}/programs", ignore_errors=True)
     os.makedirs(f"{folder}/programs")
     os.environ["PATH"] = tools + os.pathsep + os.environ["PATH"]
     try:
-        rows = [row for program in programs(folder) if pattern.search(name_of(program.library, program.entry)) for row in pack_program(tools, folder, program)]
+        rows = [row for program in programs(folder) if pattern.search(name_of(program.library, program.entry)) for row in pack_program(tools, folder, target, program)]
     finally:
         os.chdir(before)
     with open(f"{folder}/programs.json", "w") as file:
