@@ -17,8 +17,10 @@ target_compile_options(AttnOptions INTERFACE
   $<BUILD_INTERFACE:$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>
 )
 if(ATTN_QUICK_BUILD)
+  # But for targets with ATTN_RUNS_LONG, whose own code works for longer than it compiles.
+  set(quick "$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:$<TARGET_PROPERTY:ATTN_RUNS_LONG>>>>")
   target_compile_options(AttnOptions INTERFACE
-    "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:SHELL:-mllvm -inline-threshold=25 -mllvm -inlinehint-threshold=50>>")
+    "$<BUILD_INTERFACE:$<${quick}:SHELL:-mllvm -inline-threshold=25 -mllvm -inlinehint-threshold=50>>")
   # gcc, which links what is in C, may not find it.
   target_link_options(AttnOptions INTERFACE "$<BUILD_INTERFACE:$<$<LINK_LANG_AND_ID:CXX,Clang>:-fuse-ld=lld>>")
 endif()
