@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace attn;
 
-static constexpr int64_t alignment = 64;
+static constexpr int64_t fileAlignment = 64;
 /// Of the module that keeps a file.
 static constexpr StringLiteral keptAttr = "attn.weights_file";
 
@@ -56,7 +56,7 @@ void WeightsFile::place() {
   size = static_cast<int64_t>(header.size());
   offsets.clear();
   for (ElementsAttr value : values) {
-    size = static_cast<int64_t>(llvm::alignTo(size, alignment));
+    size = static_cast<int64_t>(llvm::alignTo(size, fileAlignment));
     offsets.push_back(size);
     size += static_cast<int64_t>(bytesOf(value).size());
   }
@@ -102,7 +102,7 @@ WeightsFile::WeightsFile(StringRef path, ArrayRef<Tensor> tensors)
     }
   });
   // Blanks behind the object: the data begin at a multiple, too.
-  text.resize(llvm::alignTo(8 + text.size(), alignment) - 8, ' ');
+  text.resize(llvm::alignTo(8 + text.size(), fileAlignment) - 8, ' ');
   char count[8];
   llvm::support::endian::write64le(count, text.size());
   header = std::string(count, 8) + text;
@@ -140,7 +140,7 @@ StringRef WeightsFile::identity() const {
 }
 
 SmallVector<StringRef> WeightsFile::parts() const {
-  static constexpr char zeros[alignment] = {};
+  static constexpr char zeros[fileAlignment] = {};
   SmallVector<StringRef> all{header};
   auto end = static_cast<int64_t>(header.size());
   for (auto [value, offset] : llvm::zip_equal(values, offsets)) {

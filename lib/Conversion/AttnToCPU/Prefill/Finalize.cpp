@@ -6,12 +6,13 @@
 #include "Score/Normalization.h"
 #include "StageRows.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-static constexpr double ln2 = 0.6931471805599453;
+using llvm::numbers::ln2;
 
 /// Leaves `value` of each vector of queries in a row that is free by now, and
 /// returns the row.

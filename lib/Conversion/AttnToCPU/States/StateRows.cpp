@@ -5,12 +5,13 @@
 #include "Score/Normalization.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-static constexpr double log2e = 1.4426950408889634, ln2 = 0.6931471805599453;
+using llvm::numbers::ln2, llvm::numbers::log2e;
 
 NaturalMaximum cpu::naturalMaximum(KernelBuilder &k, Value maximum, Value sum) {
   bool isF64 = k.element.isF64();

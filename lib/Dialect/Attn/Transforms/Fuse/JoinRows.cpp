@@ -37,7 +37,7 @@ static constexpr int64_t fewRows = 16;
 static constexpr int64_t manyRows = 96;
 
 /// Whether the rows of all entries lie behind each other.
-static bool isContiguous(Value value) {
+static bool areRowsContiguous(Value value) {
   while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
       value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
@@ -75,7 +75,7 @@ static std::optional<StringRef> misfit(ProjectOp op) {
     return std::nullopt;
   if (isKnown && rows <= fewRows)
     return StringRef();
-  if (!isContiguous(op.getInput()))
+  if (!areRowsContiguous(op.getInput()))
     return StringRef("its input is a slice or a tensor of the caller");
   if (isReturned(op.getResult()))
     return StringRef("its result is one of the function's");

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace attn;
 
-static constexpr int64_t mostFeatures = 1024;
+static constexpr int64_t mostFeaturesOfHead = 1024;
 
 //===----------------------------------------------------------------------===//
 // Downwards: weights and values
@@ -281,9 +281,9 @@ bool AttentionReader::read() {
     return false;
   for (unsigned feature : {raised.queryFeature(), raised.valueFeature()})
     if (ShapedType::isDynamic(raised.sizes[feature]) ||
-        raised.sizes[feature] > mostFeatures)
+        raised.sizes[feature] > mostFeaturesOfHead)
       return no("its heads have an unknown number of features, or more than " +
-                Twine(mostFeatures));
+                Twine(mostFeaturesOfHead));
   if (raised.rank >= 3 && ShapedType::isDynamic(raised.sizes[raised.rank - 3]))
     return no("its number of heads is unknown");
   if (getElementTypeOrSelf(raised.query.tensor) !=

@@ -120,9 +120,9 @@ struct HalfProduct {
   bool negative;
 };
 
-class Terms {
+class HalfTerms {
 public:
-  explicit Terms(Pairing pairing) : pairing(pairing) {}
+  explicit HalfTerms(Pairing pairing) : pairing(pairing) {}
   /// Adds the products whose sum `half` is; false: it is no such sum.
   bool add(Half half, bool negative, unsigned depth = 0);
   SmallVector<HalfProduct> products;
@@ -133,7 +133,7 @@ private:
 };
 } // namespace
 
-Factor Terms::factorOf(Half half) {
+Factor HalfTerms::factorOf(Half half) {
   Factor factor{half};
   for (unsigned depth = 0; depth < maxSteps; ++depth) {
     Half &at = factor.half;
@@ -157,7 +157,7 @@ Factor Terms::factorOf(Half half) {
   return factor;
 }
 
-bool Terms::add(Half half, bool negative, unsigned depth) {
+bool HalfTerms::add(Half half, bool negative, unsigned depth) {
   if (depth > 6)
     return false;
   Factor factor = factorOf(half);
@@ -219,7 +219,7 @@ std::optional<Rotation> attn::readRotation(Value value, Pairing pairing,
   int64_t features = featuresOf(value);
   if (ShapedType::isDynamic(features) || features < 2 || features % 2)
     return std::nullopt;
-  Terms first(pairing), second(pairing);
+  HalfTerms first(pairing), second(pairing);
   if (!first.add({value, 0}, false) || !second.add({value, 1}, false) ||
       first.products.size() != 2 || second.products.size() != 2)
     return std::nullopt;

@@ -44,7 +44,7 @@ static bool isKnownEmpty(Value tensor) {
 }
 
 /// The size of the last dimension, which features have.
-static int64_t featuresOf(Value tensor) {
+static int64_t lastSizeOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getShape().back();
 }
 
@@ -71,7 +71,7 @@ struct EmptyReplacer {
 
   /// Gives an operand without features `size` of them, which are 0.
   void widenOperand(OpOperand &operand, int64_t size) {
-    if (featuresOf(operand.get()) != 0)
+    if (lastSizeOf(operand.get()) != 0)
       return;
     Location loc = op->getLoc();
     SmallVector<OpFoldResult> sizes =
@@ -85,7 +85,7 @@ struct EmptyReplacer {
 
   /// The same for a result; nothing reads what is in it.
   void widenResult(Value result, int64_t size) {
-    if (!result || featuresOf(result) != 0)
+    if (!result || lastSizeOf(result) != 0)
       return;
     auto type = cast<RankedTensorType>(result.getType());
     rewriter.replaceAllUsesWith(

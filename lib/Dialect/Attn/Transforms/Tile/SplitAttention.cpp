@@ -41,14 +41,14 @@ static constexpr int64_t mostFeatures = 256;
 
 namespace {
 /// What a part has of its own.
-struct Part {
+struct FeaturePart {
   Value query, key, value;
   RankedTensorType out, lse; ///< lse may be null
 };
 } // namespace
 
 /// `op` with one map.
-static SdpaOp attend(OpBuilder &b, SdpaOp op, const Part &part) {
+static SdpaOp attend(OpBuilder &b, SdpaOp op, const FeaturePart &part) {
   auto layout = [&](Layout which) {
     return LayoutAttr::get(b.getContext(), which);
   };
