@@ -89,8 +89,8 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
     return chain;
   }
 
-  /// The op's operands as values `a`, and behind them room for what is kept,
-  /// and for factors of a dropout.
+  /// The op's operands as values `a`, and behind them room for ds, and for
+  /// factors of a dropout, where these are kept.
   static GradStep stepOf(GradStepOp op, ValueRange a) {
     auto groupOf = [&](MutableOperandRange range) {
       OperandRange operands = range;
@@ -132,14 +132,10 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
         edge || op.getBias() || step.tile.function || step.tile.dropout;
     step.sigmoid = op.isSigmoid();
     ValueRange rooms = a.drop_front(op->getNumOperands());
-    if (step.tile.function) {
-      step.tile.kept.values = keptOf(step.chain, *step.tile.function);
-      step.tile.kept.keys = CPUScheduleAttr::of(op).getKeyTile();
-    }
     if (rooms.empty()) // of an op that is yet to be given some
       return step;
-    if (!step.tile.kept.values.empty())
-      step.tile.kept.rows = rooms.front();
+    if (step.chain.keepsSlopes())
+      step.slopes = rooms.front();
     if (step.tile.dropout)
       step.factors = rooms.back();
     return step;
@@ -154,17 +150,14 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
     GradStep known = stepOf(op, operands);
     operands[0] =
         viewBuffer(rewriter, op.getLoc(), operands[0], layout.memrefType());
-    auto addRoom = [&](int64_t rows) {
-      if (rows)
+    auto room = MemRefType::get({CPUScheduleAttr::of(op).getKeyTile(),
+                                 layout.queries.queryBlock},
+                                type.getElement());
+    for (bool needed :
+         {known.chain.keepsSlopes(), known.tile.dropout.has_value()})
+      if (needed)
         operands.push_back(memref::AllocOp::create(
-            rewriter, op.getLoc(),
-            MemRefType::get({rows, layout.queries.queryBlock},
-                            type.getElement()),
-            rewriter.getI64IntegerAttr(64)));
-    };
-    addRoom(known.tile.kept.values.size() * known.tile.kept.keys);
-    if (known.tile.dropout)
-      addRoom(CPUScheduleAttr::of(op).getKeyTile());
+            rewriter, op.getLoc(), room, rewriter.getI64IntegerAttr(64)));
     bool edge = op.getMode() == TileMode::Edge;
     return replaceByCall(
         op, rewriter, edge ? "grad_edge" : "grad_full", operands,

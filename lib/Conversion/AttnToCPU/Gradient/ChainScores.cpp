@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From ds, the gradient by final scores, to what they were computed from: each
-// read of a captured tensor and the bias get a sum, and the score behind the
-// scale gets ds times the function's derivative.
-//
-// What of the function depends on the score has been kept when it was computed
-// (KeptScores). Indices and derivatives that do not are cheaper computed again.
-//
 // A sum costs what its index does along the keys and along the lanes, which are
 // queries:
 //   the same for all pairs     a vector of sums, added up behind the keys
@@ -14,11 +7,9 @@
 //   neighbours                 a load and a store per vector
 //   one per pair of the bias   squares of pairs, transposed
 //   anything                   lane by lane
-#include "GradKernels.h"
-#include "Score/ScoreFunction.h"
+#include "ChainScores.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attn;
@@ -42,136 +33,144 @@ static bool dependsOn(Value value, ArrayRef<unsigned> arguments) {
   return false;
 }
 
-SmallVector<Value, 0> cpu::keptOf(const ScoreChain &chain, Region &function) {
-  llvm::SetVector<Value, SmallVector<Value, 0>> kept;
-  auto consider = [&](Value value, Value instead) {
-    if (value && dependsOn(value, Score))
-      kept.insert(instead);
-  };
-  consider(chain.derivative, chain.derivative);
-  for (const ScoreSum &sum : chain.sums) {
-    consider(sum.derivative, sum.derivative);
-    // Indices are no floats, which a row could hold.
-    if (sum.read)
-      for (Value index : llvm::drop_begin(sum.read->getOperands()))
-        consider(index, function.getArgument(Score));
-  }
-  return kept.takeVector();
+static ValueRange indicesOf(Operation *read) {
+  return read->getOperands().drop_front();
 }
 
-static bool isOne(Value value) {
-  return value && matchPattern(value, m_OneFloat());
+static bool isPerPair(const ScoreSum &sum) {
+  auto type = cast<MemRefType>(sum.into.getType());
+  return !sum.read && type.getDimSize(0) != 1 && type.getDimSize(1) != 1;
 }
 
-namespace {
-class Chain {
-public:
-  Chain(KernelBuilder &k, const TileOperands &tile, const ScoreChain &chain,
-        const ChainRows &rows)
-      : k(k), tile(tile), chain(chain), rows(rows), memory(k) {
-    if (tile.function)
-      function.emplace(k, *tile.function, tile.captures);
-    for (const ScoreSum &sum : chain.sums)
-      ways.push_back(wayOf(sum));
-  }
+bool ScoreChain::keepsSlopes() const {
+  return derivative && llvm::any_of(sums, isPerPair);
+}
 
-  void emit();
-
-private:
-  /// For what pairs a sum has an element: for all, for those of a query, for
-  /// those of a key; the bias, for one; or for any.
-  enum class Way { All, Query, Key, Square, Any };
-  Way wayOf(const ScoreSum &sum) const;
-  /// How many vectors of sums the keys are added up in.
-  unsigned vectorsOf(Way way) const {
-    return way == Way::All ? 1 : way == Way::Query ? k.vectors : 0;
-  }
-  /// What is needed of the function for key `key` and vector v of the queries.
-  void evaluate(Value key, int64_t v);
-  /// Where pairs of the sum belong; after `evaluate`.
-  SmallVector<Lanes> placeOf(const ScoreSum &sum, Value key, Value query);
-  /// 0 where the weight is, whatever `factor` holds.
-  Value times(Value slope, Value factor, Value weight);
-  Value unscaled(Value slopes) {
-    return k.mulf(slopes, k.splat(1 / chain.scale));
-  }
-  Values addKey(Value key, ValueRange items);
-  Values addKeys(ValueRange zeros);
-  /// All keys to the bias.
-  void addSquares(Value into);
-  void addSquare(Value into, Value key, Value query, Value mask);
-
-  KernelBuilder &k;
-  const TileOperands &tile;
-  const ScoreChain &chain;
-  const ChainRows &rows;
-  LaneMemory memory;
-  std::optional<cpu::ScoreFunction> function;
-  SmallVector<Way> ways; // of each sum
-  llvm::DenseMap<Value, Lanes> known;
-};
-} // namespace
-
-void Chain::evaluate(Value key, int64_t v) {
-  known.clear();
-  if (!function)
-    return;
-  llvm::DenseMap<Value, Value> kept;
-  for (auto [i, value] : llvm::enumerate(tile.kept.values))
-    kept[value] =
-        k.load(tile.kept.rows, tile.kept.row(k, i, key), k.index(v * k.lanes));
-  llvm::SetVector<Value> wanted;
+ChainScores::ChainScores(KernelBuilder &k, const TileOperands &tile,
+                         const ScoreChain &chain, Value firstQuery)
+    : k(k), tile(tile), chain(chain), firstQuery(firstQuery), memory(k),
+      ofKey(chain.sums.size()) {
   auto want = [&](Value value) {
-    if (value)
-      wanted.insert(value);
+    if (!value)
+      return;
+    wanted.insert(value);
+    if (isa<FloatType>(value.getType()) && dependsOn(value, Score))
+      ofScores.insert(value);
   };
   want(chain.derivative);
   for (const ScoreSum &sum : chain.sums) {
+    ways.push_back(wayOf(sum));
     want(sum.derivative);
     if (sum.read)
-      for (Value index : llvm::drop_begin(sum.read->getOperands()))
-        want(index);
+      llvm::for_each(indicesOf(sum.read), want);
   }
-  Value query = k.add(rows.firstQuery, v * k.lanes);
-  auto lanes = function->evaluate(wanted.getArrayRef(), kept, query,
-                                  k.add(tile.keyBegin, key));
+  if (tile.function)
+    function.emplace(k, *tile.function, tile.captures);
+}
+
+// --- the function ---
+
+ChainScores::Pair ChainScores::apply(Value score, Value key, int64_t v) {
+  Pair pair;
+  pair.key = key;
+  pair.v = v;
+  pair.score = k.mulf(score, k.splat(0.6931471805599453));
+  Value query = queryOf(v), absolute = k.add(tile.keyBegin, key);
+  Block &block = tile.function->front();
+  llvm::DenseMap<Value, Value> given{{block.getArgument(Score), pair.score}};
+  SmallVector<Value> answers;
+  if (function->isApart()) { // what it returns are floats, and no indices
+    Values results = function->apply(pair.score, query, absolute,
+                                     ofScores.getArrayRef());
+    pair.score = results[0];
+    for (auto [value, result] :
+         llvm::zip_equal(ofScores, llvm::drop_begin(results)))
+      given[value] = result;
+  } else {
+    answers.push_back(block.getTerminator()->getOperand(0));
+  }
+  llvm::append_range(answers, wanted);
+  SmallVector<Lanes> lanes =
+      function->evaluate(answers, given, query, absolute);
+  if (!function->isApart()) {
+    pair.score = memory.vectorOf(lanes.front());
+    lanes.erase(lanes.begin());
+  }
   for (auto [value, of] : llvm::zip_equal(wanted, lanes))
-    known[value] = of;
+    pair.known[value] = of;
+  return pair;
 }
 
-SmallVector<Lanes> Chain::placeOf(const ScoreSum &sum, Value key, Value query) {
-  if (!sum.read)
-    return {Lanes{k.sub(query, tile.queryBegin), 1}, Lanes{key}};
-  SmallVector<Lanes> place;
-  for (Value index : llvm::drop_begin(sum.read->getOperands()))
-    place.push_back(known.lookup(index));
-  return place;
+/// Whether an index is a sum of multiples of the query, of the key and of what
+/// is the same for all pairs.
+static bool isLinear(Value index) {
+  if (!dependsOn(index, {Score, Query, Key}))
+    return true;
+  Operation *op = index.getDefiningOp();
+  if (!op)
+    return !dependsOn(index, Score);
+  if (isa<arith::MulIOp>(op))
+    return isLinear(op->getOperand(0)) &&
+           matchPattern(op->getOperand(1), m_Constant());
+  return isa<arith::AddIOp, arith::SubIOp, arith::IndexCastOp>(op) &&
+         llvm::all_of(op->getOperands(), isLinear);
 }
 
-Value Chain::times(Value slope, Value factor, Value weight) {
-  if (!factor || isOne(factor))
-    return slope;
-  Value product = k.mulf(slope, memory.vectorOf(known.lookup(factor)));
-  if (matchPattern(factor, m_Constant()))
-    return product;
-  Value zero = k.splat(0.0);
-  Value none = arith::CmpFOp::create(k.builder, k.loc,
-                                     arith::CmpFPredicate::OEQ, weight, zero);
-  return k.select(none, zero, product);
+/// What is linear is largest, and smallest, at the corners.
+Value ChainScores::allInside(Value begin, Value end) {
+  if (!function || function->isApart())
+    return Value();
+  llvm::DenseMap<Value, Value> nothing;
+  Value all;
+  for (Operation &op : tile.function->front()) {
+    if (!readsCapture(&op))
+      continue;
+    Value index = op.getOperands().back();
+    if (op.getNumOperands() == 1 || !dependsOn(index, Query))
+      continue;
+    if (!isLinear(index))
+      return Value();
+    auto source = cast<BlockArgument>(op.getOperand(0));
+    Value captured =
+        tile.captures.drop_front(2)[source.getArgNumber() - FirstCapture];
+    auto type = cast<MemRefType>(captured.getType());
+    Value width = memref::DimOp::create(k.builder, k.loc, captured,
+                                        type.getRank() - 1);
+    for (int64_t query : {int64_t(0), k.queryBlock - 1})
+      for (Value key : {begin, k.sub(end, k.index(1))}) {
+        Lanes at =
+            function->evaluate({index}, nothing, k.add(firstQuery, query),
+                               k.add(tile.keyBegin, key))[0];
+        for (Value inside : {k.less(k.index(-1), at.scalar),
+                             k.less(at.scalar, width)})
+          all = all ? arith::AndIOp::create(k.builder, k.loc, all, inside)
+                    : inside;
+      }
+  }
+  return all;
 }
 
-Chain::Way Chain::wayOf(const ScoreSum &sum) const {
+void ChainScores::assumeInside(bool inside) {
+  memory.assumeInside(inside);
+  if (function)
+    function->assumeInside(inside);
+}
+
+// --- sums ---
+
+ChainScores::Way ChainScores::wayOf(const ScoreSum &sum) const {
   if (!sum.read) {
-    auto type = cast<MemRefType>(sum.into.getType());
-    bool queries = type.getDimSize(0) != 1, keys = type.getDimSize(1) != 1;
-    if (queries && keys)
+    if (isPerPair(sum))
       return k.lanes == 1 ? Way::Any : Way::Square;
-    return queries ? Way::Query : keys ? Way::Key : Way::All;
+    auto type = cast<MemRefType>(sum.into.getType());
+    return type.getDimSize(0) != 1   ? Way::Query
+           : type.getDimSize(1) != 1 ? Way::Key
+                                     : Way::All;
   }
   auto indexDependsOn = [&](ArrayRef<unsigned> arguments) {
-    return llvm::any_of(
-        llvm::drop_begin(sum.read->getOperands()),
-        [&](Value index) { return dependsOn(index, arguments); });
+    return llvm::any_of(indicesOf(sum.read), [&](Value index) {
+      return dependsOn(index, arguments);
+    });
   };
   if (indexDependsOn(Score) || (indexDependsOn(Query) && indexDependsOn(Key)))
     return Way::Any;
@@ -180,52 +179,99 @@ Chain::Way Chain::wayOf(const ScoreSum &sum) const {
                                : Way::All;
 }
 
-/// Returns the vectors of sums with those of a key.
-Values Chain::addKey(Value key, ValueRange items) {
-  Values next(items.begin(), items.end()), ofKey(chain.sums.size());
-  auto add = [&](Value sum, Value x) { return sum ? k.addf(sum, x) : x; };
-  for (int64_t v = 0; v < k.vectors; ++v) {
-    evaluate(key, v);
-    Value column = k.index(v * k.lanes);
-    Value row = k.add(rows.slopes, key);
-    Value slope = k.load(rows.state, row, column);
-    Value weight = k.load(rows.weightState, k.add(rows.weights, key), column);
-    Value query = k.add(rows.firstQuery, v * k.lanes);
-    unsigned item = 0;
-    for (auto [i, sum] : llvm::enumerate(chain.sums)) {
-      if (ways[i] == Way::Square)
-        continue;
-      Value x = times(slope, sum.derivative, weight);
-      if (unsigned vectors = vectorsOf(ways[i])) {
-        Value &of = next[item + v % vectors];
-        of = k.addf(of, x);
-        item += vectors;
-      } else if (ways[i] == Way::Key) {
-        ofKey[i] = add(ofKey[i], x);
-        if (v + 1 == k.vectors)
-          memory.add(unscaled(ofKey[i]), sum.into, placeOf(sum, key, query));
-      } else {
-        memory.add(unscaled(x), sum.into, placeOf(sum, key, query));
-      }
-    }
-    if (chain.derivative)
-      k.store(times(slope, chain.derivative, weight), rows.state, row, column);
-  }
-  return next;
+int64_t ChainScores::keyStep() const {
+  return llvm::is_contained(ways, Way::Any) ? k.lanes : 1;
 }
 
+Values ChainScores::zeros() {
+  Values zeros;
+  for (Way way : ways)
+    zeros.append(vectorsOf(way), k.splat(0.0));
+  return zeros;
+}
+
+SmallVector<Lanes> ChainScores::placeOf(const ScoreSum &sum, const Pair &pair) {
+  if (!sum.read)
+    return {Lanes{k.sub(queryOf(pair.v), tile.queryBegin), 1}, Lanes{pair.key}};
+  SmallVector<Lanes> place;
+  for (Value index : indicesOf(sum.read))
+    place.push_back(pair.known.lookup(index));
+  return place;
+}
+
+/// Whether it is a number wherever it is computed.
+static bool isFinite(Value value) {
+  return matchPattern(value, m_Constant()) ||
+         value.getDefiningOp<arith::SIToFPOp>();
+}
+
+Value ChainScores::times(const Pair &pair, Value slope, Value factor,
+                         Value none) {
+  if (!factor || matchPattern(factor, m_OneFloat()))
+    return slope;
+  Value product = k.mulf(slope, memory.vectorOf(pair.known.lookup(factor)));
+  return isFinite(factor) ? product
+                          : k.select(none, k.splat(0.0), product);
+}
+
+Value ChainScores::add(const Pair &pair, Value slope, Value none,
+                       MutableArrayRef<Value> sums) {
+  unsigned item = 0;
+  for (auto [i, sum] : llvm::enumerate(chain.sums)) {
+    if (ways[i] == Way::Square)
+      continue;
+    Value x = times(pair, slope, sum.derivative, none);
+    if (unsigned vectors = vectorsOf(ways[i])) {
+      Value &of = sums[item + pair.v % vectors];
+      of = k.addf(of, x);
+      item += vectors;
+    } else if (ways[i] == Way::Key) {
+      ofKey[i] = pair.v ? k.addf(ofKey[i], x) : x;
+      if (pair.v + 1 == k.vectors)
+        memory.add(unscaled(ofKey[i]), sum.into, placeOf(sum, pair));
+    } else {
+      memory.add(unscaled(x), sum.into, placeOf(sum, pair));
+    }
+  }
+  return times(pair, slope, chain.derivative, none);
+}
+
+void ChainScores::finish(ValueRange sums) {
+  llvm::DenseMap<Value, Value> nothing;
+  for (auto [sum, way] : llvm::zip(chain.sums, ways)) {
+    for (unsigned v = 0; v < vectorsOf(way); ++v) {
+      // Any key will do: no index depends on it.
+      Pair pair;
+      pair.key = k.index(0);
+      pair.v = v;
+      if (sum.read) {
+        SmallVector<Value> indices(indicesOf(sum.read));
+        auto lanes =
+            function->evaluate(indices, nothing, queryOf(v), tile.keyBegin);
+        for (auto [value, of] : llvm::zip_equal(indices, lanes))
+          pair.known[value] = of;
+      }
+      memory.add(unscaled(sums.front()), sum.into, placeOf(sum, pair));
+      sums = sums.drop_front();
+    }
+  }
+}
+
+// --- the bias of a number per pair ---
+
 /// Pairs of `lanes` keys and queries; of fewer keys where there is a mask.
-void Chain::addSquare(Value into, Value key, Value query, Value mask) {
+void ChainScores::addSquare(const Square &square, Value into, Value key,
+                            Value query, Value mask) {
   Values lines;
   for (int64_t i = 0; i < k.lanes; ++i) {
     Value row = k.add(key, i);
     if (mask) // of a key that is there
-      row = k.min(row, k.sub(rows.end, k.index(1)));
-    Value slope = k.load(rows.state, k.add(rows.slopes, row), query);
+      row = k.min(row, k.sub(square.end, k.index(1)));
+    Value slope = k.load(square.state, k.add(square.slopes, row), query);
     lines.push_back(unscaled(slope));
   }
   Value count = memref::DimOp::create(k.builder, k.loc, into, 0);
-  Value first = k.add(k.sub(rows.firstQuery, tile.queryBegin), query);
+  Value first = k.add(k.sub(firstQuery, tile.queryBegin), query);
   for (auto [i, line] : llvm::enumerate(k.transpose(lines))) {
     Value row = k.add(first, i), x = line;
     k.when(k.less(row, count), [&] {
@@ -235,73 +281,23 @@ void Chain::addSquare(Value into, Value key, Value query, Value mask) {
   }
 }
 
-void Chain::addSquares(Value into) {
-  auto squares = [&](Value key, Value mask) {
-    k.loop(k.index(0), k.index(k.queryBlock), k.lanes,
-           [&](Value query) { addSquare(into, key, query, mask); });
-  };
-  Value count = k.sub(rows.end, rows.begin);
-  Value whole = k.add(rows.begin, k.mul(k.div(count, k.lanes), k.lanes));
-  k.loop(rows.begin, whole, k.lanes, [&](Value key) { squares(key, {}); });
-  k.when(k.less(whole, rows.end), [&] {
-    Value mask = vector::CreateMaskOp::create(
-        k.builder, k.loc, k.boolVectorType, k.sub(rows.end, whole));
-    squares(whole, mask);
-  });
-}
-
-/// Slices of a table that neighbouring keys add to overlap, and a load waits
-/// long for a store that it overlaps partly. So keys come `lanes` apart.
-Values Chain::addKeys(ValueRange zeros) {
-  auto add = [&](Value begin, int64_t step, ValueRange items) {
-    return k.loop(
-        begin, rows.end, step, items,
-        [&](Value key, ValueRange sums) { return addKey(key, sums); });
-  };
-  if (!llvm::is_contained(ways, Way::Any))
-    return add(rows.begin, 1, zeros);
-  Value first = k.min(k.index(k.lanes), k.sub(rows.end, rows.begin));
-  return k.loop(k.index(0), first, 1, zeros, [&](Value i, ValueRange items) {
-    return add(k.add(rows.begin, i), k.lanes, items);
-  });
-}
-
-void Chain::emit() {
-  Values zeros;
+void ChainScores::addSquares(const Square &square) {
   for (auto [sum, way] : llvm::zip(chain.sums, ways)) {
-    zeros.append(vectorsOf(way), k.splat(0.0));
-    if (way == Way::Square) // before ds is multiplied
-      addSquares(sum.into);
+    if (way != Way::Square)
+      continue;
+    Value into = sum.into, begin = square.begin, end = square.end;
+    auto squares = [&](Value key, Value mask) {
+      k.loop(k.index(0), k.index(k.queryBlock), k.lanes, [&](Value query) {
+        addSquare(square, into, key, query, mask);
+      });
+    };
+    Value count = k.sub(end, begin);
+    Value whole = k.add(begin, k.mul(k.div(count, k.lanes), k.lanes));
+    k.loop(begin, whole, k.lanes, [&](Value key) { squares(key, {}); });
+    k.when(k.less(whole, end), [&] {
+      Value mask = vector::CreateMaskOp::create(
+          k.builder, k.loc, k.boolVectorType, k.sub(end, whole));
+      squares(whole, mask);
+    });
   }
-  bool onlySquares = !chain.derivative && llvm::all_of(ways, [](Way way) {
-    return way == Way::Square;
-  });
-  if (onlySquares)
-    return;
-  Values items = addKeys(zeros);
-  ArrayRef<Value> left(items);
-  for (auto [sum, way] : llvm::zip(chain.sums, ways)) {
-    for (unsigned v = 0; v < vectorsOf(way); ++v) {
-      // Any key will do: no index depends on it.
-      Value query = k.add(rows.firstQuery, v * k.lanes);
-      known.clear();
-      if (sum.read) {
-        SmallVector<Value> wanted(llvm::drop_begin(sum.read->getOperands()));
-        llvm::DenseMap<Value, Value> nothingKept;
-        auto lanes =
-            function->evaluate(wanted, nothingKept, query, tile.keyBegin);
-        for (auto [value, of] : llvm::zip_equal(wanted, lanes))
-          known[value] = of;
-      }
-      memory.add(unscaled(left.front()), sum.into,
-                 placeOf(sum, k.index(0), query));
-      left = left.drop_front();
-    }
-  }
-}
-
-void cpu::emitChainScores(KernelBuilder &k, const TileOperands &tile,
-                          const ScoreChain &chain, const ChainRows &rows) {
-  if (!chain.sums.empty() || chain.derivative)
-    Chain(k, tile, chain, rows).emit();
 }

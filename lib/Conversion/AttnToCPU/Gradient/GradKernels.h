@@ -32,20 +32,11 @@ struct ScoreChain {
   llvm::SmallVector<ScoreSum> sums;
   Value derivative; ///< of the score function by the score; null: 1
   double scale = 1; ///< of ds
-};
 
-/// The values that a chain needs and that depend on the score.
-llvm::SmallVector<Value, 0> keptOf(const ScoreChain &chain,
-                                   mlir::Region &function);
-
-/// Rows of ds for the keys [begin, end), at `slopes` + key of `state`, are
-/// added to the sums, and multiplied with the derivative. Weights, at `weights`
-/// + key of their state, are 0 for pairs that are left out.
-struct ChainRows {
-  Value state, slopes, weightState, weights, firstQuery, begin, end;
+  /// Whether ds is wanted, by pairs, when it has been multiplied by the
+  /// derivative.
+  bool keepsSlopes() const;
 };
-void emitChainScores(KernelBuilder &k, const TileOperands &tile,
-                     const ScoreChain &chain, const ChainRows &rows);
 
 /// What a step reads and writes beside the operands of `tile`, whose state is
 /// the whole buffer. `strict` is on where a pair may be excluded: what it holds
@@ -53,7 +44,8 @@ void emitChainScores(KernelBuilder &k, const TileOperands &tile,
 struct GradStep {
   TileOperands tile;
   Value value, query, dOut, dKey, dValue;
-  Value factors; ///< room for those of a dropout, a row per key; may be null
+  Value slopes;  ///< room for ds in front of the derivative, a row per key
+  Value factors; ///< room for those of a dropout, likewise; may be null
   ScoreChain chain;
   bool strict, sigmoid; ///< weights are those of sigmoid
 };

@@ -10,13 +10,14 @@
 //
 // The first two are scores (ScoreTile). Between them and the others,
 // p = exp2(s - lse) and ds = p * (u - delta), which are 0 for excluded pairs,
-// and what ds means for the score function and the bias (ChainScores).
+// with all that the score function and the bias have to do with it, in one
+// sweep (WeighPairs).
 // Nothing of keys and values is packed or transposed; dK and dV are summed in
 // their own memory, in the order of the queries.
 #include "GradKernels.h"
 #include "Prefill/StageRows.h"
 #include "Score/Normalization.h"
-#include "Score/ScoreTile.h"
+#include "WeighPairs.h"
 
 using namespace mlir;
 using namespace attn;
@@ -89,68 +90,6 @@ struct KeySums {
   const SeenKeys &seen;
 };
 } // namespace
-
-/// Scores and cotangents of `keys` become p and ds.
-static void weighPairs(const Step &step, Value p, Value begin, Value end) {
-  KernelBuilder &k = step.k;
-  const StateLayout &layout = step.layout.queries;
-  Value weights = step.weights(p), slopes = step.slopes(p);
-  Value zero = k.splat(0.0), excluded = k.infinity(),
-        nobody = k.infinity(/*negative=*/false);
-  auto isEqual = [&](Value a, Value b) -> Value {
-    return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, a,
-                                 b);
-  };
-  for (int64_t v = 0; v < k.vectors; ++v) {
-    Value column = k.index(v * k.lanes);
-    auto statistic = [&](StateLayout::Statistic which) {
-      return k.load(step.queries, layout.statistic(k, p, which), column);
-    };
-    Value lse = statistic(GradLayout::Lse),
-          delta = statistic(GradLayout::Delta);
-    auto weigh = [&](Value key, int64_t count) {
-      Values scores, powers;
-      for (int64_t i = 0; i < count; ++i) {
-        Value row = k.add(weights, k.add(key, i));
-        scores.push_back(k.load(step.queries, row, column));
-        if (!step.operands.sigmoid)
-          powers.push_back(k.subf(scores.back(), lse));
-      }
-      if (!step.operands.sigmoid)
-        powers = k.exp2(powers);
-      for (int64_t i = 0; i < count; ++i) {
-        Value at = k.add(key, i), row = k.add(slopes, at);
-        Value u = k.load(step.cotangents, row, column), power, change;
-        if (step.operands.tile.cotangents)
-          u = k.fma(step.scores.cotangent(p, at, v),
-                    k.splat(step.operands.chain.scale), u);
-        if (step.operands.sigmoid) {
-          Value rest;
-          std::tie(power, rest) = sigmoidAndRest(k, scores[i]);
-          power = k.select(isEqual(lse, nobody), zero, power);
-          change = k.mulf(rest, u);
-        } else {
-          power = powers[i];
-          change = k.subf(u, delta);
-        }
-        if (step.operands.strict) // lse may be NaN
-          power = k.select(isEqual(scores[i], excluded), zero, power);
-        // Sums of all lanes have those behind the last query, too.
-        if (step.operands.strict && !step.operands.chain.sums.empty())
-          power = k.select(isEqual(lse, nobody), zero, power);
-        Value slope = k.mulf(power, change);
-        slope = k.select(isEqual(power, zero), zero, slope);
-        k.store(power, step.queries, k.add(weights, at), column);
-        k.store(slope, step.cotangents, row, column);
-      }
-    };
-    constexpr int64_t inFlight = 4;
-    Value count = k.sub(end, begin);
-    Value middle = k.add(begin, k.mul(k.div(count, inFlight), inFlight));
-    k.loop(begin, middle, inFlight, [&](Value key) { weigh(key, inFlight); });
-    k.loop(middle, end, 1, [&](Value key) { weigh(key, 1); });
-  }
-}
 
 /// dQ^T += K^T dS^T of query block p.
 static void addToQueries(const Step &step, Value p, Value begin, Value end) {
@@ -404,6 +343,7 @@ void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
   // The sums of this tile come into the cache, and the rows of the next.
   ScoreTile::Options ofScores, ofProducts;
   ofScores.updateMaximum = ofProducts.updateMaximum = false;
+  ofScores.later = operands.tile.function;
   ofScores.nextKey = narrow.value;
   ofScores.value = operands.dValue;
   ofProducts.nextKey = narrow.tile.key;
@@ -424,11 +364,9 @@ void cpu::emitGradStep(KernelBuilder &k, const GradLayout &layout,
             k, operands,
             {scores.firstQuery(p), ofKeys.keyBegin, keys.begin, keys.end},
             step.cotangents, step.slopes(p));
-      weighPairs(step, p, keys.begin, keys.end);
-      emitChainScores(k, ofKeys, operands.chain,
-                      {step.cotangents, step.slopes(p), step.queries,
-                       step.weights(p), scores.firstQuery(p), keys.begin,
-                       keys.end});
+      weighPairs(k, layout, operands, scores,
+                 {p, keys.begin, keys.end, step.queries, step.weights(p),
+                  step.cotangents, step.slopes(p)});
       if (ofKeys.dropout)
         multiplyByFactors(k, operands, keys, step.queries, step.weights(p));
       chooseBy(k, finite, [&](bool strictly) {

@@ -115,6 +115,8 @@ Value LaneMemory::loadNeighbours(Value memref, ArrayRef<Lanes> at) {
     all.push_back(index);
     return all;
   };
+  if (neighboursAreInside)
+    return vector::LoadOp::create(b, k.loc, type, memref, withLast(first));
   return choose(
       allInside(first, last, width),
       [&]() -> Value {
@@ -233,15 +235,17 @@ void LaneMemory::addNeighbours(Value vector, Value memref, ArrayRef<Lanes> at) {
     all.push_back(index);
     return all;
   };
+  auto addInside = [&] {
+    Values indices = withLast(first);
+    Value old = vector::LoadOp::create(k.builder, k.loc, vector.getType(),
+                                       memref, indices);
+    vector::StoreOp::create(k.builder, k.loc, k.addf(old, vector), memref,
+                            indices);
+  };
+  if (neighboursAreInside)
+    return addInside();
   k.choose(
-      allInside(first, last, width),
-      [&] {
-        Values indices = withLast(first);
-        Value old = vector::LoadOp::create(k.builder, k.loc, vector.getType(),
-                                           memref, indices);
-        vector::StoreOp::create(k.builder, k.loc, k.addf(old, vector), memref,
-                                indices);
-      },
+      allInside(first, last, width), addInside,
       [&] {
         k.choose(
             allBeside(first, last, width),

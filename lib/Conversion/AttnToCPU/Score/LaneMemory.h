@@ -25,6 +25,9 @@ public:
   /// sum.
   void add(Value vector, Value memref, llvm::ArrayRef<Lanes> at);
 
+  /// From now on, neighbours stand inside of their dimension.
+  void assumeInside(bool inside) { neighboursAreInside = inside; }
+
   Value vectorOf(const Lanes &lanes);
   /// start, start + stride, ...
   Value constant(mlir::Type element, int64_t start, int64_t stride);
@@ -47,6 +50,7 @@ private:
   Value allBeside(Value first, Value last, Value width);
 
   KernelBuilder &k;
+  bool neighboursAreInside = false;
 };
 
 } // namespace attn::cpu

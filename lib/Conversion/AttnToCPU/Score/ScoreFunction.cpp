@@ -28,10 +28,12 @@ static int64_t lengthOf(mlir::Block &block) {
   return length;
 }
 
+bool cpu::ScoreFunction::isApart() const { return lengthOf(block) > mostInline; }
+
 Values cpu::ScoreFunction::apply(Value scores, Lanes query, Lanes key,
                                  ArrayRef<Value> others) {
-  return lengthOf(block) > mostInline ? applyApart(scores, query, key, others)
-                                      : applyHere(scores, query, key, others);
+  return isApart() ? applyApart(scores, query, key, others)
+                   : applyHere(scores, query, key, others);
 }
 
 Values cpu::ScoreFunction::applyApart(Value scores, Lanes query, Lanes key,

@@ -36,6 +36,11 @@ public:
                                     const llvm::DenseMap<Value, Value> &known,
                                     Value query, Value key);
 
+  /// Whether it is a function apart, which is called.
+  bool isApart() const;
+  /// From now on, neighbours that are read stand inside of their dimension.
+  void assumeInside(bool inside) { memory.assumeInside(inside); }
+
 private:
   Values apply(Value scores, Lanes query, Lanes key,
                llvm::ArrayRef<Value> others);

@@ -123,12 +123,27 @@ Value ScoreTile::applyFunction(Value score, Value p, Value key, int64_t v) {
   cpu::ScoreFunction function(k, *tile.function, tile.captures);
   Value natural = k.mulf(score, k.splat(0.6931471805599453));
   Value query = k.add(firstQuery(p), v * k.lanes);
-  Values results = function.apply(natural, query, k.add(tile.keyBegin, key),
-                                  tile.kept.values);
-  for (auto [i, kept] : llvm::enumerate(llvm::drop_begin(results)))
-    k.store(kept, tile.kept.rows, tile.kept.row(k, i, key),
-            k.index(v * k.lanes));
-  return biasInLog2(k, results[0]);
+  Values result = function.apply(natural, query, k.add(tile.keyBegin, key), {});
+  return biasInLog2(k, result[0]);
+}
+
+/// A number that no product has: a NaN of its own.
+Value ScoreTile::hiddenMark() {
+  APInt payload(64, 0x2a77e);
+  APFloat mark = APFloat::getQNaN(k.element.getFloatSemantics(),
+                                  /*Negative=*/false, &payload);
+  return arith::ConstantOp::create(k.builder, k.loc,
+                                   DenseElementsAttr::get(k.vectorType, mark));
+}
+
+Value ScoreTile::isHidden(Value score) {
+  auto bits = VectorType::get(
+      k.lanes, k.builder.getIntegerType(k.element.getWidth()));
+  auto bitsOf = [&](Value x) -> Value {
+    return vector::BitCastOp::create(k.builder, k.loc, bits, x);
+  };
+  return arith::CmpIOp::create(k.builder, k.loc, arith::CmpIPredicate::eq,
+                               bitsOf(score), bitsOf(hiddenMark()));
 }
 
 Value ScoreTile::visible(Value p, Value key, int64_t v) {
@@ -147,12 +162,12 @@ Value ScoreTile::visible(Value p, Value key, int64_t v) {
 
 Value ScoreTile::adjust(Value score, Value p, Value key, int64_t v,
                         const Options &options, bool careful) {
-  Value excluded = k.infinity();
+  Value excluded = options.later ? hiddenMark() : k.infinity();
   // What belongs to a row in front of the tile's first key may lie outside.
   Value inside = careful ? k.max(key, k.index(0)) : key;
-  if (tile.function && options.function)
+  if (tile.function && options.function && !options.later)
     score = applyFunction(score, p, inside, v);
-  if (tile.bias && options.bias) {
+  if (tile.bias && options.bias && !options.later) {
     // A bias of -inf excludes, whatever the score is.
     Value bias = extras.bias(p, inside, v);
     Value excludes = arith::CmpFOp::create(

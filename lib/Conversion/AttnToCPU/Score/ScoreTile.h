@@ -36,6 +36,9 @@ public:
 
   struct Options {
     bool function = true, bias = true, mask = true, updateMaximum = true;
+    /// Whether function and bias are left to whoever reads the scores, of which
+    /// those of excluded pairs are hidden.
+    bool later = false;
     /// Whether products of pairs, which are not in units of log2, become so.
     /// Only where neither function nor bias wants that may they stay.
     bool scaled = true;
@@ -48,6 +51,11 @@ public:
   /// queries of query block p. A careful one tests the mask.
   Value adjust(Value score, Value p, Value key, int64_t v,
                const Options &options, bool careful);
+  /// Whether a score, of those that are adjusted later, is of a pair that the
+  /// mask excludes.
+  Value isHidden(Value score);
+  /// The bias, where the tile has one, in units of log2.
+  Value bias(Value p, Value key, int64_t v) { return extras.bias(p, key, v); }
   /// The cotangent of a weight, where the tile has some.
   Value cotangent(Value p, Value key, int64_t v) {
     return extras.cotangent(p, key, v);
@@ -66,6 +74,7 @@ private:
   void scoreBlock(Value p, Value block, const Options &options, bool careful);
   Value applyFunction(Value score, Value p, Value key, int64_t v);
   Value visible(Value p, Value key, int64_t v);
+  Value hiddenMark();
 
   /// For prefetches, where tiles may have fewer query blocks than there is room
   /// for: 2^20 over their number, rounded up, and rows per block. Null for

@@ -7,18 +7,6 @@
 
 namespace attn::cpu {
 
-/// Values of a score function that are needed once more when the scores have
-/// become weights: a row of one number per query for each of them and each key.
-struct KeptScores {
-  Value rows;                         // a matrix; null where nothing is kept
-  llvm::SmallVector<Value, 0> values; // of the function
-  int64_t keys = 0;                   // rows of each
-
-  Value row(KernelBuilder &k, int64_t number, Value key) const {
-    return k.add(key, number * keys);
-  }
-};
-
 /// A dropout of weights; see Dropout.h.
 struct TileDropout {
   Value seed, batch, head;
@@ -37,7 +25,6 @@ struct TileOperands {
   mlir::Attribute mask;             // null: every pair is visible
   mlir::Region *function = nullptr; // null: scores stay as they are
   mlir::ValueRange captures;        // batch entry, head, captured values
-  KeptScores kept;                  // of the function
   std::optional<TileDropout> dropout;
   mlir::ValueRange prefetch; // matrices that are needed later
 };

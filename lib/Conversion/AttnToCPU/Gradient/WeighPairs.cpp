@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One sweep over the scores and the cotangents of weights of a query block,
+// vector by vector: the score function and the bias, the weight, ds, every sum
+// of the chain and the function's derivative, all while they are in registers.
+// The function is computed once, and nothing of it goes through memory.
+//
+// Vectors of a key come in turn, so that a sum with one number per key is added
+// up once. There are as many in flight as hide the latency of an exponential.
+#include "WeighPairs.h"
+#include "ChainScores.h"
+#include "Score/Normalization.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+namespace {
+class Sweep {
+public:
+  Sweep(KernelBuilder &k, const GradLayout &layout, const GradStep &step,
+        ScoreTile &scores, const PairRows &rows)
+      : k(k), layout(layout.queries), step(step), scores(scores), rows(rows),
+        chain(k, step.tile, step.chain, scores.firstQuery(rows.p)) {}
+
+  void emit();
+
+private:
+  struct Pair {
+    ChainScores::Pair function; // its key and its vector, in any case
+    Value score;                // in units of log2
+    Value excluded;             // null: never
+  };
+  Value statistic(StateLayout::Statistic which, int64_t v) {
+    return k.load(rows.queries, layout.statistic(k, rows.p, which), column(v));
+  }
+  Value column(int64_t v) { return k.index(v * k.lanes); }
+  Value isEqual(Value a, Value b) {
+    return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, a,
+                                 b);
+  }
+  Value either(Value a, Value b) {
+    return a ? arith::OrIOp::create(k.builder, k.loc, a, b).getResult() : b;
+  }
+
+  Pair load(Value key, int64_t v);
+  void applyFunction(Pair &pair);
+  /// The weight, and what ds is but for it.
+  std::pair<Value, Value> weigh(const Pair &pair, Value power);
+  void change(const Pair &pair, Value power, MutableArrayRef<Value> sums);
+  Values sweepKeys(Value first, int64_t count, ValueRange sums);
+  void sweep();
+
+  KernelBuilder &k;
+  const StateLayout &layout;
+  const GradStep &step;
+  ScoreTile &scores;
+  const PairRows &rows;
+  ChainScores chain;
+};
+} // namespace
+
+Sweep::Pair Sweep::load(Value key, int64_t v) {
+  Value score = k.load(rows.queries, k.add(rows.weights, key), column(v));
+  Pair pair;
+  pair.function.key = key;
+  pair.function.v = v;
+  pair.score = score;
+  if (step.tile.function)
+    applyFunction(pair);
+  else if (step.strict)
+    pair.excluded = isEqual(score, k.infinity());
+  return pair;
+}
+
+void Sweep::applyFunction(Pair &pair) {
+  Value product = pair.score, key = pair.function.key;
+  int64_t v = pair.function.v;
+  pair.function = chain.apply(product, key, v);
+  Value natural = pair.function.score, toLog2 = k.splat(log2OfE);
+  pair.excluded = isEqual(natural, k.infinity());
+  if (step.tile.mask)
+    pair.excluded = either(pair.excluded, scores.isHidden(product));
+  if (!step.tile.bias) {
+    pair.score = k.mulf(natural, toLog2);
+    return;
+  }
+  Value bias = scores.bias(rows.p, key, v);
+  pair.excluded = either(pair.excluded, isEqual(bias, k.infinity()));
+  pair.score = k.fma(natural, toLog2, bias);
+}
+
+std::pair<Value, Value> Sweep::weigh(const Pair &pair, Value power) {
+  Value key = pair.function.key, zero = k.splat(0.0);
+  int64_t v = pair.function.v;
+  Value u = k.load(rows.cotangents, k.add(rows.slopes, key), column(v));
+  if (step.tile.cotangents)
+    u = k.fma(scores.cotangent(rows.p, key, v), k.splat(step.chain.scale), u);
+  Value nobody =
+      isEqual(statistic(GradLayout::Lse, v), k.infinity(/*negative=*/false));
+  Value change;
+  if (step.sigmoid) {
+    Value rest;
+    std::tie(power, rest) = sigmoidAndRest(k, pair.score);
+    power = k.select(nobody, zero, power);
+    change = k.mulf(rest, u);
+  } else {
+    change = k.subf(u, statistic(GradLayout::Delta, v));
+  }
+  if (pair.excluded) // lse may be NaN
+    power = k.select(pair.excluded, zero, power);
+  // Sums of all lanes have those behind the last query, too.
+  if (step.strict && !step.chain.sums.empty())
+    power = k.select(nobody, zero, power);
+  return {power, change};
+}
+
+void Sweep::change(const Pair &pair, Value power, MutableArrayRef<Value> sums) {
+  Value key = pair.function.key, at = column(pair.function.v);
+  Value factor, zero = k.splat(0.0);
+  std::tie(power, factor) = weigh(pair, power);
+  Value slope = k.mulf(power, factor), none = isEqual(power, zero);
+  slope = k.select(none, zero, slope);
+  k.store(power, rows.queries, k.add(rows.weights, key), at);
+  if (step.slopes)
+    k.store(slope, step.slopes, key, at);
+  slope = chain.add(pair.function, slope, none, sums);
+  k.store(slope, rows.cotangents, k.add(rows.slopes, key), at);
+}
+
+/// `count` keys from `first` on.
+Values Sweep::sweepKeys(Value first, int64_t count, ValueRange sums) {
+  SmallVector<Pair> pairs;
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t v = 0; v < k.vectors; ++v)
+      pairs.push_back(load(k.add(first, i * chain.keyStep()), v));
+  Values powers(pairs.size()), next(sums);
+  if (!step.sigmoid) {
+    for (auto [power, pair] : llvm::zip_equal(powers, pairs))
+      power =
+          k.subf(pair.score, statistic(GradLayout::Lse, pair.function.v));
+    powers = k.exp2(powers);
+  }
+  for (auto [power, pair] : llvm::zip_equal(powers, pairs))
+    change(pair, power, next);
+  return next;
+}
+
+void Sweep::sweep() {
+  constexpr int64_t inFlight = 4;
+  int64_t count = std::max<int64_t>(1, inFlight / k.vectors),
+          step = chain.keyStep(), turn = count * step;
+  auto loop = [&](Value begin, Value end, int64_t count, ValueRange sums) {
+    return k.loop(begin, end, count * step, sums,
+                  [&](Value key, ValueRange carried) {
+                    return sweepKeys(key, count, carried);
+                  });
+  };
+  auto keysFrom = [&](Value begin, ValueRange sums) {
+    if (count == 1)
+      return loop(begin, rows.end, 1, sums);
+    Value left = k.add(k.sub(rows.end, begin), step - 1);
+    Value middle = k.add(begin, k.mul(k.div(left, turn), turn));
+    Values items = loop(begin, middle, count, sums);
+    return loop(middle, rows.end, 1, items);
+  };
+  if (step == 1)
+    return chain.finish(keysFrom(rows.begin, chain.zeros()));
+  Value first = k.min(k.index(step), k.sub(rows.end, rows.begin));
+  chain.finish(k.loop(k.index(0), first, 1, chain.zeros(),
+                      [&](Value i, ValueRange sums) {
+                        return keysFrom(k.add(rows.begin, i), sums);
+                      }));
+}
+
+void Sweep::emit() {
+  auto sweepWhere = [&](bool inside) {
+    chain.assumeInside(inside);
+    sweep();
+  };
+  if (Value inside = chain.allInside(rows.begin, rows.end))
+    k.choose(
+        inside, [&] { sweepWhere(true); }, [&] { sweepWhere(false); });
+  else
+    sweepWhere(false);
+  bool kept = static_cast<bool>(step.slopes);
+  chain.addSquares({kept ? step.slopes : rows.cotangents,
+                    kept ? k.index(0) : rows.slopes, rows.begin, rows.end});
+}
+
+void cpu::weighPairs(KernelBuilder &k, const GradLayout &layout,
+                     const GradStep &step, ScoreTile &scores,
+                     const PairRows &rows) {
+  Sweep(k, layout, step, scores, rows).emit();
+}
