@@ -29,6 +29,12 @@ static GradLayout layoutOf(const KernelLibrary &library, FinishGradOp op) {
                     type.getElement(), type.getElement());
 }
 
+/// Whether a pair may be excluded, which what it holds must not be told of.
+static bool isStrict(GradStepOp op) {
+  return op.getMode() == TileMode::Edge || op.getBias() ||
+         scoreFunctionOf(op) || op.getDropout();
+}
+
 namespace {
 struct ConvertInitGrad : ConvertTileOp<InitGradOp> {
   using ConvertTileOp::ConvertTileOp;
@@ -43,11 +49,16 @@ struct ConvertInitGrad : ConvertTileOp<InitGradOp> {
     SmallVector<Value> operands{
         viewBuffer(rewriter, op.getLoc(), state, layout.memrefType())};
     llvm::append_range(operands, adaptor.getOperands());
+    bool checked = llvm::any_of(op.getState().getUsers(), [](Operation *user) {
+      auto step = dyn_cast<GradStepOp>(user);
+      return step && isStrict(step);
+    });
     return replaceByCall(
-        op, rewriter, "init_grad", operands,
+        op, rewriter, checked ? "init_grad" : "init_grad_unchecked", operands,
         [&](KernelBuilder &k, ValueRange a) {
           GradRows rows{a[1], a[2], a[3], a[4], a.size() > 5 ? a[5] : Value()};
-          emitInitGrad(k, layout, a[0], rows, op.getScale().convertToDouble());
+          emitInitGrad(k, layout, a[0], rows, op.getScale().convertToDouble(),
+                       checked);
         },
         type.getElement(), state);
   }
@@ -128,8 +139,7 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
     step.dKey = at(op.getDKeyMutable());
     step.dValue = at(op.getDValueMutable());
     step.chain = chainOf(op, groupOf(op.getSumsMutable()));
-    step.strict =
-        edge || op.getBias() || step.tile.function || step.tile.dropout;
+    step.strict = isStrict(op);
     step.sigmoid = op.isSigmoid();
     ValueRange rooms = a.drop_front(op->getNumOperands());
     if (rooms.empty()) // of an op that is yet to be given some

@@ -2,7 +2,7 @@
 // A sum costs what its index does along the keys and along the lanes, which are
 // queries:
 //   the same for all pairs     a vector of sums, added up behind the keys
-//   the same for all keys      one per vector of queries
+//   the same for all keys      the same
 //   the same for all queries   one number per key
 //   neighbours                 a load and a store per vector
 //   one per pair of the bias   squares of pairs, transposed
@@ -184,10 +184,7 @@ int64_t ChainScores::keyStep() const {
 }
 
 Values ChainScores::zeros() {
-  Values zeros;
-  for (Way way : ways)
-    zeros.append(vectorsOf(way), k.splat(0.0));
-  return zeros;
+  return Values(llvm::count_if(ways, isCarried), k.splat(0.0));
 }
 
 SmallVector<Lanes> ChainScores::placeOf(const ScoreSum &sum, const Pair &pair) {
@@ -214,18 +211,25 @@ Value ChainScores::times(const Pair &pair, Value slope, Value factor,
                           : k.select(none, k.splat(0.0), product);
 }
 
+Value ChainScores::addTimes(const Pair &pair, Value slope, Value factor,
+                            Value none, Value sum) {
+  if (factor && isFinite(factor))
+    return k.fma(slope, memory.vectorOf(pair.known.lookup(factor)), sum);
+  return k.addf(sum, times(pair, slope, factor, none));
+}
+
 Value ChainScores::add(const Pair &pair, Value slope, Value none,
                        MutableArrayRef<Value> sums) {
-  unsigned item = 0;
   for (auto [i, sum] : llvm::enumerate(chain.sums)) {
     if (ways[i] == Way::Square)
       continue;
+    if (isCarried(ways[i])) {
+      sums.front() = addTimes(pair, slope, sum.derivative, none, sums.front());
+      sums = sums.drop_front();
+      continue;
+    }
     Value x = times(pair, slope, sum.derivative, none);
-    if (unsigned vectors = vectorsOf(ways[i])) {
-      Value &of = sums[item + pair.v % vectors];
-      of = k.addf(of, x);
-      item += vectors;
-    } else if (ways[i] == Way::Key) {
+    if (ways[i] == Way::Key) {
       ofKey[i] = pair.v ? k.addf(ofKey[i], x) : x;
       if (pair.v + 1 == k.vectors)
         memory.add(unscaled(ofKey[i]), sum.into, placeOf(sum, pair));
@@ -236,24 +240,23 @@ Value ChainScores::add(const Pair &pair, Value slope, Value none,
   return times(pair, slope, chain.derivative, none);
 }
 
-void ChainScores::finish(ValueRange sums) {
+void ChainScores::finish(int64_t v, ValueRange sums) {
   llvm::DenseMap<Value, Value> nothing;
   for (auto [sum, way] : llvm::zip(chain.sums, ways)) {
-    for (unsigned v = 0; v < vectorsOf(way); ++v) {
-      // Any key will do: no index depends on it.
-      Pair pair;
-      pair.key = k.index(0);
-      pair.v = v;
-      if (sum.read) {
-        SmallVector<Value> indices(indicesOf(sum.read));
-        auto lanes =
-            function->evaluate(indices, nothing, queryOf(v), tile.keyBegin);
-        for (auto [value, of] : llvm::zip_equal(indices, lanes))
-          pair.known[value] = of;
-      }
-      memory.add(unscaled(sums.front()), sum.into, placeOf(sum, pair));
-      sums = sums.drop_front();
+    if (!isCarried(way))
+      continue;
+    Pair pair;
+    pair.key = k.index(0); // any will do: no index depends on it
+    pair.v = v;
+    if (sum.read) {
+      SmallVector<Value> indices(indicesOf(sum.read));
+      auto lanes =
+          function->evaluate(indices, nothing, queryOf(v), tile.keyBegin);
+      for (auto [value, of] : llvm::zip_equal(indices, lanes))
+        pair.known[value] = of;
     }
+    memory.add(unscaled(sums.front()), sum.into, placeOf(sum, pair));
+    sums = sums.drop_front();
   }
 }
 

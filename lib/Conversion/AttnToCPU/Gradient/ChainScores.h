@@ -37,14 +37,18 @@ public:
   Value allInside(Value begin, Value end);
   void assumeInside(bool inside);
 
-  /// Sums that the sweep carries, before the first pair.
+  /// Whether all vectors of a key must come in turn, since a sum has a number
+  /// per key.
+  bool addsByKey() const { return llvm::is_contained(ways, Way::Key); }
+  /// Sums of one vector of the queries that the sweep carries from key to key,
+  /// before the first.
   Values zeros();
   /// `slope` times the derivative, when it has been added to all sums. `none`
-  /// is on where the pair has no weight. All vectors of a key come in turn.
+  /// is on where the pair has no weight.
   Value add(const Pair &pair, Value slope, Value none,
             llvm::MutableArrayRef<Value> sums);
-  /// Behind the last pair.
-  void finish(mlir::ValueRange sums);
+  /// Behind the last key of vector v.
+  void finish(int64_t v, mlir::ValueRange sums);
 
   /// Adds ds, at `slopes` + key of `state`, for keys [begin, end), to the bias
   /// of a number per pair, if that is one of the sums.
@@ -58,15 +62,14 @@ private:
   /// those of a key; the bias, for one; or for any.
   enum class Way { All, Query, Key, Square, Any };
   Way wayOf(const ScoreSum &sum) const;
-  /// How many vectors of sums the keys are added up in.
-  unsigned vectorsOf(Way way) const {
-    return way == Way::All ? 1 : way == Way::Query ? k.vectors : 0;
-  }
+  static bool isCarried(Way way) { return way == Way::All || way == Way::Query; }
   Value queryOf(int64_t v) const { return k.add(firstQuery, v * k.lanes); }
   /// Where a pair's part of the sum belongs.
   llvm::SmallVector<Lanes> placeOf(const ScoreSum &sum, const Pair &pair);
   /// 0 where there is no weight, whatever `factor` holds.
   Value times(const Pair &pair, Value slope, Value factor, Value none);
+  Value addTimes(const Pair &pair, Value slope, Value factor, Value none,
+                 Value sum);
   Value unscaled(Value slopes) {
     return k.mulf(slopes, k.splat(1 / chain.scale));
   }

@@ -16,8 +16,9 @@ struct GradRows {
 };
 
 /// Packs queries and cotangents, and clears the gradient by the queries.
+/// `checked`: steps ask whether the rows are finite.
 void emitInitGrad(KernelBuilder &k, const GradLayout &layout, Value state,
-                  const GradRows &rows, double scale);
+                  const GradRows &rows, double scale, bool checked);
 
 /// What is added up by an element of the bias or of a capture: `read` is how
 /// the score function reads it, null for the bias.

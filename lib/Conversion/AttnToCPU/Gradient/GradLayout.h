@@ -39,6 +39,12 @@ struct GradLayout {
   static constexpr StateLayout::Statistic Lse = StateLayout::Maximum,
                                           Delta = StateLayout::Sum;
 
+  /// The row of the cotangents' state whose first number says whether queries
+  /// and cotangents are finite: 1 or 0.
+  Value finiteRows(KernelBuilder &k) const {
+    return cotangents.statistic(k, k.index(0), StateLayout::NextMaximum);
+  }
+
   mlir::MemRefType memrefType() const {
     return mlir::MemRefType::get(
         {dOutBegin() + cotangentCopyRows(), queries.queryBlock},

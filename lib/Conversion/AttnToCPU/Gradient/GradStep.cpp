@@ -261,15 +261,16 @@ static void addToKeysStrictly(KernelBuilder &k, const KeySums &sums,
 /// Whether keys, queries and cotangents of the tiles are finite.
 static Value allRowsFinite(const Step &step, Value keyCount) {
   KernelBuilder &k = step.k;
-  const GradStep &operands = step.operands;
-  int64_t keyDim = step.layout.queries.keyDim,
-          valueDim = step.layout.cotangents.keyDim;
-  Value queries = k.sub(operands.tile.queryEnd, operands.tile.queryBegin);
-  Value keys = allFinite(k, operands.tile.key, keyCount, keyDim);
-  Value rows = allFinite(k, operands.query, queries, keyDim);
-  Value cotangents = allFinite(k, operands.dOut, queries, valueDim);
-  Value both = arith::AndIOp::create(k.builder, k.loc, keys, rows);
-  return arith::AndIOp::create(k.builder, k.loc, both, cotangents);
+  Value keys = allFinite(k, step.operands.tile.key, keyCount,
+                         step.layout.queries.keyDim);
+  Value flag = memref::LoadOp::create(
+      k.builder, k.loc, step.cotangents,
+      ValueRange{step.layout.finiteRows(k), k.index(0)});
+  Value one = arith::ConstantOp::create(k.builder, k.loc,
+                                        k.builder.getFloatAttr(k.element, 1));
+  Value rows = arith::CmpFOp::create(k.builder, k.loc,
+                                     arith::CmpFPredicate::OEQ, flag, one);
+  return arith::AndIOp::create(k.builder, k.loc, keys, rows);
 }
 
 /// dV and dK of all query blocks.

@@ -4,6 +4,7 @@
 #include "GradKernels.h"
 #include "Prefill/Kernels.h"
 #include "Prefill/StageRows.h"
+#include "Score/Normalization.h"
 #include <limits>
 
 using namespace mlir;
@@ -90,13 +91,28 @@ static void initStatistics(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
+/// Once for all steps.
+static void checkRows(KernelBuilder &k, const GradLayout &layout, Value state,
+                      const GradRows &rows) {
+  Value count = memref::DimOp::create(k.builder, k.loc, rows.query, 0);
+  Value queries = allFinite(k, rows.query, count, layout.queries.keyDim);
+  Value cotangents = allFinite(k, rows.dOut, count, layout.cotangents.keyDim);
+  Value both = arith::AndIOp::create(k.builder, k.loc, queries, cotangents);
+  Value number = arith::UIToFPOp::create(k.builder, k.loc, k.element, both);
+  memref::StoreOp::create(k.builder, k.loc, number,
+                          layout.cotangentsOf(k, state),
+                          ValueRange{layout.finiteRows(k), k.index(0)});
+}
+
 void cpu::emitInitGrad(KernelBuilder &k, const GradLayout &layout, Value state,
-                       const GradRows &rows, double scale) {
+                       const GradRows &rows, double scale, bool checked) {
   Value queries = layout.queriesOf(k, state);
   emitInitState(k, layout.queries, queries, rows.query, scale);
   // Which multiplies by log2(e), too.
   emitInitState(k, layout.cotangents, layout.cotangentsOf(k, state), rows.dOut,
                 scale / log2OfE);
+  if (checked)
+    checkRows(k, layout, state, rows);
   Value count = memref::DimOp::create(k.builder, k.loc, rows.query, 0);
   if (layout.narrowQueries)
     copyRows(k, rows.query, layout.copiedQueries(k, state, count), count,

@@ -4,8 +4,9 @@
 // of the chain and the function's derivative, all while they are in registers.
 // The function is computed once, and nothing of it goes through memory.
 //
-// Vectors of a key come in turn, so that a sum with one number per key is added
-// up once. There are as many in flight as hide the latency of an exponential.
+// Keys of one vector of the queries come in turn or, where a sum has one number
+// per key, all vectors of a key. There are as many in flight as hide the latency
+// of an exponential.
 #include "WeighPairs.h"
 #include "ChainScores.h"
 #include "Score/Normalization.h"
@@ -47,8 +48,10 @@ private:
   /// The weight, and what ds is but for it.
   std::pair<Value, Value> weigh(const Pair &pair, Value power);
   void change(const Pair &pair, Value power, MutableArrayRef<Value> sums);
-  Values sweepKeys(Value first, int64_t count, ValueRange sums);
-  void sweep();
+  Values sweepKeys(Value first, int64_t count, ArrayRef<int64_t> vectors,
+                   ValueRange sums);
+  void sweep(ArrayRef<int64_t> vectors);
+  void sweepAll();
 
   KernelBuilder &k;
   const StateLayout &layout;
@@ -128,54 +131,75 @@ void Sweep::change(const Pair &pair, Value power, MutableArrayRef<Value> sums) {
 }
 
 /// `count` keys from `first` on.
-Values Sweep::sweepKeys(Value first, int64_t count, ValueRange sums) {
+Values Sweep::sweepKeys(Value first, int64_t count, ArrayRef<int64_t> vectors,
+                        ValueRange sums) {
   SmallVector<Pair> pairs;
   for (int64_t i = 0; i < count; ++i)
-    for (int64_t v = 0; v < k.vectors; ++v)
+    for (int64_t v : vectors)
       pairs.push_back(load(k.add(first, i * chain.keyStep()), v));
   Values powers(pairs.size()), next(sums);
   if (!step.sigmoid) {
     for (auto [power, pair] : llvm::zip_equal(powers, pairs))
-      power =
-          k.subf(pair.score, statistic(GradLayout::Lse, pair.function.v));
+      power = k.subf(pair.score, statistic(GradLayout::Lse, pair.function.v));
     powers = k.exp2(powers);
   }
-  for (auto [power, pair] : llvm::zip_equal(powers, pairs))
-    change(pair, power, next);
+  MutableArrayRef<Value> left(next);
+  size_t ofVector = next.size() / vectors.size();
+  for (auto [i, pair] : llvm::enumerate(pairs))
+    change(pair, powers[i],
+           left.slice(i % vectors.size() * ofVector, ofVector));
   return next;
 }
 
-void Sweep::sweep() {
+/// All keys.
+void Sweep::sweep(ArrayRef<int64_t> vectors) {
   constexpr int64_t inFlight = 4;
-  int64_t count = std::max<int64_t>(1, inFlight / k.vectors),
-          step = chain.keyStep(), turn = count * step;
+  int64_t step = chain.keyStep(), ofVectors = vectors.size(),
+          count = std::max<int64_t>(1, inFlight / ofVectors);
   auto loop = [&](Value begin, Value end, int64_t count, ValueRange sums) {
     return k.loop(begin, end, count * step, sums,
                   [&](Value key, ValueRange carried) {
-                    return sweepKeys(key, count, carried);
+                    return sweepKeys(key, count, vectors, carried);
                   });
   };
   auto keysFrom = [&](Value begin, ValueRange sums) {
     if (count == 1)
       return loop(begin, rows.end, 1, sums);
     Value left = k.add(k.sub(rows.end, begin), step - 1);
-    Value middle = k.add(begin, k.mul(k.div(left, turn), turn));
+    Value turns = k.mul(k.div(left, count * step), count * step);
+    Value middle = k.add(begin, turns);
     Values items = loop(begin, middle, count, sums);
     return loop(middle, rows.end, 1, items);
   };
-  if (step == 1)
-    return chain.finish(keysFrom(rows.begin, chain.zeros()));
-  Value first = k.min(k.index(step), k.sub(rows.end, rows.begin));
-  chain.finish(k.loop(k.index(0), first, 1, chain.zeros(),
-                      [&](Value i, ValueRange sums) {
-                        return keysFrom(k.add(rows.begin, i), sums);
-                      }));
+  Values sums;
+  for (int64_t i = 0; i < ofVectors; ++i)
+    llvm::append_range(sums, chain.zeros());
+  if (step == 1) {
+    sums = keysFrom(rows.begin, sums);
+  } else {
+    Value first = k.min(k.index(step), k.sub(rows.end, rows.begin));
+    sums = k.loop(k.index(0), first, 1, sums,
+                  [&](Value i, ValueRange carried) {
+                    return keysFrom(k.add(rows.begin, i), carried);
+                  });
+  }
+  size_t ofVector = sums.size() / ofVectors;
+  for (auto [i, v] : llvm::enumerate(vectors))
+    chain.finish(v, ArrayRef<Value>(sums).slice(i * ofVector, ofVector));
+}
+
+void Sweep::sweepAll() {
+  auto vectors = llvm::to_vector(llvm::seq(k.vectors));
+  if (chain.addsByKey())
+    return sweep(vectors);
+  for (int64_t v : vectors)
+    sweep(v);
 }
 
 void Sweep::emit() {
   auto sweepWhere = [&](bool inside) {
     chain.assumeInside(inside);
-    sweep();
+    sweepAll();
   };
   if (Value inside = chain.allInside(rows.begin, rows.end))
     k.choose(

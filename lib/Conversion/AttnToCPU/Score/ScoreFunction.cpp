@@ -145,6 +145,44 @@ cpu::Lanes cpu::ScoreFunction::clone(Operation &op) {
   return {Value(), 0, k.builder.create(state)->getResult(0)};
 }
 
+namespace {
+/// A number plus a constant.
+struct Split {
+  Value base; // null: 0
+  int64_t offset;
+};
+} // namespace
+
+/// Constants come out of sums, so that vectors of neighbouring pairs share what
+/// is left.
+static Split split(OpBuilder &b, Value x) {
+  if (std::optional<int64_t> constant = getConstantIntValue(x))
+    return {Value(), *constant};
+  Operation *op = x.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op)) {
+    auto [base, offset] = split(b, cast.getIn());
+    if (!offset || !base)
+      return {base ? x : Value(), offset};
+    return {arith::IndexCastOp::create(b, x.getLoc(), x.getType(), base),
+            offset};
+  }
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
+    return {x, 0};
+  auto [left, leftOffset] = split(b, op->getOperand(0));
+  auto [right, rightOffset] = split(b, op->getOperand(1));
+  bool minus = isa<arith::SubIOp>(op);
+  int64_t offset = minus ? leftOffset - rightOffset : leftOffset + rightOffset;
+  if (offset == 0)
+    return {x, 0};
+  if (!right)
+    return {left, offset};
+  if (!left)
+    return minus ? Split{x, 0} : Split{right, offset};
+  Value base = minus ? Value(arith::SubIOp::create(b, x.getLoc(), left, right))
+                     : Value(arith::AddIOp::create(b, x.getLoc(), left, right));
+  return {base, offset};
+}
+
 /// Ops of which the result rises by a constant from lane to lane if the
 /// operands do. (Overflow flags are dropped: lane 0 may lie far from the
 /// others.)
@@ -176,9 +214,12 @@ std::optional<cpu::Lanes> cpu::ScoreFunction::cloneLinear(Operation &op) {
                                             x[0].scalar),
                  x[0].stride};
   if (isa<arith::SIToFPOp>(op)) {
+    auto [base, offset] = split(b, x[0].scalar);
+    if (!base)
+      std::tie(base, offset) = std::pair(x[0].scalar, int64_t(0));
     Value first =
-        arith::SIToFPOp::create(b, loc, op.getResult(0).getType(), x[0].scalar);
-    Value steps = memory.constant(first.getType(), 0, x[0].stride);
+        arith::SIToFPOp::create(b, loc, op.getResult(0).getType(), base);
+    Value steps = memory.constant(first.getType(), offset, x[0].stride);
     return Lanes{Value(), 0, k.addf(k.broadcast(first), steps)};
   }
   return std::nullopt;
