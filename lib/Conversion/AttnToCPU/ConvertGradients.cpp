@@ -160,9 +160,9 @@ struct ConvertGradStep : ConvertTileOp<GradStepOp> {
     GradStep known = stepOf(op, operands);
     operands[0] =
         viewBuffer(rewriter, op.getLoc(), operands[0], layout.memrefType());
-    auto room = MemRefType::get({CPUScheduleAttr::of(op).getKeyTile(),
-                                 layout.queries.queryBlock},
-                                type.getElement());
+    auto room = MemRefType::get(
+        {CPUScheduleAttr::of(op).getKeyTile(), layout.queries.queryBlock},
+        type.getElement());
     for (bool needed :
          {known.chain.keepsSlopes(), known.tile.dropout.has_value()})
       if (needed)

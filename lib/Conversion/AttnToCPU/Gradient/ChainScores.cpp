@@ -80,8 +80,8 @@ ChainScores::Pair ChainScores::apply(Value score, Value key, int64_t v) {
   llvm::DenseMap<Value, Value> given{{block.getArgument(Score), pair.score}};
   SmallVector<Value> answers;
   if (function->isApart()) { // what it returns are floats, and no indices
-    Values results = function->apply(pair.score, query, absolute,
-                                     ofScores.getArrayRef());
+    Values results =
+        function->apply(pair.score, query, absolute, ofScores.getArrayRef());
     pair.score = results[0];
     for (auto [value, result] :
          llvm::zip_equal(ofScores, llvm::drop_begin(results)))
@@ -134,15 +134,15 @@ Value ChainScores::allInside(Value begin, Value end) {
     Value captured =
         tile.captures.drop_front(2)[source.getArgNumber() - FirstCapture];
     auto type = cast<MemRefType>(captured.getType());
-    Value width = memref::DimOp::create(k.builder, k.loc, captured,
-                                        type.getRank() - 1);
+    Value width =
+        memref::DimOp::create(k.builder, k.loc, captured, type.getRank() - 1);
     for (int64_t query : {int64_t(0), k.queryBlock - 1})
       for (Value key : {begin, k.sub(end, k.index(1))}) {
         Lanes at =
             function->evaluate({index}, nothing, k.add(firstQuery, query),
                                k.add(tile.keyBegin, key))[0];
-        for (Value inside : {k.less(k.index(-1), at.scalar),
-                             k.less(at.scalar, width)})
+        for (Value inside :
+             {k.less(k.index(-1), at.scalar), k.less(at.scalar, width)})
           all = all ? arith::AndIOp::create(k.builder, k.loc, all, inside)
                     : inside;
       }
@@ -207,8 +207,7 @@ Value ChainScores::times(const Pair &pair, Value slope, Value factor,
   if (!factor || matchPattern(factor, m_OneFloat()))
     return slope;
   Value product = k.mulf(slope, memory.vectorOf(pair.known.lookup(factor)));
-  return isFinite(factor) ? product
-                          : k.select(none, k.splat(0.0), product);
+  return isFinite(factor) ? product : k.select(none, k.splat(0.0), product);
 }
 
 Value ChainScores::addTimes(const Pair &pair, Value slope, Value factor,
@@ -290,9 +289,8 @@ void ChainScores::addSquares(const Square &square) {
       continue;
     Value into = sum.into, begin = square.begin, end = square.end;
     auto squares = [&](Value key, Value mask) {
-      k.loop(k.index(0), k.index(k.queryBlock), k.lanes, [&](Value query) {
-        addSquare(square, into, key, query, mask);
-      });
+      k.loop(k.index(0), k.index(k.queryBlock), k.lanes,
+             [&](Value query) { addSquare(square, into, key, query, mask); });
     };
     Value count = k.sub(end, begin);
     Value whole = k.add(begin, k.mul(k.div(count, k.lanes), k.lanes));

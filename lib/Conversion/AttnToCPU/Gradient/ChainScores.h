@@ -62,7 +62,9 @@ private:
   /// those of a key; the bias, for one; or for any.
   enum class Way { All, Query, Key, Square, Any };
   Way wayOf(const ScoreSum &sum) const;
-  static bool isCarried(Way way) { return way == Way::All || way == Way::Query; }
+  static bool isCarried(Way way) {
+    return way == Way::All || way == Way::Query;
+  }
   Value queryOf(int64_t v) const { return k.add(firstQuery, v * k.lanes); }
   /// Where a pair's part of the sum belongs.
   llvm::SmallVector<Lanes> placeOf(const ScoreSum &sum, const Pair &pair);

@@ -263,9 +263,9 @@ static Value allRowsFinite(const Step &step, Value keyCount) {
   KernelBuilder &k = step.k;
   Value keys = allFinite(k, step.operands.tile.key, keyCount,
                          step.layout.queries.keyDim);
-  Value flag = memref::LoadOp::create(
-      k.builder, k.loc, step.cotangents,
-      ValueRange{step.layout.finiteRows(k), k.index(0)});
+  Value flag =
+      memref::LoadOp::create(k.builder, k.loc, step.cotangents,
+                             ValueRange{step.layout.finiteRows(k), k.index(0)});
   Value one = arith::ConstantOp::create(k.builder, k.loc,
                                         k.builder.getFloatAttr(k.element, 1));
   Value rows = arith::CmpFOp::create(k.builder, k.loc,

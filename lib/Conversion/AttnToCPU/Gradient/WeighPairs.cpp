@@ -5,8 +5,8 @@
 // The function is computed once, and nothing of it goes through memory.
 //
 // Keys of one vector of the queries come in turn or, where a sum has one number
-// per key, all vectors of a key. There are as many in flight as hide the latency
-// of an exponential.
+// per key, all vectors of a key. There are as many in flight as hide the
+// latency of an exponential.
 #include "WeighPairs.h"
 #include "ChainScores.h"
 #include "Score/Normalization.h"
@@ -35,10 +35,6 @@ private:
     return k.load(rows.queries, layout.statistic(k, rows.p, which), column(v));
   }
   Value column(int64_t v) { return k.index(v * k.lanes); }
-  Value isEqual(Value a, Value b) {
-    return arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ, a,
-                                 b);
-  }
   Value either(Value a, Value b) {
     return a ? arith::OrIOp::create(k.builder, k.loc, a, b).getResult() : b;
   }
@@ -71,7 +67,7 @@ Sweep::Pair Sweep::load(Value key, int64_t v) {
   if (step.tile.function)
     applyFunction(pair);
   else if (step.strict)
-    pair.excluded = isEqual(score, k.infinity());
+    pair.excluded = haveSameBits(k, score, k.infinity());
   return pair;
 }
 
@@ -79,17 +75,16 @@ void Sweep::applyFunction(Pair &pair) {
   Value product = pair.score, key = pair.function.key;
   int64_t v = pair.function.v;
   pair.function = chain.apply(product, key, v);
-  Value natural = pair.function.score, toLog2 = k.splat(log2OfE);
-  pair.excluded = isEqual(natural, k.infinity());
+  pair.score = scaledBy(k, pair.function.score, log2OfE);
+  pair.excluded = haveSameBits(k, pair.score, k.infinity());
   if (step.tile.mask)
     pair.excluded = either(pair.excluded, scores.isHidden(product));
-  if (!step.tile.bias) {
-    pair.score = k.mulf(natural, toLog2);
+  if (!step.tile.bias)
     return;
-  }
   Value bias = scores.bias(rows.p, key, v);
-  pair.excluded = either(pair.excluded, isEqual(bias, k.infinity()));
-  pair.score = k.fma(natural, toLog2, bias);
+  Value excludes = haveSameBits(k, bias, k.infinity());
+  pair.excluded = either(pair.excluded, excludes);
+  pair.score = k.addf(pair.score, bias);
 }
 
 std::pair<Value, Value> Sweep::weigh(const Pair &pair, Value power) {
@@ -98,8 +93,8 @@ std::pair<Value, Value> Sweep::weigh(const Pair &pair, Value power) {
   Value u = k.load(rows.cotangents, k.add(rows.slopes, key), column(v));
   if (step.tile.cotangents)
     u = k.fma(scores.cotangent(rows.p, key, v), k.splat(step.chain.scale), u);
-  Value nobody =
-      isEqual(statistic(GradLayout::Lse, v), k.infinity(/*negative=*/false));
+  Value nobody = haveSameBits(k, statistic(GradLayout::Lse, v),
+                              k.infinity(/*negative=*/false));
   Value change;
   if (step.sigmoid) {
     Value rest;
@@ -121,7 +116,7 @@ void Sweep::change(const Pair &pair, Value power, MutableArrayRef<Value> sums) {
   Value key = pair.function.key, at = column(pair.function.v);
   Value factor, zero = k.splat(0.0);
   std::tie(power, factor) = weigh(pair, power);
-  Value slope = k.mulf(power, factor), none = isEqual(power, zero);
+  Value slope = k.mulf(power, factor), none = haveSameBits(k, power, zero);
   slope = k.select(none, zero, slope);
   k.store(power, rows.queries, k.add(rows.weights, key), at);
   if (step.slopes)
@@ -178,10 +173,9 @@ void Sweep::sweep(ArrayRef<int64_t> vectors) {
     sums = keysFrom(rows.begin, sums);
   } else {
     Value first = k.min(k.index(step), k.sub(rows.end, rows.begin));
-    sums = k.loop(k.index(0), first, 1, sums,
-                  [&](Value i, ValueRange carried) {
-                    return keysFrom(k.add(rows.begin, i), carried);
-                  });
+    sums = k.loop(k.index(0), first, 1, sums, [&](Value i, ValueRange carried) {
+      return keysFrom(k.add(rows.begin, i), carried);
+    });
   }
   size_t ofVector = sums.size() / ofVectors;
   for (auto [i, v] : llvm::enumerate(vectors))
@@ -202,8 +196,7 @@ void Sweep::emit() {
     sweepAll();
   };
   if (Value inside = chain.allInside(rows.begin, rows.end))
-    k.choose(
-        inside, [&] { sweepWhere(true); }, [&] { sweepWhere(false); });
+    k.choose(inside, [&] { sweepWhere(true); }, [&] { sweepWhere(false); });
   else
     sweepWhere(false);
   bool kept = static_cast<bool>(step.slopes);

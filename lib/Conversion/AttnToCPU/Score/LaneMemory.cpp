@@ -244,17 +244,15 @@ void LaneMemory::addNeighbours(Value vector, Value memref, ArrayRef<Lanes> at) {
   };
   if (neighboursAreInside)
     return addInside();
-  k.choose(
-      allInside(first, last, width), addInside,
-      [&] {
-        k.choose(
-            allBeside(first, last, width),
-            [&] {
-              addNumber(sumOfLanes(k, vector), memref,
-                        withLast(clampIndex(first, width)));
-            },
-            [&] { addEach(vector, memref, at); });
-      });
+  k.choose(allInside(first, last, width), addInside, [&] {
+    k.choose(
+        allBeside(first, last, width),
+        [&] {
+          addNumber(sumOfLanes(k, vector), memref,
+                    withLast(clampIndex(first, width)));
+        },
+        [&] { addEach(vector, memref, at); });
+  });
 }
 
 void LaneMemory::addEach(Value vector, Value memref, ArrayRef<Lanes> at) {

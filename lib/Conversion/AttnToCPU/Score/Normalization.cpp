@@ -11,6 +11,16 @@ Value cpu::safeMaximum(KernelBuilder &k, Value maximum) {
   return k.select(none, k.splat(0.0), maximum);
 }
 
+Value cpu::haveSameBits(KernelBuilder &k, Value a, Value b) {
+  auto type =
+      VectorType::get(k.lanes, k.builder.getIntegerType(k.element.getWidth()));
+  auto bitsOf = [&](Value x) -> Value {
+    return vector::BitCastOp::create(k.builder, k.loc, type, x);
+  };
+  return arith::CmpIOp::create(k.builder, k.loc, arith::CmpIPredicate::eq,
+                               bitsOf(a), bitsOf(b));
+}
+
 /// 2^x for a sigmoid: of 2^64 and more, 1 + 2^x is 2^x; the limit keeps it
 /// finite. A NaN stays.
 static Value powerOf(KernelBuilder &k, Value score) {

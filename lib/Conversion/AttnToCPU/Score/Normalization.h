@@ -10,6 +10,10 @@ namespace attn::cpu {
 /// m where it is a number, 0 where no key was seen: differences stay defined.
 Value safeMaximum(KernelBuilder &k, Value maximum);
 
+/// Whether lanes have the same bits: on x86, unlike a comparison of numbers, it
+/// takes no turn of a multiply-add.
+Value haveSameBits(KernelBuilder &k, Value a, Value b);
+
 /// 1 / (1 + e^-x) of scores in units of log2; exactly 0 where one is excluded.
 Value sigmoid(KernelBuilder &k, Value score);
 

@@ -5,6 +5,7 @@
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attn;
@@ -28,7 +29,9 @@ static int64_t lengthOf(mlir::Block &block) {
   return length;
 }
 
-bool cpu::ScoreFunction::isApart() const { return lengthOf(block) > mostInline; }
+bool cpu::ScoreFunction::isApart() const {
+  return lengthOf(block) > mostInline;
+}
 
 Values cpu::ScoreFunction::apply(Value scores, Lanes query, Lanes key,
                                  ArrayRef<Value> others) {
@@ -119,6 +122,22 @@ static Value exp2Anywhere(KernelBuilder &k, Value x) {
   return a.mul(root, root);
 }
 
+Value cpu::scaledBy(KernelBuilder &k, Value x, double factor) {
+  auto constantOf = [](Value value) -> std::optional<double> {
+    if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
+      value = broadcast.getSource();
+    APFloat number(0.0);
+    if (!matchPattern(value, m_ConstantFloat(&number)))
+      return std::nullopt;
+    return number.convertToDouble();
+  };
+  if (auto product = x.getDefiningOp<arith::MulFOp>())
+    for (unsigned i : {0, 1})
+      if (std::optional<double> own = constantOf(product.getOperand(i)))
+        return k.mulf(product.getOperand(1 - i), k.splat(*own * factor));
+  return k.mulf(x, k.splat(factor));
+}
+
 cpu::Lanes cpu::ScoreFunction::clone(Operation &op) {
   if (readsCapture(&op))
     return loadCapture(op);
@@ -131,6 +150,16 @@ cpu::Lanes cpu::ScoreFunction::clone(Operation &op) {
       mapping.map(operand, values.lookup(operand).scalar);
     return {k.builder.clone(op, mapping)->getResult(0)};
   }
+  if (isa<arith::MulFOp>(op))
+    for (unsigned i : {0, 1}) {
+      // Scores have just been multiplied, to come out of units of log2.
+      APFloat factor(0.0);
+      if (op.getOperand(i) == block.getArgument(Score) &&
+          matchPattern(op.getOperand(1 - i), m_ConstantFloat(&factor)))
+        return {Value(), 0,
+                scaledBy(k, memory.vectorOf(values.lookup(op.getOperand(i))),
+                         factor.convertToDouble())};
+    }
   if (isa<math::Exp2Op>(op))
     return {Value(), 0,
             exp2Anywhere(k, memory.vectorOf(values.lookup(op.getOperand(0))))};

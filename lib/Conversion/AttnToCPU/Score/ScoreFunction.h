@@ -7,6 +7,9 @@
 
 namespace attn::cpu {
 
+/// x times a factor, which joins the one that x may have.
+Value scaledBy(KernelBuilder &k, Value x, double factor);
+
 /// Clones the function with one lane per query (or key). What is the same for
 /// all lanes stays scalar, and so do positions that rise from lane to lane by a
 /// constant, because most of them end as one conversion or one load of

@@ -4,6 +4,7 @@
 #include "ScoreTile.h"
 #include "Build/Pairs.h"
 #include "MaskPredicate.h"
+#include "Normalization.h"
 #include "ScoreFunction.h"
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
@@ -137,13 +138,7 @@ Value ScoreTile::hiddenMark() {
 }
 
 Value ScoreTile::isHidden(Value score) {
-  auto bits = VectorType::get(
-      k.lanes, k.builder.getIntegerType(k.element.getWidth()));
-  auto bitsOf = [&](Value x) -> Value {
-    return vector::BitCastOp::create(k.builder, k.loc, bits, x);
-  };
-  return arith::CmpIOp::create(k.builder, k.loc, arith::CmpIPredicate::eq,
-                               bitsOf(score), bitsOf(hiddenMark()));
+  return haveSameBits(k, score, hiddenMark());
 }
 
 Value ScoreTile::visible(Value p, Value key, int64_t v) {

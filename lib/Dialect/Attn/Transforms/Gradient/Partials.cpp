@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -42,7 +43,21 @@ struct PartialEmitter {
   template <typename Op> Value make(Value x) { return Op::create(b, loc, x); }
   Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  /// Constants of products are joined: what follows a scale and a slope is
+  /// computed for every pair.
+  Value mul(Value x, Value y) {
+    auto [left, first] = withoutFactor(x);
+    auto [right, second] = withoutFactor(y);
+    if (!first && !second)
+      return arith::MulFOp::create(b, loc, x, y);
+    Value factor = number(first.value_or(1) * second.value_or(1));
+    Value product = left && right
+                        ? arith::MulFOp::create(b, loc, left, right).getResult()
+                        : (left ? left : right);
+    if (!product || matchPattern(factor, m_OneFloat()))
+      return product ? product : factor;
+    return arith::MulFOp::create(b, loc, product, factor);
+  }
   Value div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
   Value neg(Value x) { return arith::NegFOp::create(b, loc, x); }
   Value equal(Value x, Value y) {
@@ -53,6 +68,29 @@ struct PartialEmitter {
   }
   Value select(Value condition, Value x, Value y) {
     return arith::SelectOp::create(b, loc, condition, x, y);
+  }
+
+private:
+  static std::optional<double> constantOf(Value x) {
+    // Beyond, products of some with numbers might not be finite.
+    constexpr double most = 0x1p32;
+    APFloat value(0.0);
+    if (!matchPattern(x, m_ConstantFloat(&value)))
+      return std::nullopt;
+    double number = value.convertToDouble();
+    if (std::abs(number) > most || std::abs(number) < 1 / most)
+      return std::nullopt;
+    return number;
+  }
+  /// x as a product of a value (null: 1) and a constant (none: 1).
+  static std::pair<Value, std::optional<double>> withoutFactor(Value x) {
+    if (std::optional<double> whole = constantOf(x))
+      return {Value(), whole};
+    if (auto product = x.getDefiningOp<arith::MulFOp>())
+      for (unsigned i : {0, 1})
+        if (std::optional<double> factor = constantOf(product.getOperand(i)))
+          return {product.getOperand(1 - i), factor};
+    return {x, std::nullopt};
   }
 };
 } // namespace
