@@ -251,9 +251,9 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
         prefill(kernel, std::max(q.getShape().back(), v.getShape().back()),
                 q.getElementType().isF64());
     // 128 rows of 256 bytes meet in all ways of a level-1 cache of 32 KiB, and
-    // what functions and biases read between them drives some out.
+    // what biases read between them drives some out.
     int64_t keys = whole.getKeyTile();
-    if (!op.getScoreFunction().empty() || op.getBias())
+    if (op.getBias())
       keys = std::min<int64_t>(keys, 96 / whole.getRows() * whole.getRows());
     int64_t part = prefillSplitKeys ? partOfGradient : 0;
     op.setScheduleAttr(CPUScheduleAttr::get(

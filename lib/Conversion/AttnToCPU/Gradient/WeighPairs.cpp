@@ -21,7 +21,8 @@ public:
   Sweep(KernelBuilder &k, const GradLayout &layout, const GradStep &step,
         ScoreTile &scores, const PairRows &rows)
       : k(k), layout(layout.queries), step(step), scores(scores), rows(rows),
-        chain(k, step.tile, step.chain, scores.firstQuery(rows.p)) {}
+        chain(k, step.tile, step.chain, scores.firstQuery(rows.p)),
+        statistics(k.vectors) {}
 
   void emit();
 
@@ -31,9 +32,11 @@ private:
     Value score;                // in units of log2
     Value excluded;             // null: never
   };
-  Value statistic(StateLayout::Statistic which, int64_t v) {
-    return k.load(rows.queries, layout.statistic(k, rows.p, which), column(v));
-  }
+  /// Of a vector of the queries; `nobody` is on where a query sees no key.
+  struct Statistics {
+    Value lse, delta, nobody;
+  };
+  Statistics statisticsOf(int64_t v);
   Value column(int64_t v) { return k.index(v * k.lanes); }
   Value either(Value a, Value b) {
     return a ? arith::OrIOp::create(k.builder, k.loc, a, b).getResult() : b;
@@ -55,8 +58,18 @@ private:
   ScoreTile &scores;
   const PairRows &rows;
   ChainScores chain;
+  SmallVector<Statistics> statistics; // of each vector
 };
 } // namespace
+
+Sweep::Statistics Sweep::statisticsOf(int64_t v) {
+  auto load = [&](StateLayout::Statistic which) {
+    return k.load(rows.queries, layout.statistic(k, rows.p, which), column(v));
+  };
+  Value lse = load(GradLayout::Lse);
+  Value infinite = k.infinity(/*negative=*/false);
+  return {lse, load(GradLayout::Delta), haveSameBits(k, lse, infinite)};
+}
 
 Sweep::Pair Sweep::load(Value key, int64_t v) {
   Value score = k.load(rows.queries, k.add(rows.weights, key), column(v));
@@ -93,22 +106,21 @@ std::pair<Value, Value> Sweep::weigh(const Pair &pair, Value power) {
   Value u = k.load(rows.cotangents, k.add(rows.slopes, key), column(v));
   if (step.tile.cotangents)
     u = k.fma(scores.cotangent(rows.p, key, v), k.splat(step.chain.scale), u);
-  Value nobody = haveSameBits(k, statistic(GradLayout::Lse, v),
-                              k.infinity(/*negative=*/false));
+  const Statistics &of = statistics[v];
   Value change;
   if (step.sigmoid) {
     Value rest;
     std::tie(power, rest) = sigmoidAndRest(k, pair.score);
-    power = k.select(nobody, zero, power);
+    power = k.select(of.nobody, zero, power);
     change = k.mulf(rest, u);
   } else {
-    change = k.subf(u, statistic(GradLayout::Delta, v));
+    change = k.subf(u, of.delta);
   }
   if (pair.excluded) // lse may be NaN
     power = k.select(pair.excluded, zero, power);
   // Sums of all lanes have those behind the last query, too.
   if (step.strict && !step.chain.sums.empty())
-    power = k.select(nobody, zero, power);
+    power = k.select(of.nobody, zero, power);
   return {power, change};
 }
 
@@ -135,7 +147,7 @@ Values Sweep::sweepKeys(Value first, int64_t count, ArrayRef<int64_t> vectors,
   Values powers(pairs.size()), next(sums);
   if (!step.sigmoid) {
     for (auto [power, pair] : llvm::zip_equal(powers, pairs))
-      power = k.subf(pair.score, statistic(GradLayout::Lse, pair.function.v));
+      power = k.subf(pair.score, statistics[pair.function.v].lse);
     powers = k.exp2(powers);
   }
   MutableArrayRef<Value> left(next);
@@ -151,6 +163,8 @@ void Sweep::sweep(ArrayRef<int64_t> vectors) {
   constexpr int64_t inFlight = 4;
   int64_t step = chain.keyStep(), ofVectors = vectors.size(),
           count = std::max<int64_t>(1, inFlight / ofVectors);
+  for (int64_t v : vectors)
+    statistics[v] = statisticsOf(v);
   auto loop = [&](Value begin, Value end, int64_t count, ValueRange sums) {
     return k.loop(begin, end, count * step, sums,
                   [&](Value key, ValueRange carried) {
