@@ -316,7 +316,8 @@ std::vector<std::string> EntryOfKernel::statusTexts() const {
     for (const Check &check : checks)
       texts.push_back(check.text);
   if (slices || gpuSlices)
-    texts.push_back("arguments: a slice lies outside of its tensor");
+    texts.push_back("arguments: a slice lies outside of its tensor, or "
+                    "computed sizes differ");
   llvm::append_range(texts, weights);
   if (gpuKernel)
     llvm::append_range(texts, gpuTexts());

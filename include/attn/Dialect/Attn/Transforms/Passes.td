@@ -209,7 +209,8 @@ def CheckSlices : Pass<"attn-check-slices", "::mlir::ModuleOp"> {
   let summary = "Make the function that says whether slices stay inside";
   let description = [{
     `@NAME.slices` takes the arguments of a public function and returns whether
-    its slices lie inside of their tensors. There is none where the types say so.
+    its slices lie inside of their tensors, and whether computed sizes are those
+    that other ops take them for. There is none where the types say so.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect",

@@ -8,7 +8,9 @@
 //            // 0 <= n, n <= the rows of %v
 //          }
 //
-// The C function asks it before the kernel runs, and refuses the call. In a
+// The C function asks it before the kernel runs, and refuses the call. So are
+// sizes that are computed, of a slice or a tensor.concat, where an op has them
+// meet others: `x + first_four_rows(x)` wants four rows. In a
 // loop that has a turn, the bounds of what all turns read and write are asked
 // for. An element of a computed tensor that places a slice is computed by
 // itself (ElementOf.h), or refused. Not checked are slices under another
@@ -52,6 +54,7 @@ public:
   }
 
   void check(OffsetSizeAndStrideOpInterface slice, Value whole);
+  void checkSizes(Operation *op);
   Value all{}; ///< null: nothing to check
 
 private:
@@ -62,6 +65,7 @@ private:
   };
   bool isInside(const Range &range);
   void check(Operation *op, const Range &range);
+  void checkSize(Operation *op, Dim dim, Value size);
   Value bound(Operation *op, presburger::BoundType type, Value value);
   Value sizeOf(Operation *op, Dim dim);
   FailureOr<Value> hasTurns(Operation *op);
@@ -77,6 +81,8 @@ private:
   SizeClasses classes;
   ShapeConstraints requirements;
   llvm::DenseMap<unsigned, Dim> arguments;
+  /// What is computed for sizes that no argument tells.
+  llvm::DenseMap<unsigned, Value> computed;
 };
 } // namespace
 
@@ -216,6 +222,38 @@ void SliceChecker::check(OffsetSizeAndStrideOpInterface slice, Value whole) {
   }
 }
 
+/// A size that `op` computes is what other ops take it for.
+void SliceChecker::checkSize(Operation *op, Dim dim, Value size) {
+  auto other = size.getDefiningOp<tensor::DimOp>();
+  unsigned own = classes.find(dim);
+  if (other && other.getConstantIndex() &&
+      isa<RankedTensorType>(other.getSource().getType()) &&
+      classes.find({other.getSource(), *other.getConstantIndex()}) == own)
+    return;
+  bool isTold = classes.sizeOf(dim) >= 0 || arguments.contains(own);
+  b.setInsertionPoint(function.front().getTerminator());
+  Value expected =
+      isTold ? sizeOf(op, dim) : computed.try_emplace(own, size).first->second;
+  if (expected != size)
+    all = both(op->getLoc(), all,
+               compare(op->getLoc(), Predicate::eq, size, expected));
+}
+
+void SliceChecker::checkSizes(Operation *op) {
+  if (op->getBlock() != &function.front() ||
+      !isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::SplatOp,
+           tensor::GenerateOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+           tensor::ConcatOp, tensor::PadOp>(op))
+    return;
+  ReifiedRankedShapedTypeDims shapes;
+  b.setInsertionPoint(op);
+  if (failed(reifyResultShapes(b, op, shapes)))
+    return;
+  for (auto [dim, size] : llvm::enumerate(shapes.front()))
+    if (auto value = dyn_cast<Value>(size))
+      checkSize(op, {op->getResult(0), static_cast<int64_t>(dim)}, value);
+}
+
 /// Replaces the elements of computed tensors on which `answer` depends.
 static LogicalResult computeElements(Value answer) {
   SmallVector<Value> open{answer};
@@ -261,6 +299,8 @@ static LogicalResult addCheck(func::FuncOp function) {
     else if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op))
       slices.push_back({op, insert.getDest()});
   });
+  for (Operation &op : llvm::make_early_inc_range(copy.front()))
+    checker.checkSizes(&op);
   for (auto [op, whole] : slices)
     checker.check(cast<OffsetSizeAndStrideOpInterface>(op), whole);
   if (!checker.all) {
