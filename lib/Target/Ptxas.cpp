@@ -42,7 +42,9 @@ target::PtxasLog target::readPtxasLog(StringRef text) {
     else if (line.contains("are spilled to local memory"))
       continue; // what -v says of each kernel as well
     else if (line.contains("bytes spill stores"))
-      kernel(current).spillBytes = numberOf(line, "bytes spill stores");
+      kernel(current).spillBytes =
+          std::max(numberOf(line, "bytes spill stores"),
+                   numberOf(line, "bytes spill loads"));
     else if (line.contains("Used ") && line.contains(" registers"))
       kernel(current).registers = numberOf(line, "registers");
     else if (line.contains("warning") || line.contains("(C75"))
