@@ -609,4 +609,8 @@ class Kernel:
             if port.name == subject:
                 shape = view.shape if isinstance(view, _DeviceView) else view.array.shape
                 return ValueError(f"{text}; expected {port}, but got shape {shape}")
+        if subject == "gpu" and hasattr(self._library, "attn_rt_gpu_why"):
+            why = self._library.attn_rt_gpu_why
+            why.restype = ctypes.c_char_p
+            text += f" ({why().decode()})"
         return Error(f"{self.name}: {text}")

@@ -11,7 +11,10 @@
 
 static _Thread_local char why[256] = "no failure";
 
-const char *attn_rt_gpu_why(void) { return why; }
+// Of libraries too, for the Python package.
+__attribute__((visibility("default"))) const char *attn_rt_gpu_why(void) {
+  return why;
+}
 
 attn_rt_gpu_failure gpu_fail(attn_rt_gpu_failure failure, const char *text) {
   snprintf(why, sizeof why, "%s", text);

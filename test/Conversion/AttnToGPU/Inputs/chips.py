@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs of an attention of f32 with 128 features, compiled for each chip given, and what came of their calls.
+The same by the Python package for the first.
 usage: chips.py CHIP.."""
 import os
 import subprocess
 import sys
 
+import attn
 import numpy as np
 
 Q, KV = "tensor<1x2x4x128xf32>", "tensor<1x2x5x128xf32>"
@@ -24,3 +26,7 @@ for chip in sys.argv[1:]:
                    stderr=subprocess.DEVNULL)
     done = subprocess.run([f"./{chip}", "q.npy", "k.npy", "v.npy", "-o", "out.npy"], capture_output=True, text=True)
     print(done.stderr.strip() if done.returncode else f"./{chip}: {'right' if np.allclose(np.load('out.npy'), expected, atol=1e-5) else 'wrong'}")
+try:
+    attn.compile(SOURCE, target=sys.argv[1])(q, k, v)
+except attn.Error as error:
+    print(error)
