@@ -49,8 +49,8 @@ def compute_expected(tools, folder, correct, lengths):
 
 
 def pack(tools, folder, target, pattern, lengths, timed, scheduled):
-    """`tools`: the folder of attn-opt; `target`: the chip whose cubin the libraries have; `pattern`: of names of kernels; `lengths`: how many of each; `timed`, `scheduled`: names of those that
-    are timed, and with which schedules."""
+    """`tools`: the folder of attn-opt; `target`: the chip whose cubin the libraries have; `pattern`: of names of kernels; `lengths`: how many of
+    each; `timed`, `scheduled`: names of those that are timed, and with which schedules."""
     os.makedirs(folder, exist_ok=True)
     correct = chosen(pattern)
     compile_kernels(tools, folder, target, correct, timed, scheduled)

@@ -131,8 +131,8 @@ static llvm::Error unknown(StringRef name) {
       "processor that LLVM knows (such as znver5 or neoverse-v2)");
 }
 
-/// A GPU of NVIDIA's. Of what tile sizes follow from, nothing is known yet: it
-/// has no tiles.
+/// A GPU of NVIDIA's, whose tile sizes follow from the shared memory of a
+/// block.
 static Processor makeGPU(const Chip &chip) {
   Processor processor;
   // The oldest version of PTX that has all of sm_80, for old drivers.
@@ -221,61 +221,53 @@ std::unique_ptr<llvm::Module> target::translate(mlir::ModuleOp module,
 }
 
 namespace {
+/// What LLVM has switches of the process for alone, while this lives.
+class LLVMSwitches {
+public:
+  using Switch = std::pair<StringRef, StringRef>; ///< its name and value
+  explicit LLVMSwitches(llvm::ArrayRef<Switch> switches) {
+    for (auto [name, value] : switches)
+      if (auto *option = llvm::cl::getRegisteredOptions().lookup(name)) {
+        option->addOccurrence(0, option->ArgStr, value);
+        changed.push_back(option);
+      }
+  }
+  ~LLVMSwitches() {
+    for (llvm::cl::Option *option : changed)
+      option->reset();
+  }
+  LLVMSwitches(const LLVMSwitches &) = delete;
+  LLVMSwitches &operator=(const LLVMSwitches &) = delete;
+
+private:
+  llvm::SmallVector<llvm::cl::Option *, 3> changed;
+};
+} // namespace
+
 /// Passes of LLVM's that PTX is better without: each keeps values that cost an
 /// instruction in registers for a whole loop, or from one loop to the next,
 /// where sums of fragments leave none. ptxas, which knows how many there are,
-/// does the same where it can. LLVM has switches of the process for them alone.
-class WithoutLongLives {
-public:
-  explicit WithoutLongLives(bool applies) {
-    for (StringRef name :
-         {"disable-lsr", "disable-machine-licm", "disable-machine-cse"})
-      if (auto *option = llvm::cl::getRegisteredOptions().lookup(name))
-        switches.push_back(static_cast<llvm::cl::opt<bool> *>(option));
-    for (llvm::cl::opt<bool> *option : switches) {
-      before.push_back(option->getValue());
-      if (applies)
-        option->setValue(true);
-    }
-  }
-  ~WithoutLongLives() {
-    for (auto [option, value] : llvm::zip_equal(switches, before))
-      option->setValue(value);
-  }
-  WithoutLongLives(const WithoutLongLives &) = delete;
-  WithoutLongLives &operator=(const WithoutLongLives &) = delete;
+/// does the same where it can.
+static constexpr LLVMSwitches::Switch withoutLongLives[] = {
+    {"disable-lsr", "true"},
+    {"disable-machine-licm", "true"},
+    {"disable-machine-cse", "true"}};
 
-private:
-  llvm::SmallVector<llvm::cl::opt<bool> *, 3> switches;
-  llvm::SmallVector<bool, 3> before;
-};
-} // namespace
-
-namespace {
 /// Without optimization the order of instructions is free, and LLVM's default
-/// scheduler takes a twelfth of the time from a specification to an object.
-/// Its choice is a switch of the process, too. The fast one orders what x86
-/// has, flags included, and not all of what others have.
-class SchedulesFast {
-public:
-  explicit SchedulesFast(bool applies) {
-    if (!applies)
-      return;
-    option = llvm::cl::getRegisteredOptions().lookup("pre-RA-sched");
-    if (option)
-      option->addOccurrence(0, option->ArgStr, "fast");
-  }
-  ~SchedulesFast() {
-    if (option)
-      option->reset();
-  }
-  SchedulesFast(const SchedulesFast &) = delete;
-  SchedulesFast &operator=(const SchedulesFast &) = delete;
+/// scheduler takes a twelfth of the time from a specification to an object. The
+/// fast one orders what x86 has, flags included, and not all of what others
+/// have.
+static constexpr LLVMSwitches::Switch scheduledFast[] = {
+    {"pre-RA-sched", "fast"}};
 
-private:
-  llvm::cl::Option *option = nullptr;
-};
-} // namespace
+static llvm::ArrayRef<LLVMSwitches::Switch>
+switchesFor(const Processor &processor, bool optimizes) {
+  if (processor.isGPU)
+    return withoutLongLives;
+  if (!optimizes && processor.machine->getTargetTriple().isX86())
+    return scheduledFast;
+  return {};
+}
 
 static bool usesTiles(const llvm::Module &module) {
   return llvm::any_of(module, [](const llvm::Function &function) {
@@ -299,8 +291,7 @@ llvm::Error target::generate(llvm::Module &module, const Processor &processor,
   bool optimizes = machine.getOptLevel() != llvm::CodeGenOptLevel::None;
   if (code == Code::Object && optimizes && isWorthParts(module))
     return generateParts(module, machine, together, result);
-  WithoutLongLives ofGPU(processor.isGPU);
-  SchedulesFast unoptimized(!optimizes && machine.getTargetTriple().isX86());
+  LLVMSwitches switches(switchesFor(processor, optimizes));
   return emit(module, machine,
               code == Code::Object ? llvm::CodeGenFileType::ObjectFile
                                    : llvm::CodeGenFileType::AssemblyFile,

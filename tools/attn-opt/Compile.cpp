@@ -146,10 +146,10 @@ ExitStatus Compiler::checkGPU() {
     return Success;
   if (options.emit == Emit::Lab ||
       (options.emit == Emit::Assembly && targets.kind == TargetKind::GPU))
-    return fail(gpu + " does not go with --emit=" +
+    return fail("--target=" + options.target + " does not go with --emit=" +
                 (options.emit == Emit::Lab ? "lab" : "asm"));
   if (options.verify)
-    return fail("--verify is not built for " + gpu);
+    return fail("--verify is not built for --target=" + options.target);
   return Success;
 }
 

@@ -6,6 +6,7 @@
 #include "DecodeKernels.h"
 #include "Score/QueryBlockExtras.h"
 #include "Score/ScoreFunction.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -57,7 +58,7 @@ void cpu::emitDecodeFunction(KernelBuilder &k, const TileOperands &tile,
                              Value queries, int64_t size) {
   Values captures(tile.captures);
   Value firstHead = captures[1];
-  Value toNatural = k.splat(0.6931471805599453);
+  Value toNatural = k.splat(llvm::numbers::ln2);
   auto apply = [&](Value score, Value row, Value key) {
     Value within = arith::DivUIOp::create(k.builder, k.loc, row, queries);
     captures[1] = k.add(firstHead, within);

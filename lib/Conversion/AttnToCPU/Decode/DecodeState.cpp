@@ -6,6 +6,7 @@
 #include "Score/Normalization.h"
 #include "Score/QueryBlockExtras.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -237,7 +238,7 @@ void cpu::emitCombine(KernelBuilder &k, const DecodeLayout &layout, Value parts,
     if (!lse)
       return;
     Value log = math::LogOp::create(k.builder, k.loc, sum);
-    Value natural = k.fma(maximum, k.splat(0.6931471805599453), log);
+    Value natural = k.fma(maximum, k.splat(llvm::numbers::ln2), log);
     natural = k.select(none, k.infinity(), natural);
     Value scalar = vector::ExtractOp::create(k.builder, k.loc, natural,
                                              ArrayRef<int64_t>{0});

@@ -10,6 +10,7 @@
 #include "ChainScores.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -74,7 +75,7 @@ ChainScores::Pair ChainScores::apply(Value score, Value key, int64_t v) {
   Pair pair;
   pair.key = key;
   pair.v = v;
-  pair.score = k.mulf(score, k.splat(0.6931471805599453));
+  pair.score = k.mulf(score, k.splat(llvm::numbers::ln2));
   Value query = queryOf(v), absolute = k.add(tile.keyBegin, key);
   Block &block = tile.function->front();
   llvm::DenseMap<Value, Value> given{{block.getArgument(Score), pair.score}};

@@ -9,6 +9,7 @@
 #include "attn/Analysis/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -122,7 +123,7 @@ void ScoreTile::computeScores(Value p, const QueryBlockKeys &keys,
 /// The score function knows nothing of units of log2.
 Value ScoreTile::applyFunction(Value score, Value p, Value key, int64_t v) {
   cpu::ScoreFunction function(k, *tile.function, tile.captures);
-  Value natural = k.mulf(score, k.splat(0.6931471805599453));
+  Value natural = k.mulf(score, k.splat(llvm::numbers::ln2));
   Value query = k.add(firstQuery(p), v * k.lanes);
   Values result = function.apply(natural, query, k.add(tile.keyBegin, key), {});
   return biasInLog2(k, result[0]);
