@@ -19,7 +19,7 @@
 // page of memory, and those of one number.
 //
 // Before: loops are functions, on buffers. After: the same.
-#include "Entry.h"
+#include "Entry/Entry.h"
 #include "attn-rt/weights.h"
 #include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"

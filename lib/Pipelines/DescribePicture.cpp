@@ -5,7 +5,7 @@
 // Before:  func.func @f_steps(..) attributes {attn.picture = #attn.picture<..>}
 // After:   the same, with query_tile = 128, key_tile = 96, bounds = "visit: ..
 #include "DescribePicture.h"
-#include "ExplainFacts.h"
+#include "Explain/ExplainFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;

@@ -45,11 +45,11 @@
 //
 // Before: every sdpa_grad has a schedule, and attn-check-gradients has accepted
 // it. After: none is left.
-#include "DocumentRows.h"
 #include "Gradient/RowCotangents.h"
 #include "GradientTile.h"
-#include "KeyParts.h"
-#include "NumberDocuments.h"
+#include "Tile/DocumentRows.h"
+#include "Tile/KeyParts.h"
+#include "Tile/NumberDocuments.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

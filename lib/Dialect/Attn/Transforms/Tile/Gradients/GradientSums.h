@@ -10,7 +10,7 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_GRADIENTSUMS_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_GRADIENTSUMS_H
 
-#include "HeadSlices.h"
+#include "Tile/HeadSlices.h"
 
 namespace attn {
 

@@ -31,7 +31,7 @@
 #include "Gradient/Loop.h"
 #include "GradientPairs.h"
 #include "GradientTile.h"
-#include "HeadSlices.h"
+#include "Tile/HeadSlices.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -4,7 +4,7 @@
 #include "Gradient/RowCotangents.h"
 #include "Gradient/ScoreTangents.h"
 #include "GradientTile.h"
-#include "NumberDocuments.h"
+#include "Tile/NumberDocuments.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

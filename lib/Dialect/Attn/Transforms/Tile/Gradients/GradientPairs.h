@@ -3,7 +3,7 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_GRADIENTPAIRS_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_GRADIENTPAIRS_H
 
-#include "AttentionItem.h"
+#include "Tile/AttentionItem.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
 
 namespace attn {

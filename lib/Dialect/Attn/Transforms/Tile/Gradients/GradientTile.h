@@ -3,8 +3,8 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_GRADIENTTILE_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_GRADIENTTILE_H
 
-#include "AttentionItem.h"
 #include "GradientSums.h"
+#include "Tile/AttentionItem.h"
 
 namespace attn {
 
