@@ -3,7 +3,6 @@
 #include "FloatConstant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attn;
@@ -25,7 +24,7 @@ static Value guardOf(Value weights, Operation *user) {
   auto select = dyn_cast<arith::SelectOp>(*isNaN->user_begin());
   if (!select || select.getCondition() != isNaN.getResult() ||
       select.getFalseValue() != weights ||
-      !matchPattern(select.getTrueValue(), m_AnyZeroFloat()))
+      floatConstant(select.getTrueValue()) != 0.0)
     return {};
   return select.getResult();
 }
@@ -69,7 +68,7 @@ static Value emptyRowsOf(Value condition) {
 Value AttentionReader::rowGuardOf(Value weights, Operation *user) {
   auto select = dyn_cast<arith::SelectOp>(user);
   if (!select || select.getFalseValue() != weights ||
-      !matchPattern(select.getTrueValue(), m_AnyZeroFloat()) ||
+      floatConstant(select.getTrueValue()) != 0.0 ||
       !isa<RankedTensorType>(select.getCondition().getType()))
     return {};
   Value masks = emptyRowsOf(select.getCondition());
@@ -109,7 +108,19 @@ bool AttentionReader::findContext(const TensorView &weights, unsigned depth) {
       next = TensorView{guarded, weights.dims};
     if (next && findContext(*next, depth + 1))
       return true;
+    if (!next && !user->hasTrait<OpTrait::IsTerminator>())
+      stopsAt = user;
   }
+  return false;
+}
+
+/// Where no product with values reads the weights: none of attention, unless
+/// scores come from a product and something is computed of the weights.
+bool AttentionReader::noContext(const PathOptions &options) {
+  std::string ignored;
+  if (stopsAt && readScorePath(raised.softmax.getInput(), options, ignored))
+    return no("no product with values reads its weights, but '" +
+              stopsAt->getName().getStringRef() + "'");
   return false;
 }
 
@@ -266,12 +277,14 @@ bool AttentionReader::read() {
   TensorView weights{softmax.getResult()[0], {}};
   for (int64_t i = 0; i <= last; ++i)
     weights.dims.push_back(wholeLoop(i, type.getDimSize(i)));
-  if (last < 1 || !alongLast || !findContext(weights, 0))
+  if (last < 1 || !alongLast)
     return false;
-  if (raised.rank > 4)
-    return no("its scores have more than 4 dimensions");
   PathOptions options{ArrayRef(raised.sizes).take_front(raised.rank),
                       lowestExcludes};
+  if (!findContext(weights, 0))
+    return noContext(options);
+  if (raised.rank > 4)
+    return no("its scores have more than 4 dimensions");
   std::optional<ScorePath> path =
       readScorePath(softmax.getInput(), options, reason);
   if (!path)

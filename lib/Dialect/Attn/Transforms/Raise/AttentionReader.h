@@ -59,11 +59,14 @@ private:
   mlir::Value rowGuardOf(mlir::Value weights, mlir::Operation *user);
   bool readOperands();
   bool findContext(const TensorView &weights, unsigned depth);
+  bool noContext(const PathOptions &options);
   bool readContext(const TensorView &weights, mlir::Operation *user);
   TensorView deepest(TensorView view, const Arrangement &wanted,
                      double &factor);
 
   bool lowestExcludes;
+  /// The last reader of weights beyond which no product was looked for.
+  mlir::Operation *stopsAt = nullptr;
   /// The sum of masks at which a guard of rows without keys looks, if any.
   mlir::Value guardedBy;
 };

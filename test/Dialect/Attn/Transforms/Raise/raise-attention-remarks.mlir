@@ -13,6 +13,20 @@ func.func @no_scores(%s: tensor<9x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32
 
 // -----
 
+func.func @weights_changed(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  // expected-remark @below {{not read as attention: no product with values reads its weights, but 'math.sqrt'}}
+  %w = linalg.softmax dimension(1) ins(%s : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %r = math.sqrt %w : tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%r, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
+
+// -----
+
 func.func @two_products(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %r: tensor<16x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
   %z = arith.constant dense<0.0> : tensor<9x9xf32>
   %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>

@@ -118,6 +118,35 @@ func.func @narrow(%q: tensor<9x16xf16>, %k: tensor<16x9xf16>, %v: tensor<9x8xf16
 
 // -----
 
+// The same guard where sizes are known at run time: its zeros are a splat.
+// CHECK-LABEL: @guarded_by_a_splat
+// CHECK: attn.mask %{{.*}} where %arg3
+// CHECK-NOT: arith.select
+// CHECK: attn.context
+func.func @guarded_by_a_splat(%q: tensor<?x16xf32>, %k: tensor<16x?xf32>, %v: tensor<?x8xf32>, %seen: tensor<?x?xi1>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %s = tensor.dim %q, %c0 : tensor<?x16xf32>
+  %t = tensor.dim %k, %c1 : tensor<16x?xf32>
+  %e = tensor.empty(%s, %t) : tensor<?x?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %scores = linalg.matmul ins(%q, %k : tensor<?x16xf32>, tensor<16x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %lows = tensor.splat %low[%s, %t] : tensor<?x?xf32>
+  %masked = arith.select %seen, %scores, %lows : tensor<?x?xi1>, tensor<?x?xf32>
+  %w = linalg.softmax dimension(1) ins(%masked : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %nan = arith.cmpf uno, %w, %w : tensor<?x?xf32>
+  %zeros = tensor.splat %zero[%s, %t] : tensor<?x?xf32>
+  %safe = arith.select %nan, %zeros, %w : tensor<?x?xi1>, tensor<?x?xf32>
+  %eo = tensor.empty(%s) : tensor<?x8xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %o = linalg.matmul ins(%safe, %v : tensor<?x?xf32>, tensor<?x8xf32>) outs(%zo : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %o : tensor<?x8xf32>
+}
+
+// -----
+
 // A function of 16 bits is computed in f32.
 // CHECK-LABEL: @narrow_function
 // CHECK: attn.score_mod %{{.*}} (%[[S:.*]]: f32, %{{.*}}) {
