@@ -3,9 +3,14 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <tuple>
 
 using namespace mlir;
 using namespace attn::onnx;
+
+/// Those of a quotient: a model's sizes have a few, and hostile ones any
+/// number.
+static constexpr unsigned mostTerms = 256;
 
 std::optional<int64_t> Size::constant() const {
   if (!valid)
@@ -23,6 +28,14 @@ void Size::add(const Monomial &monomial, int64_t coefficient) {
     valid = false;
   if (term->second == 0)
     terms.erase(term);
+}
+
+const std::pair<const Size::Monomial, int64_t> &Size::leading() const {
+  return *std::max_element(
+      terms.begin(), terms.end(), [](const auto &a, const auto &b) {
+        return std::forward_as_tuple(a.first.size(), a.first) <
+               std::forward_as_tuple(b.first.size(), b.first);
+      });
 }
 
 bool Size::isPositive() const {
@@ -61,19 +74,26 @@ Size Size::operator*(const Size &other) const {
 }
 
 std::optional<Size> Size::dividedBy(const Size &divisor) const {
-  if (!valid || !divisor.valid || divisor.terms.size() != 1)
+  if (!valid || !divisor.valid || divisor.terms.empty())
     return std::nullopt;
-  const auto &[symbols, number] = *divisor.terms.begin();
-  Size quotient;
-  for (const auto &[monomial, coefficient] : terms) {
-    if (!std::includes(monomial.begin(), monomial.end(), symbols.begin(),
+  const auto &[symbols, number] = divisor.leading();
+  Size rest = *this, quotient;
+  for (unsigned steps = 0; !rest.terms.empty(); ++steps) {
+    const auto &[monomial, coefficient] = rest.leading();
+    if (steps == mostTerms ||
+        !std::includes(monomial.begin(), monomial.end(), symbols.begin(),
                        symbols.end()) ||
         (number == -1 && coefficient == INT64_MIN) || coefficient % number)
       return std::nullopt;
-    Monomial rest;
+    Monomial left;
     std::set_difference(monomial.begin(), monomial.end(), symbols.begin(),
-                        symbols.end(), std::back_inserter(rest));
-    quotient.add(rest, coefficient / number);
+                        symbols.end(), std::back_inserter(left));
+    Size part;
+    part.add(left, coefficient / number);
+    quotient = quotient + part;
+    rest = rest - part * divisor;
+    if (!rest.valid)
+      return std::nullopt;
   }
   return quotient;
 }

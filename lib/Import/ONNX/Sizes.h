@@ -40,8 +40,8 @@ public:
   Size operator+(const Size &other) const;
   Size operator-(const Size &other) const;
   Size operator*(const Size &other) const;
-  /// The quotient where it has no remainder for any sizes and `divisor` has one
-  /// term.
+  /// The quotient where it has no remainder for any sizes: that of
+  /// batch*past + batch by past + 1 is batch.
   std::optional<Size> dividedBy(const Size &divisor) const;
   /// A symbol, and the other symbol or the number that it must be for this to
   /// be `other` where no size is 0. None where it is not as simple.
@@ -57,6 +57,8 @@ private:
   friend class Sizes;
   using Monomial = std::vector<unsigned>; ///< Symbols, sorted, with repetition.
   void add(const Monomial &monomial, int64_t coefficient);
+  /// The largest term, by degree first: an order that products keep.
+  const std::pair<const Monomial, int64_t> &leading() const;
   std::map<Monomial, int64_t> terms;
   bool valid = true;
 };
