@@ -164,12 +164,19 @@ Value ScalarCode::checked(Operation *op) {
   return op->getResult(0);
 }
 
+/// A lookup: its body reads tensors by itself. Its result is computed once and
+/// read, as a bias of buckets is for all batch entries.
+static bool looksUp(linalg::GenericOp op) {
+  return op.getDpsInputs().empty() &&
+         !op.getBody()->getOps<tensor::ExtractOp>().empty();
+}
+
 /// A body without sums, of which each result element needs one element of
 /// each input.
 Value ScalarCode::emitGeneric(const TensorView &view, linalg::GenericOp op) {
   AffineMap out = op.getIndexingMapsArray().back();
   if (op.getNumResults() != 1 || op.getNumParallelLoops() != op.getNumLoops() ||
-      !out.isPermutation() ||
+      !out.isPermutation() || looksUp(op) ||
       op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)))
     return emitRead(view);
   SmallVector<LoopIndex> loops(op.getNumLoops());

@@ -215,3 +215,29 @@ func.func @weights_alone(%s: tensor<?x?x?xf32>, %e: tensor<?x?x?xf32>) -> tensor
   %w = linalg.softmax dimension(2) ins(%s : tensor<?x?x?xf32>) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
   return %w : tensor<?x?x?xf32>
 }
+
+// -----
+
+// A lookup, as that of a bias per bucket of distances, is a bias.
+// CHECK-LABEL: @lookup
+// CHECK: %[[B:.*]] = linalg.generic
+// CHECK: attn.bias %{{.*}}, %[[B]] : tensor<9x9xf32>, tensor<9x9xf32>
+// CHECK: attn.context
+func.func @lookup(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32>, %bucket: tensor<9x9xindex>, %table: tensor<32xf32>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<9x9xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %at = tensor.extract %bucket[%i, %j] : tensor<9x9xindex>
+    %x = tensor.extract %table[%at] : tensor<32xf32>
+    linalg.yield %x : f32
+  } -> tensor<9x9xf32>
+  %biased = arith.addf %s, %b : tensor<9x9xf32>
+  %w = linalg.softmax dimension(1) ins(%biased : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
