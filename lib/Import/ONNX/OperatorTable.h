@@ -42,6 +42,7 @@ llvm::ArrayRef<Operator> multiHeadOperators();
 llvm::ArrayRef<Operator> productOperators();
 llvm::ArrayRef<Operator> reductionOperators();
 llvm::ArrayRef<Operator> rotaryOperators();
+llvm::ArrayRef<Operator> scatterOperators();
 llvm::ArrayRef<Operator> shapeOperators();
 llvm::ArrayRef<Operator> skipNormOperators();
 llvm::ArrayRef<Operator> sliceOperators();
