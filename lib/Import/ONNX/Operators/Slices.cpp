@@ -35,6 +35,9 @@ static Size clamp(TensorBuilder &t, const Size &place, const Size &size) {
     return *at > 0 ? size : Size(0);
   if (at && all)
     return Size(std::clamp<int64_t>(*at < 0 ? *at + *all : *at, 0, *all));
+  // All but one of the keys and a sink are the keys.
+  if (Size fromBegin = size + place; at && *at < 0 && fromBegin.isSum())
+    return fromBegin;
   Value value = t.index(place), end = t.index(size), zero = t.index(0);
   Value fromEnd = arith::AddIOp::create(t.b, t.loc, value, end);
   Value isNegative =

@@ -118,7 +118,7 @@ bool AttentionReader::findContext(const TensorView &weights, unsigned depth) {
 /// scores come from a product and something is computed of the weights.
 bool AttentionReader::noContext(const PathOptions &options) {
   std::string ignored;
-  if (stopsAt && readScorePath(raised.softmax.getInput(), options, ignored))
+  if (stopsAt && readScorePath(raised.parts.scores, options, ignored))
     return no("no product with values reads its weights, but '" +
               stopsAt->getName().getStringRef() + "'");
   return false;
@@ -260,21 +260,42 @@ bool AttentionReader::readOperands() {
   return true;
 }
 
+/// A number per head, seen below what repeats it for all rows.
+bool AttentionReader::readSinks() {
+  if (!raised.parts.sink)
+    return true;
+  if (raised.rank < 3)
+    return no("its sinks belong to no head");
+  TensorView view{raised.parts.sink, {}};
+  for (unsigned loop = 0; loop + 1 < raised.rank; ++loop)
+    view.dims.push_back(wholeLoop(loop, raised.sizes[loop]));
+  view.dims.emplace_back();
+  Arrangement heads = raised.headsArrangement();
+  while (!canArrange(view, heads)) {
+    std::optional<TensorView> next = peel(view);
+    if (!next)
+      return no("its sinks are not one number per head");
+    view = *next;
+  }
+  raised.sinks = view;
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Deciding
 //===----------------------------------------------------------------------===//
 
 bool AttentionReader::read() {
   linalg::SoftmaxOp softmax = raised.softmax;
-  auto type = dyn_cast<RankedTensorType>(softmax.getInputOperandType());
-  if (!type || !softmax->getNumResults())
+  auto type = dyn_cast<RankedTensorType>(raised.parts.scores.getType());
+  if (!type)
     return false;
   raised.rank = type.getRank();
   raised.sizes.assign(type.getShape().begin(), type.getShape().end());
   raised.sizes.resize(raised.rank + 2, ShapedType::kDynamic);
   int64_t last = type.getRank() - 1;
   bool alongLast = static_cast<int64_t>(softmax.getDimension()) == last;
-  TensorView weights{softmax.getResult()[0], {}};
+  TensorView weights{raised.parts.weights, {}};
   for (int64_t i = 0; i <= last; ++i)
     weights.dims.push_back(wholeLoop(i, type.getDimSize(i)));
   if (last < 1 || !alongLast)
@@ -286,11 +307,11 @@ bool AttentionReader::read() {
   if (raised.rank > 4)
     return no("its scores have more than 4 dimensions");
   std::optional<ScorePath> path =
-      readScorePath(softmax.getInput(), options, reason);
+      readScorePath(raised.parts.scores, options, reason);
   if (!path)
     return false;
   raised.path = std::move(*path);
-  if (!checkGuard() || !readOperands() || !readValues())
+  if (!checkGuard() || !readOperands() || !readSinks() || !readValues())
     return false;
   for (unsigned feature : {raised.queryFeature(), raised.valueFeature()})
     if (ShapedType::isDynamic(raised.sizes[feature]) ||

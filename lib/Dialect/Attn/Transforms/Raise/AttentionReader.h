@@ -4,18 +4,21 @@
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_RAISE_ATTENTIONREADER_H
 
 #include "ScorePath.h"
+#include "Sinks.h"
 
 namespace attn {
 
 /// All that is known about one attention before anything changes.
 struct Raised {
   mlir::linalg::SoftmaxOp softmax;
+  SoftmaxParts parts;
   unsigned rank;
   llvm::SmallVector<int64_t>
       sizes; ///< of the loops: scores, query and value features
   ScorePath path;
   double operandScale = 1; ///< of queries times keys
   TensorView query, key, value;
+  TensorView sinks;    ///< one per head, where `parts` have a sink
   mlir::Value context; ///< what is replaced
   TensorView shape;    ///< how it shows the context
   unsigned queryFeature() const { return rank; }
@@ -35,6 +38,9 @@ struct Raised {
     wanted.head = rank >= 3 ? rank - 3 : -1;
     return wanted;
   }
+  Arrangement headsArrangement() const {
+    return {{rank - 3}, sizes, /*head=*/-1};
+  }
 };
 
 /// Decides about one softmax.
@@ -43,6 +49,7 @@ public:
   AttentionReader(mlir::linalg::SoftmaxOp softmax, bool lowestExcludes)
       : lowestExcludes(lowestExcludes) {
     raised.softmax = softmax;
+    raised.parts = partsOf(softmax);
   }
   /// False: `reason` says why not; it is empty where there is no attention.
   bool read();
@@ -58,6 +65,7 @@ private:
   bool checkGuard();
   mlir::Value rowGuardOf(mlir::Value weights, mlir::Operation *user);
   bool readOperands();
+  bool readSinks();
   bool findContext(const TensorView &weights, unsigned depth);
   bool noContext(const PathOptions &options);
   bool readContext(const TensorView &weights, mlir::Operation *user);

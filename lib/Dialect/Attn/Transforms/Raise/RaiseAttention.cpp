@@ -37,6 +37,9 @@
 // Where batch entries and heads are one dimension of unknown size, as in
 // exports of nn.MultiheadAttention, each is a batch entry of one head.
 //
+// A column of one number per head that is put behind the scores and goes behind
+// the softmax is its sinks. A difference with the maximum of each row goes.
+//
 // A select that replaces NaN by 0 behind the softmax guards rows without keys.
 // It goes, as attn.softmax gives 0 there.
 //
@@ -158,7 +161,7 @@ static Arrangement scoresArrangement(const Raised &raised) {
 
 /// Scores behind scale, function and mask.
 static SmallVector<Stage, 3> stagesOf(const Raised &raised) {
-  TensorView last{raised.softmax->getOperand(0), {}};
+  TensorView last{raised.parts.scores, {}};
   for (unsigned loop = 0; loop < raised.rank; ++loop)
     last.dims.push_back(wholeLoop(loop, raised.sizes[loop]));
   SmallVector<Stage, 3> stages;
@@ -215,9 +218,17 @@ static void rewrite(Raised &raised, IRRewriter &rewriter,
   SmallVector<Stage, 3> stages = stagesOf(raised);
   SmallVector<Value> made = emitScores(rewriter, loc, raised);
   Value scores = made.back();
-  Value weights = SoftmaxOp::create(rewriter, loc, scores.getType(), scores,
-                                    /*sinks=*/Value());
-  auto type = cast<RankedTensorType>(softmax->getResult(0).getType());
+  Value sinks;
+  if (raised.parts.sink)
+    sinks =
+        convert(rewriter, loc,
+                arrange(rewriter, loc, raised.sinks, raised.headsArrangement()),
+                getElementTypeOrSelf(scores));
+  Value weights =
+      SoftmaxOp::create(rewriter, loc, scores.getType(), scores, sinks);
+  Value old = raised.parts.weights;
+  Operation *shown = old.getDefiningOp();
+  auto type = cast<RankedTensorType>(old.getType());
   Operation *context = raised.context.getDefiningOp();
   rewriter.setInsertionPoint(context);
   unsigned feature = raised.valueFeature();
@@ -235,13 +246,13 @@ static void rewrite(Raised &raised, IRRewriter &rewriter,
   rewriter.replaceAllUsesWith(raised.context, result);
   eraseUnread(context, rewriter, erased);
   // Weights that others read are those of the step.
-  if (!erased.contains(softmax)) {
+  if (!erased.contains(shown)) {
     rewriter.setInsertionPointAfterValue(weights);
     Value same = convert(rewriter, loc, weights, type.getElementType());
     if (same.getType() != type)
       same = tensor::CastOp::create(rewriter, loc, type, same);
-    rewriter.replaceAllUsesWith(softmax->getResult(0), same);
-    eraseUnread(softmax, rewriter, erased);
+    rewriter.replaceAllUsesWith(old, same);
+    eraseUnread(shown, rewriter, erased);
   }
   replaceScores(rewriter, raised, stages, made, erased);
   remark::passed(loc, remark::RemarkOpts::name("RaisedAttention")
@@ -268,7 +279,7 @@ static bool lowestExcludes(Operation *op) {
 static bool isBatchOfHeads(linalg::SoftmaxOp op) {
   auto type = dyn_cast<RankedTensorType>(op.getInputOperandType());
   return type && type.getRank() == 3 && type.isDynamicDim(0) &&
-         op.getDimension() == 2 && op->getNumResults() == 1;
+         op.getDimension() == 2;
 }
 
 /// The same softmax with one head per batch entry: (N, S, T) as (N, 1, S, T).
@@ -308,7 +319,10 @@ namespace {
 struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
   void runOnOperation() override {
     SmallVector<linalg::SoftmaxOp> ops;
-    getOperation()->walk([&](linalg::SoftmaxOp op) { ops.push_back(op); });
+    getOperation()->walk([&](linalg::SoftmaxOp op) {
+      if (op.hasPureTensorSemantics())
+        ops.push_back(op);
+    });
     IRRewriter rewriter(&getContext());
     DenseSet<Operation *> erased;
     for (linalg::SoftmaxOp op : ops) {

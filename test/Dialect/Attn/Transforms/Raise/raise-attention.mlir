@@ -241,3 +241,49 @@ func.func @lookup(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32
   %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
   return %o : tensor<9x8xf32>
 }
+
+// -----
+
+// A column per head behind the scores, which goes behind the softmax, is the
+// sinks; without the maximum of a row softmax is the same.
+// CHECK-LABEL: @sinks
+// CHECK: %[[N:.*]] = tensor.collapse_shape %arg3 {{.*}} : tensor<4x1xf32> into tensor<4xf32>
+// CHECK: %[[W:.*]] = attn.softmax %{{.*}} sinks %[[N]] : tensor<4xf32> : tensor<4x9x9xf32>
+// CHECK: attn.context %[[W]]
+// CHECK-NOT: tensor.concat
+func.func @sinks(%q: tensor<4x9x16xf32>, %k: tensor<4x16x9xf32>, %v: tensor<4x9x8xf32>, %sink: tensor<4x1xf32>) -> tensor<4x9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<4x9x9xf32>
+  %s = linalg.batch_matmul ins(%q, %k : tensor<4x9x16xf32>, tensor<4x16x9xf32>) outs(%z : tensor<4x9x9xf32>) -> tensor<4x9x9xf32>
+  %ec = tensor.empty() : tensor<4x9x1xf32>
+  %column = linalg.broadcast ins(%sink : tensor<4x1xf32>) outs(%ec : tensor<4x9x1xf32>) dimensions = [1]
+  %c = tensor.concat dim(2) %s, %column : (tensor<4x9x9xf32>, tensor<4x9x1xf32>) -> tensor<4x9x10xf32>
+  %low = arith.constant dense<0xFF800000> : tensor<4x9xf32>
+  %m = linalg.reduce { arith.maximumf } ins(%c : tensor<4x9x10xf32>) outs(%low : tensor<4x9xf32>) dimensions = [2]
+  %e = tensor.empty() : tensor<4x9x10xf32>
+  %mb = linalg.broadcast ins(%m : tensor<4x9xf32>) outs(%e : tensor<4x9x10xf32>) dimensions = [2]
+  %d = arith.subf %c, %mb : tensor<4x9x10xf32>
+  %w = linalg.softmax dimension(2) ins(%d : tensor<4x9x10xf32>) outs(%e : tensor<4x9x10xf32>) -> tensor<4x9x10xf32>
+  %y = tensor.extract_slice %w[0, 0, 0] [4, 9, 9] [1, 1, 1] : tensor<4x9x10xf32> to tensor<4x9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<4x9x8xf32>
+  %o = linalg.batch_matmul ins(%y, %v : tensor<4x9x9xf32>, tensor<4x9x8xf32>) outs(%zo : tensor<4x9x8xf32>) -> tensor<4x9x8xf32>
+  return %o : tensor<4x9x8xf32>
+}
+
+// -----
+
+// Fewer columns than there are keys are no attention with sinks.
+// CHECK-LABEL: @fewer_columns
+// CHECK-NOT: attn.softmax
+func.func @fewer_columns(%q: tensor<4x9x16xf32>, %k: tensor<4x16x9xf32>, %v: tensor<4x8x8xf32>, %sink: tensor<4x1xf32>) -> tensor<4x9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<4x9x9xf32>
+  %s = linalg.batch_matmul ins(%q, %k : tensor<4x9x16xf32>, tensor<4x16x9xf32>) outs(%z : tensor<4x9x9xf32>) -> tensor<4x9x9xf32>
+  %ec = tensor.empty() : tensor<4x9x1xf32>
+  %column = linalg.broadcast ins(%sink : tensor<4x1xf32>) outs(%ec : tensor<4x9x1xf32>) dimensions = [1]
+  %c = tensor.concat dim(2) %s, %column : (tensor<4x9x9xf32>, tensor<4x9x1xf32>) -> tensor<4x9x10xf32>
+  %e = tensor.empty() : tensor<4x9x10xf32>
+  %w = linalg.softmax dimension(2) ins(%c : tensor<4x9x10xf32>) outs(%e : tensor<4x9x10xf32>) -> tensor<4x9x10xf32>
+  %y = tensor.extract_slice %w[0, 0, 0] [4, 9, 8] [1, 1, 1] : tensor<4x9x10xf32> to tensor<4x9x8xf32>
+  %zo = arith.constant dense<0.0> : tensor<4x9x8xf32>
+  %o = linalg.batch_matmul ins(%y, %v : tensor<4x9x8xf32>, tensor<4x8x8xf32>) outs(%zo : tensor<4x9x8xf32>) -> tensor<4x9x8xf32>
+  return %o : tensor<4x9x8xf32>
+}

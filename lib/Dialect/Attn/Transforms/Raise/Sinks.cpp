@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Sinks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// The tensor that reshapes show.
+static Value belowReshapes(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// `scores` below a difference with the maximum of each row: softmax is the
+/// same without it.
+static Value withoutMaximum(Value scores) {
+  auto difference = scores.getDefiningOp<arith::SubFOp>();
+  auto type = dyn_cast<RankedTensorType>(scores.getType());
+  if (!difference || !type)
+    return scores;
+  int64_t last = type.getRank() - 1;
+  auto spread = difference.getRhs().getDefiningOp<linalg::BroadcastOp>();
+  if (!spread || spread.getDimensions() != ArrayRef(last))
+    return scores;
+  auto most =
+      belowReshapes(spread.getInput()).getDefiningOp<linalg::ReduceOp>();
+  if (!most || most.getInputs().size() != 1 ||
+      most.getInputs()[0] != difference.getLhs() ||
+      most.getDimensions() != ArrayRef(last) ||
+      most->getResult(0).getType() != spread.getInput().getType())
+    return scores;
+  Block &body = most.getCombiner().front();
+  bool isMaximum = llvm::hasSingleElement(body.without_terminator()) &&
+                   isa<arith::MaximumFOp, arith::MaxNumFOp>(body.front());
+  return isMaximum ? difference.getLhs() : scores;
+}
+
+/// The size of a dimension, as it was written where the tensor was made; null
+/// where that is not seen.
+static OpFoldResult sizeOf(Value tensor, int64_t dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return IntegerAttr::get(IndexType::get(tensor.getContext()),
+                            type.getDimSize(dim));
+  Operation *op = tensor.getDefiningOp();
+  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
+    return empty.getMixedSizes()[dim];
+  if (auto splat = dyn_cast_or_null<tensor::SplatOp>(op))
+    return splat.getDynamicSizes()[type.getDynamicDimIndex(dim)];
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
+    return expand.getMixedOutputShape()[dim];
+  if (auto made = dyn_cast_or_null<DestinationStyleOpInterface>(op);
+      made && made.getNumDpsInits() == 1)
+    return sizeOf(made.getDpsInits()[0], dim);
+  if (!op || op->getNumOperands() == 0 ||
+      !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    return {};
+  return sizeOf(op->getOperands().back(), dim);
+}
+
+/// Whether `slice` is all of the columns that `scores` have.
+static bool takesColumnsOf(tensor::ExtractSliceOp slice, Value scores) {
+  int64_t rank = cast<RankedTensorType>(scores.getType()).getRank();
+  if (!slice.hasUnitStride() || slice.getType().getRank() != rank ||
+      !llvm::all_of(slice.getMixedOffsets(),
+                    [](OpFoldResult offset) { return isZeroInteger(offset); }))
+    return false;
+  for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes())) {
+    OpFoldResult all = sizeOf(scores, dim);
+    if (!all || !isEqualConstantIntOrValue(all, size))
+      return false;
+  }
+  return true;
+}
+
+SoftmaxParts attn::partsOf(linalg::SoftmaxOp op) {
+  SoftmaxParts plain{withoutMaximum(op.getInput()), op->getResult(0), {}};
+  auto concat = plain.scores.getDefiningOp<tensor::ConcatOp>();
+  if (!concat || !op->hasOneUse() || concat.getInputs().size() != 2)
+    return plain;
+  Value scores = concat.getInputs()[0], sink = concat.getInputs()[1];
+  int64_t last = concat.getResultType().getRank() - 1;
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(*op->user_begin());
+  if (static_cast<int64_t>(concat.getDim()) != last || !slice ||
+      cast<RankedTensorType>(sink.getType()).getDimSize(last) != 1 ||
+      !takesColumnsOf(slice, scores))
+    return plain;
+  return {scores, slice.getResult(), sink};
+}
