@@ -6,6 +6,7 @@
 #include "VerifyInputs.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 
 namespace attn::tool {
@@ -40,6 +41,25 @@ public:
 inline bool computes(mlir::Operation *op) {
   return op->getName().getDialectNamespace() != "tensor" &&
          !llvm::isa<attn::SplitHeadsOp, attn::MergeHeadsOp>(op);
+}
+
+inline const reference::Tensor &tensorOf(const reference::Datum &datum) {
+  return *std::get<std::shared_ptr<const reference::Tensor>>(datum);
+}
+
+/// Whether an op in `function` has a result of 16 bits.
+inline bool roundsTo16Bits(mlir::func::FuncOp function) {
+  auto isNarrow = [](mlir::Type type) {
+    mlir::Type element = mlir::getElementTypeOrSelf(type);
+    return element.isF16() || element.isBF16();
+  };
+  return function
+      .walk([&](mlir::Operation *op) {
+        return llvm::any_of(op->getResultTypes(), isNarrow)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// The largest `tolerance` of what a step of the function rounds to and another

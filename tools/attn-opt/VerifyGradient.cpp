@@ -19,7 +19,6 @@
 // gradient in the reference: a ReLU whose input is rounded takes the other side
 // here and there.
 #include "VerifyExpectations.h"
-#include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 
 using namespace mlir;
@@ -131,10 +130,6 @@ static double squaresOf(const Array &array) {
   return squares;
 }
 
-static const Tensor &tensorOf(const Datum &datum) {
-  return *std::get<std::shared_ptr<const Tensor>>(datum);
-}
-
 LogicalResult Gradient::complete(std::vector<Array> &arrays) {
   // Residuals fit each other: an out is that of values as they were rounded.
   reference::Options rounded;
@@ -208,16 +203,7 @@ FailureOr<Bend> Gradient::bendOver(const std::vector<Array> &arrays,
 FailureOr<std::vector<double>>
 Gradient::noise(const std::vector<Array> &arrays) {
   std::vector<double> norms(learned.size(), 0);
-  WalkResult narrow = backward.walk([](Operation *op) {
-    return llvm::any_of(op->getResultTypes(),
-                        [](Type type) {
-                          Type element = getElementTypeOrSelf(type);
-                          return element.isF16() || element.isBF16();
-                        })
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  if (!narrow.wasInterrupted())
+  if (!roundsTo16Bits(backward))
     return norms;
   auto exact = reference::evaluate(forward, argumentsOf(arrays));
   if (failed(exact))

@@ -12,7 +12,9 @@
 // The gradient of two maps, p1 - lambda p2, is the sum of those of two
 // attentions: that of p1 with the cotangent do, and that of p2 with -lambda do.
 // What they need of the forward pass, out and lse of each, is computed again,
-// since no kernel of two maps returns it. d_lambda is -sum do * out2.
+// since no kernel of two maps returns it. An out that is rounded to 16 bits
+// would not do: sum do * out, which is subtracted from what it nearly is, would
+// be wrong by some percent. d_lambda is -sum do * out2.
 //
 // A row that sees no key has an out of 0, and its cotangent reaches nothing,
 // whatever it holds.
@@ -118,18 +120,18 @@ static Gradients gradientOf(OpBuilder &b, SdpaGradOp op, const Map &map,
   return gradients;
 }
 
-/// Out and lse of one map of `op`; no lse where weights are those of sigmoid.
+/// Out, in the type of the statistics, and lse of one map of `op`; no lse where
+/// weights are those of sigmoid.
 static SdpaOp attend(OpBuilder &b, SdpaGradOp op, const Map &map) {
   auto layout = [&](Layout which) {
     return LayoutAttr::get(b.getContext(), which);
   };
-  RankedTensorType dOut = op.getDOut().getType();
   SmallVector<int64_t> rows = op.scoresShape();
   rows.pop_back();
   Type element = getElementTypeOrSelf(map.query);
   Type statistics = element.isF64() ? element : b.getF32Type();
   auto attention = SdpaOp::create(
-      b, op.getLoc(), dOut,
+      b, op.getLoc(), op.getDOut().getType().clone(statistics),
       op.isSigmoid() ? Type() : RankedTensorType::get(rows, statistics),
       /*weights=*/Type(), /*scores=*/Type(), /*maximum=*/Type(), /*sum=*/Type(),
       /*acc=*/Type(), map.query, map.key, op.getValue(), op.getBias(),

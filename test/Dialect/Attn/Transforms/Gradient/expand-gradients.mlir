@@ -61,6 +61,19 @@ func.func @two_maps(%q: tensor<?x4x8xf32>, %q2: tensor<?x4x8xf32>, %l: tensor<4x
 
 // -----
 
+// Out of 16 bits is computed again in f32.
+// CHECK-LABEL: func.func @narrow_maps
+// CHECK: %[[O:.*]], %{{.*}} = attn.sdpa {{.*}} returning(out, lse) {{.*}} -> (tensor<5x8xf32>, tensor<5xf32>)
+// CHECK: attn.sdpa_grad {{.*}} out %[[O]] : tensor<5x8xf32>
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[O]] : tensor<5x8xbf16>, tensor<5x8xf32>)
+func.func @narrow_maps(%q: tensor<5x8xbf16>, %l: tensor<f32>, %d: tensor<5x8xbf16>) -> (tensor<5x8xbf16>, tensor<f32>) {
+  %g:2 = attn.sdpa_grad %q, %q, %q minus %q, %q by %l : tensor<5x8xbf16>, tensor<5x8xbf16>, tensor<f32> scale 0.5 cotangents %d wrt ["query", "lambda"]
+      : (tensor<5x8xbf16>, tensor<5x8xbf16>, tensor<5x8xbf16>, tensor<5x8xbf16>) -> (tensor<5x8xbf16>, tensor<f32>)
+  return %g#0, %g#1 : tensor<5x8xbf16>, tensor<f32>
+}
+
+// -----
+
 // Sigmoid has no lse.
 // CHECK-LABEL: func.func @sigmoid
 // CHECK-NOT: returning(out, lse)
