@@ -77,6 +77,20 @@ func.func @parts(%q: tensor<5x8xf32> {attn.gradient}, %k1: tensor<6x8xf32>, %k2:
 
 // -----
 
+// A part that is constant, such as a cache in front of what is learned, has no gradient.
+// CHECK-LABEL: func.func @constant_part_gradient(
+// CHECK:         %[[G:.*]]:2 = attn.sdpa_grad {{.*}} wrt ["key", "value"]
+// CHECK-NOT:     attn.sdpa_grad
+func.func @constant_part(%q: tensor<5x8xf32>, %past: tensor<6x8xf32>, %k: tensor<7x8xf32> {attn.gradient}) -> tensor<5x8xf32> {
+  %o1, %m1, %l1, %a1 = attn.sdpa %q, %past, %past scale 0.5 returning(out, state) : (tensor<5x8xf32>, tensor<6x8xf32>, tensor<6x8xf32>) -> (tensor<5x8xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>)
+  %o2, %m2, %l2, %a2 = attn.sdpa %q, %k, %k scale 0.5 returning(out, state) : (tensor<5x8xf32>, tensor<7x8xf32>, tensor<7x8xf32>) -> (tensor<5x8xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>)
+  %m, %l, %a = attn.merge_states %m1, %l1, %a1 with %m2, %l2, %a2 : tensor<5xf32>, tensor<5x8xf32>
+  %o = attn.finalize_state %m, %l, %a : (tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %o : tensor<5x8xf32>
+}
+
+// -----
+
 // An out of 16 bits is kept in f32, and rounded behind the attention; its
 // cotangent is what the caller gave.
 // CHECK-LABEL: func.func @narrow_forward(
