@@ -112,6 +112,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   // Results are computed in the caller's memory, not copied there.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
+  pm.addNestedPass<func::FuncOp>(createOrderResults());
   pm.addNestedPass<func::FuncOp>(createSequenceInnerLoops());
   pm.addPass(createCSEPass()); // shows copies of a buffer to itself
   addCleanup(pm);

@@ -468,6 +468,16 @@ def WidenElements : Pass<"attn-widen-elements"> {
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect"];
 }
 
+def OrderResults : Pass<"attn-order-results", "::mlir::func::FuncOp"> {
+  let summary = "Copy results before what they lie in is overwritten";
+  let description = [{
+    The copies to the caller's memory in front of a return take an order in
+    which none overwrites what a later one reads. Of copies in a circle one is
+    saved in memory of its own.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def SequenceInnerLoops : Pass<"attn-sequence-inner-loops"> {
   let summary = "Run parallel loops inside of others in order";
   let description = [{
