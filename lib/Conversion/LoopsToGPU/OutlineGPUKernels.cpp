@@ -317,22 +317,36 @@ static bool isHostsOwn(Operation &op) {
          op.hasTrait<OpTrait::IsTerminator>() || isControl(&op);
 }
 
-/// Moves `first`, which touches memory, and what depends on it into a loop of
-/// one item, which stands where the last of these ops does.
-static LogicalResult wrap(Operation *first) {
+/// `first`, which touches memory, what depends on it, and what touches memory
+/// in front of the last of these, which stays between them.
+static SetVector<Operation *> dependentsOf(Operation *first) {
   SetVector<Operation *> members;
   members.insert(first);
-  Block &block = *first->getBlock();
-  for (Operation &op :
-       llvm::make_range(std::next(first->getIterator()), block.end()))
-    if (usesAny(op, members))
+  Operation *last = first;
+  size_t before = 0;
+  while (members.size() != before) { // what was added has dependents, too
+    before = members.size();
+    for (Operation &op : llvm::make_range(std::next(first->getIterator()),
+                                          first->getBlock()->end())) {
+      bool isBetween = op.isBeforeInBlock(last) && !isMemoryEffectFree(&op) &&
+                       !isa<memref::AllocOp>(op);
+      if (!isBetween && !usesAny(op, members))
+        continue;
       members.insert(&op);
-  Operation *last = members.back();
-  // What touches memory in between stays between them.
-  for (Operation &op :
-       llvm::make_range(first->getIterator(), last->getIterator()))
-    if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp>(op))
-      members.insert(&op);
+      if (last->isBeforeInBlock(&op))
+        last = &op;
+    }
+  }
+  return members;
+}
+
+/// Moves these into a loop of one item, which stands where the last of them
+/// does.
+static LogicalResult wrap(Operation *first) {
+  SetVector<Operation *> members = dependentsOf(first);
+  Operation *last = *llvm::max_element(members, [](Operation *a, Operation *b) {
+    return a->isBeforeInBlock(b);
+  });
   if (llvm::any_of(members, [](Operation *op) { return isHostsOwn(*op); }))
     return first->emitOpError("is not compiled for a GPU: the host would need "
                               "what lies in the device's memory");

@@ -122,6 +122,30 @@ func.func private @rest.kernel(%x: memref<4xf32>, %out: memref<4xf32>, %work: me
 
 // -----
 
+// What is read between an access and what depends on it goes with them, and so does what depends on that.
+// CHECK:           gpu.func @between_0(
+// CHECK:             memref.load
+// CHECK:             memref.load
+// CHECK:             memref.store
+// CHECK:             arith.mulf
+// CHECK:             memref.store
+// CHECK-LABEL:   func.func private @between.kernel(
+// CHECK:           gpu.launch_func @kernels::@between_0
+// CHECK-NOT:       gpu.launch_func
+func.func private @between.kernel(%x: memref<4xf32>, %out: memref<4xf32>, %work: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = memref.load %x[%c0] : memref<4xf32>
+  %1 = memref.load %x[%c1] : memref<4xf32>
+  %2 = arith.addf %0, %0 : f32
+  memref.store %2, %out[%c0] : memref<4xf32>
+  %3 = arith.mulf %1, %1 : f32
+  memref.store %3, %out[%c1] : memref<4xf32>
+  return
+}
+
+// -----
+
 // A loop that says what its kernel is called; two of one name are told apart.
 // CHECK:           gpu.func @named_merge(
 // CHECK:           gpu.func @named_merge_2(
