@@ -2,7 +2,8 @@
 """Compiles every golden case whose features the dialect has and compares with its expected arrays.
 
 The cases and their definition were made elsewhere (data/goldens/README.md); a case that is left out is named with the
-feature that it needs."""
+feature that it needs.
+usage: goldens.py DATA [--target=TARGET] [--every=N]    one case in N"""
 import os
 import sys
 import tempfile
@@ -161,9 +162,11 @@ def specification(case):
     return text, names, wanted, [elements.empty(s, narrow if s is out else wide) for s in shapes][:len(wanted)]
 
 
-def run(case, data, folder):
+def run(case, data, folder, target):
+    if target.startswith("sm_") and case["dtype"] == "f64":
+        raise NotBuilt("f64 on a GPU")
     text, names, wanted, empty = specification(case)
-    kernel = Kernel(text, folder)
+    kernel = Kernel(text, folder, target=target)
     inputs = [elements.load(os.path.join(data, case["name"], n + ".npy")) for n in names]
     outputs = kernel(inputs, empty, threads=2)
     for source, results in (("kernel", outputs), ("Reference", reference(kernel.source, inputs, len(wanted), folder))):
@@ -182,11 +185,12 @@ def run(case, data, folder):
 
 def main():
     data = sys.argv[1]
+    options = dict(option.lstrip("-").split("=") for option in sys.argv[2:])
     passed, failed, left_out = 0, [], {}
-    for case in load_cases(os.path.join(data, "cases.json")):
+    for case in load_cases(os.path.join(data, "cases.json"))[:: int(options.get("every", 1))]:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                run(case, data, folder)
+                run(case, data, folder, options.get("target", "native"))
                 passed += 1
             except NotBuilt as reason:
                 left_out.setdefault(str(reason), []).append(case["name"])
