@@ -110,6 +110,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createReuseOperands());
   pm.addPass(createLowerSignature());
   // Results are computed in the caller's memory, not copied there.
+  pm.addNestedPass<func::FuncOp>(createSeparateEmpties());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
   pm.addNestedPass<func::FuncOp>(createOrderResults());

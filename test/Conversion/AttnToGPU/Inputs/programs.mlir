@@ -53,3 +53,16 @@ func.func @one_item(%q: tensor<1x1x1x16xf16>, %k: tensor<1x1x?x16xf16>, %v: tens
   %out, %lse = attn.sdpa %q, %k, %v scale 0.2 where key_length(%n : tensor<1xi32>) sinks %sinks : tensor<1xf32> returning(out, lse) : (tensor<1x1x1x16xf16>, tensor<1x1x?x16xf16>, tensor<1x1x?x16xf16>) -> (tensor<1x1x1x16xf16>, tensor<1x1x1xf32>)
   return %out, %lse : tensor<1x1x1x16xf16>, tensor<1x1x1xf32>
 }
+
+// The same with loops over documents, and with a number that two attentions, or two maps of one, read.
+func.func @documents(%x: tensor<9x16xf32>, %d: tensor<9xi32>) -> tensor<9x16xf32> {
+  %a = attn.sdpa %x, %x, %x scale 0.1 where document(%d : tensor<9xi32>) : (tensor<9x16xf32>, tensor<9x16xf32>, tensor<9x16xf32>) -> tensor<9x16xf32>
+  %b = attn.sdpa %a, %x, %a scale 0.1 where document(%d : tensor<9xi32>) and causal(top_left) : (tensor<9x16xf32>, tensor<9x16xf32>, tensor<9x16xf32>) -> tensor<9x16xf32>
+  return %b : tensor<9x16xf32>
+}
+
+func.func @shared_reads(%q: tensor<1x1x7x8xf16>, %k: tensor<1x1x9x8xf16>, %lambda: tensor<1xf32>, %n: tensor<1xi32>) -> (tensor<1x1x7x8xf16>, tensor<1x1x7x8xf16>) {
+  %a = attn.sdpa %q, %k, %k minus %q, %k by %lambda : tensor<1xf32> scale 0.3 where key_length(%n : tensor<1xi32>) : (tensor<1x1x7x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>) -> tensor<1x1x7x8xf16>
+  %b = attn.sdpa %q, %k, %k scale 0.5 where key_length(%n : tensor<1xi32>) : (tensor<1x1x7x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>) -> tensor<1x1x7x8xf16>
+  return %a, %b : tensor<1x1x7x8xf16>, tensor<1x1x7x8xf16>
+}

@@ -323,6 +323,14 @@ def InsertConcats : Pass<"attn-insert-concats"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def SeparateEmpties : Pass<"attn-separate-empties", "::mlir::func::FuncOp"> {
+  let summary = "Give each use of an empty tensor one of its own";
+  let description = [{
+    Empty tensors of one size are one value to CSE, and the elimination of empty
+    tensors places all that is computed in it where one result lies.
+  }];
+}
+
 def ReuseOperands : Pass<"attn-reuse-operands"> {
   let summary = "Elementwise ops compute in the memory of an operand";
   let description = [{
