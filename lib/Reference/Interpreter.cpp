@@ -98,9 +98,9 @@ LogicalResult Frame::evaluateOp(Operation *op) {
              << "cannot be evaluated by the reference: it has a value of type "
              << type;
   for (auto evaluateGroup :
-       {evaluateArithmetic, evaluateTensorOp, evaluateControl, evaluateGraphOp,
-        evaluateProductOp, evaluateScoreOp, evaluateSdpa, evaluateSdpaGrad,
-        evaluateStateOp, evaluateTileOp, evaluateLinalg})
+       {evaluateArithmetic, evaluateLinalg, evaluateTensorOp, evaluateControl,
+        evaluateGraphOp, evaluateProductOp, evaluateScoreOp, evaluateSdpa,
+        evaluateSdpaGrad, evaluateStateOp, evaluateTileOp})
     if (Outcome outcome = evaluateGroup(*this, op))
       return *outcome;
   return op->emitOpError("cannot be evaluated by the reference");
