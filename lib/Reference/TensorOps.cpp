@@ -228,12 +228,75 @@ static LogicalResult evaluateOp(Frame &frame, tensor::FromElementsOp op) {
   return frame.setTensor(op->getResult(0), std::move(result));
 }
 
+/// What the body of `op` yields at `indices`.
+static FailureOr<Number> yieldedAt(Frame &frame, Operation *op,
+                                   ArrayRef<int64_t> indices) {
+  SmallVector<Datum> arguments;
+  for (int64_t index : indices)
+    arguments.push_back(Number::ofInteger(index));
+  FailureOr<SmallVector<Datum>> yielded =
+      frame.run(op->getRegion(0).front(), arguments);
+  if (failed(yielded))
+    return failure();
+  return std::get<Number>(yielded->front());
+}
+
+static LogicalResult evaluateOp(Frame &frame, tensor::GenerateOp op) {
+  auto result = makeDynamic(frame, op, op.getType(), op.getDynamicExtents());
+  if (failed(result))
+    return failure();
+  SmallVector<int64_t> at(result->rank(), 0);
+  for (Number &number : result->elements) {
+    FailureOr<Number> made = yieldedAt(frame, op, at);
+    if (failed(made))
+      return failure();
+    number = *made;
+    advance(at, result->shape);
+  }
+  return frame.setTensor(op->getResult(0), std::move(*result));
+}
+
+static LogicalResult evaluateOp(Frame &frame, tensor::PadOp op) {
+  const Tensor &source = frame.tensor(op.getSource());
+  SmallVector<int64_t> low = frame.integers(op.getMixedLowPad()),
+                       high = frame.integers(op.getMixedHighPad());
+  SmallVector<int64_t> shape;
+  for (auto [size, before, behind] : llvm::zip_equal(source.shape, low, high)) {
+    if (failed(require(op, before >= 0 && behind >= 0,
+                       "sizes of at least 0 to pad by")))
+      return failure();
+    shape.push_back(size + before + behind);
+  }
+  FailureOr<Tensor> result = makeTensor(op, shape);
+  if (failed(result))
+    return failure();
+  SmallVector<int64_t> at(shape.size(), 0);
+  for (Number &number : result->elements) {
+    int64_t position = 0;
+    bool isInside = true;
+    for (auto [d, size] : llvm::enumerate(source.shape)) {
+      int64_t own = at[d] - low[d];
+      isInside &= own >= 0 && own < size;
+      position = position * size + own;
+    }
+    FailureOr<Number> found = isInside
+                                  ? FailureOr<Number>(source.elements[position])
+                                  : yieldedAt(frame, op, at);
+    if (failed(found))
+      return failure();
+    number = *found;
+    advance(at, shape);
+  }
+  return frame.setTensor(op->getResult(0), std::move(*result));
+}
+
 Outcome attn::reference::evaluateTensorOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
       .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp,
             tensor::DimOp, tensor::ExtractOp, tensor::InsertOp,
             tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
-            tensor::EmptyOp, tensor::SplatOp, tensor::FromElementsOp>(
+            tensor::EmptyOp, tensor::SplatOp, tensor::FromElementsOp,
+            tensor::GenerateOp, tensor::PadOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

@@ -46,26 +46,63 @@ int attn_rt_bind_shape(attn_rt_bindings *bindings, const attn_rt_port *port,
   return 0;
 }
 
-/* The size that a name stands for, or several and numbers joined by '+'; -1 if
- * a name is not bound. */
-static int64_t size_of(const attn_rt_bindings *bindings, const char *sum) {
-  int64_t size = 0;
-  while (*sum) {
-    size_t length = strcspn(sum, "+");
-    int64_t one = -1;
-    if (*sum >= '0' && *sum <= '9')
-      one = strtoll(sum, NULL, 10);
-    for (int32_t i = 0; one < 0 && i < bindings->count; ++i) {
-      const char *symbol = bindings->entries[i].symbol;
-      if (strlen(symbol) == length && strncmp(symbol, sum, length) == 0)
-        one = bindings->entries[i].size;
-    }
-    if (one < 0)
-      return -1;
-    size += one;
-    sum += length + (sum[length] == '+');
+/* Reads a size that is computed of others, as include/attn's SizeText.h says:
+ * sum = product {(+|-) product}; product = atom {(*|/) atom};
+ * atom = number | name | ( sum ). */
+typedef struct {
+  const attn_rt_bindings *bindings;
+  const char *at;
+  bool known; /* every name is bound */
+} size_reader;
+
+static int64_t read_sum(size_reader *r);
+
+static int64_t read_atom(size_reader *r) {
+  if (*r->at == '(') {
+    ++r->at;
+    int64_t size = read_sum(r);
+    ++r->at;
+    return size;
   }
-  return size;
+  if (*r->at >= '0' && *r->at <= '9')
+    return strtoll(r->at, (char **)&r->at, 10);
+  size_t length = strcspn(r->at, "+-*/()");
+  const char *name = r->at;
+  r->at += length;
+  for (int32_t i = 0; i < r->bindings->count; ++i) {
+    const char *symbol = r->bindings->entries[i].symbol;
+    if (strlen(symbol) == length && strncmp(symbol, name, length) == 0)
+      return r->bindings->entries[i].size;
+  }
+  r->known = false;
+  return 1;
+}
+
+/* Sizes wrap around, as in the function's own check. */
+static int64_t read_product(size_reader *r) {
+  int64_t left = read_atom(r);
+  while (*r->at == '*' || *r->at == '/') {
+    bool quotient = *r->at++ == '/';
+    int64_t right = read_atom(r);
+    if (!quotient)
+      left = (int64_t)((uint64_t)left * (uint64_t)right);
+    else if (right > 0)
+      left = left / right - (left % right < 0);
+  }
+  return left;
+}
+
+static int64_t read_sum(size_reader *r) {
+  bool negative = *r->at == '-';
+  r->at += negative;
+  uint64_t sum = (uint64_t)read_product(r);
+  sum = negative ? 0 - sum : sum;
+  while (*r->at == '+' || *r->at == '-') {
+    bool minus = *r->at++ == '-';
+    uint64_t next = (uint64_t)read_product(r);
+    sum += minus ? 0 - next : next;
+  }
+  return (int64_t)sum;
 }
 
 const char *attn_rt_port_shape(const attn_rt_bindings *bindings,
@@ -77,8 +114,10 @@ const char *attn_rt_port_shape(const attn_rt_bindings *bindings,
     array->shape[i] = port->shape[i];
     if (port->shape[i] >= 0)
       continue;
-    array->shape[i] = size_of(bindings, port->symbols[i]);
-    if (array->shape[i] < 0)
+    size_reader reader = {bindings, port->symbols[i], true};
+    int64_t size = read_sum(&reader);
+    array->shape[i] = size < 0 ? 0 : size; /* the function refuses it */
+    if (!reader.known)
       return port->symbols[i];
   }
   return NULL;

@@ -15,6 +15,7 @@ import keyword
 import math
 import operator
 import os
+import re
 import sys
 import weakref
 
@@ -95,10 +96,18 @@ _OVERLAP, _REASONS = 4, 8
 
 
 def _size(size, sizes):
-    """A number, a name, or the sum of such: "past+new"."""
+    """A number, a name, or what is computed of such: "past+new", "(t+1)/2"."""
     if not isinstance(size, str):
         return size
-    return sum(int(part) if part.isdigit() else sizes[part] for part in size.split("+"))
+    # A size below 0 is the kernel's to refuse.
+    return sizes[size] if size in sizes else max(0, eval(_arithmetic(size), {"__builtins__": {}}, sizes))
+
+
+@functools.lru_cache(maxsize=None)
+def _arithmetic(size):
+    if not re.fullmatch(r"[\w+\-*/()]+", size):
+        raise ValueError(f"expects a size of names, numbers and + - * /, but got '{size}'")
+    return compile(size.replace("/", "//"), "<size>", "eval")
 
 
 class Argument(collections.namedtuple("Argument", "name dtype shape optional", defaults=[False])):

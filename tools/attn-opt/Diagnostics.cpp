@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Diagnostics.h"
 #include "Bug.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Location.h"
+#include "attn/Pipelines/Positions.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace attn::tool;
-
-std::string attn::tool::position(Location location, StringRef file) {
-  auto at = location->findInstanceOf<FileLineColLoc>();
-  if (!at)
-    return file.str();
-  // A model has no lines, but names.
-  if (auto named = location->findInstanceOf<NameLoc>(); at.getLine() == 0)
-    return at.getFilename().str() +
-           (named ? ": " + named.getName().str() : std::string());
-  return (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" +
-          Twine(at.getColumn()))
-      .str();
-}
 
 LineDiagnostics::LineDiagnostics(MLIRContext *context, StringRef file)
     : ScopedDiagnosticHandler(context), file(file) {
@@ -27,7 +13,7 @@ LineDiagnostics::LineDiagnostics(MLIRContext *context, StringRef file)
     bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
     if (!isError && diagnostic.getSeverity() != DiagnosticSeverity::Warning)
       return success();
-    std::string at = position(diagnostic.getLocation(), this->file);
+    std::string at = positionOf(diagnostic.getLocation(), this->file);
     std::string text = diagnostic.str();
     // The same failure again, in the words of the C++ code.
     if (errors && StringRef(text).starts_with("failed to parse "))
@@ -42,7 +28,7 @@ LineDiagnostics::LineDiagnostics(MLIRContext *context, StringRef file)
                  << "\n";
     for (Diagnostic &note : diagnostic.getNotes()) {
       // "see current operation" shows the op that the line already names.
-      std::string there = position(note.getLocation(), this->file);
+      std::string there = positionOf(note.getLocation(), this->file);
       if (there != at && there != this->file)
         llvm::errs() << there << ": note: " << note.str() << "\n";
     }

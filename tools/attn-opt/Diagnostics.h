@@ -18,10 +18,6 @@ private:
   bool errors = false;
 };
 
-/// "FILE:LINE:COL", in a model "FILE: node 'NAME' (OPERATOR)", or "FILE" where
-/// nothing more is known.
-std::string position(mlir::Location location, llvm::StringRef file);
-
 } // namespace attn::tool
 
 #endif

@@ -42,12 +42,10 @@ llvm::Error attn::tool::checkDims(ModuleOp module, const Options &options) {
   module.walk([&](func::FuncOp function) {
     auto ports = function->getAttrOfType<ArrayAttr>(PortAttr::functionAttr);
     for (Attribute port : ports ? ports.getValue() : ArrayRef<Attribute>())
-      for (StringAttr symbol : cast<PortAttr>(port).getSymbols())
-        // A name, or the sum of names and numbers.
-        for (StringRef part : llvm::split(symbol.getValue(), '+'))
-          if (!part.empty() && !llvm::isDigit(part.front()) &&
-              !llvm::is_contained(known, part))
-            known.push_back(part.str());
+      if (cast<PortAttr>(port).getInput()) // results have what these tell
+        for (StringAttr symbol : cast<PortAttr>(port).getSymbols())
+          if (!symbol.empty() && !llvm::is_contained(known, symbol.getValue()))
+            known.push_back(symbol.str());
   });
   for (const auto &dim : options.dims)
     if (!llvm::is_contained(known, dim.first))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "VerifyInputs.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/SizeText.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
@@ -39,7 +40,7 @@ Sizes tool::chooseSizes(const Kernel &kernel, const Options &options,
   Sizes sizes;
   for (PortAttr port : kernel.ports)
     for (StringAttr symbol : port.getSymbols())
-      if (!symbol.empty())
+      if (port.getInput() && !symbol.empty())
         sizes.try_emplace(symbol,
                           choices[allEqual ? level - 1 : random() % level]);
   for (auto &[name, size] : options.dims)
@@ -49,14 +50,21 @@ Sizes tool::chooseSizes(const Kernel &kernel, const Options &options,
 
 SmallVector<int64_t> tool::shapeOf(PortAttr port, const Sizes &sizes) {
   SmallVector<int64_t> shape;
-  for (auto [size, symbol] : llvm::zip(port.getSizes(), port.getSymbols())) {
-    int64_t sum = std::max<int64_t>(size, 0);
-    if (size < 0) // a name, or the sum of names and numbers
-      for (StringRef part : llvm::split(symbol.getValue(), '+')) {
-        int64_t known;
-        sum += part.getAsInteger(10, known) ? sizes.lookup(part) : known;
-      }
-    shape.push_back(sum);
+  for (auto [given, symbol] : llvm::zip(port.getSizes(), port.getSymbols())) {
+    int64_t size = given;
+    if (size < 0) {
+      SmallVector<StringRef> names;
+      SmallVector<AffineExpr> values;
+      MLIRContext *context = port.getContext();
+      AffineExpr computed = parseSizeText(symbol, context, names);
+      for (StringRef name : names)
+        values.push_back(getAffineConstantExpr(sizes.lookup(name), context));
+      auto known =
+          dyn_cast<AffineConstantExpr>(computed.replaceSymbols(values));
+      // A size below 0 is refused by the function.
+      size = known ? std::max<int64_t>(known.getValue(), 0) : 0;
+    }
+    shape.push_back(size);
   }
   return shape;
 }

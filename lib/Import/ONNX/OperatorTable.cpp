@@ -14,15 +14,16 @@ static const llvm::StringMap<llvm::SmallVector<const Operator *, 1>> &table() {
   static const auto all = [] {
     llvm::StringMap<llvm::SmallVector<const Operator *, 1>> map;
     for (auto group : {activationOperators(),    attentionOperators(),
-                       constantOperators(),      controlOperators(),
-                       convolutionOperators(),   einsumOperators(),
-                       elementwiseOperators(),   flexAttentionOperators(),
-                       functionOperators(),      gatherOperators(),
-                       normalizationOperators(), groupQueryOperators(),
-                       multiHeadOperators(),     productOperators(),
-                       reductionOperators(),     rotaryOperators(),
-                       scatterOperators(),       shapeOperators(),
-                       skipNormOperators(),      sliceOperators()})
+                       channelNormOperators(),   constantOperators(),
+                       controlOperators(),       convolutionOperators(),
+                       einsumOperators(),        elementwiseOperators(),
+                       flexAttentionOperators(), functionOperators(),
+                       gatherOperators(),        normalizationOperators(),
+                       groupQueryOperators(),    multiHeadOperators(),
+                       productOperators(),       reductionOperators(),
+                       rotaryOperators(),        scatterOperators(),
+                       shapeOperators(),         skipNormOperators(),
+                       sliceOperators()})
       for (const Operator &one : group)
         map[key(one.domain, one.name)].push_back(&one);
     for (auto &entry : map)

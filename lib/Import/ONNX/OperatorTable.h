@@ -30,6 +30,7 @@ llvm::ArrayRef<Operator> activationOperators();
 llvm::ArrayRef<Operator> attentionOperators();
 llvm::ArrayRef<Operator> constantOperators();
 llvm::ArrayRef<Operator> controlOperators();
+llvm::ArrayRef<Operator> channelNormOperators();
 llvm::ArrayRef<Operator> convolutionOperators();
 llvm::ArrayRef<Operator> einsumOperators();
 llvm::ArrayRef<Operator> elementwiseOperators();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Sizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <tuple>
@@ -11,6 +12,7 @@ using namespace attn::onnx;
 /// Those of a quotient: a model's sizes have a few, and hostile ones any
 /// number.
 static constexpr unsigned mostTerms = 256;
+static constexpr unsigned mostDivisions = 16;
 
 std::optional<int64_t> Size::constant() const {
   if (!valid)
@@ -20,6 +22,11 @@ std::optional<int64_t> Size::constant() const {
   if (terms.size() == 1 && terms.begin()->first.empty())
     return terms.begin()->second;
   return std::nullopt;
+}
+
+int64_t Size::fixed() const {
+  auto term = terms.find({});
+  return term == terms.end() ? 0 : term->second;
 }
 
 void Size::add(const Monomial &monomial, int64_t coefficient) {
@@ -39,8 +46,7 @@ const std::pair<const Size::Monomial, int64_t> &Size::leading() const {
 }
 
 bool Size::isPositive() const {
-  auto fixed = terms.find({});
-  return valid && fixed != terms.end() && fixed->second > 0 &&
+  return valid && fixed() > 0 &&
          llvm::all_of(terms, [](const auto &term) { return term.second > 0; });
 }
 
@@ -127,6 +133,73 @@ Size attn::onnx::product(ArrayRef<Size> sizes) {
   return all;
 }
 
+std::optional<Size> Sizes::quotient(const Size &size, int64_t divisor) {
+  // What is a multiple of the divisor leaves the quotient, and a number below 0
+  // with it.
+  Size whole, rest;
+  for (const auto &[monomial, coefficient] : size.terms) {
+    int64_t times = llvm::divideFloorSigned(coefficient, divisor);
+    whole.add(monomial, times);
+    rest.add(monomial, coefficient - times * divisor);
+  }
+  whole.valid = rest.valid = size.valid;
+  if (rest.constant())
+    return whole;
+  int64_t number = rest.fixed();
+  Size unknown = rest - Size(number);
+  if (const auto &[monomial, coefficient] = unknown.leading();
+      unknown.terms.size() == 1 && monomial.size() == 1 && coefficient == 1)
+    if (const std::optional<Quotient> &inner = symbols[monomial[0]].quotient) {
+      int64_t all, more;
+      if (!llvm::MulOverflow(inner->divisor, divisor, all) &&
+          !llvm::MulOverflow(inner->divisor, number, more)) {
+        std::optional<Size> both = quotient(inner->number + Size(more), all);
+        return both ? whole + *both : both;
+      }
+    }
+  for (auto [i, symbol] : llvm::enumerate(symbols))
+    if (symbol.quotient && symbol.quotient->divisor == divisor &&
+        symbol.quotient->number == rest)
+      return whole + Size::symbol(i);
+  unsigned cost = 1;
+  for (const auto &[monomial, coefficient] : rest.terms)
+    for (unsigned symbol : monomial)
+      if (symbols[symbol].quotient)
+        cost += symbols[symbol].quotient->cost;
+  if (cost > mostDivisions)
+    return std::nullopt;
+  symbols.push_back({Value(), Quotient{rest, divisor, cost}});
+  return whole + Size::symbol(symbols.size() - 1);
+}
+
+bool Sizes::isAtMost(const Size &a, const Size &b) const {
+  Size rest = b - a;
+  // A quotient that is subtracted is at most its number over its divisor: the
+  // difference times the divisor has no quotient.
+  for (unsigned left = mostDivisions; left; --left) {
+    auto term = llvm::find_if(rest.terms, [&](const auto &term) {
+      return term.second < 0 && term.first.size() == 1 &&
+             symbols[term.first[0]].quotient;
+    });
+    if (term == rest.terms.end())
+      break;
+    const Quotient &quotient = *symbols[term->first[0]].quotient;
+    Size times = term->second, symbol = Size::symbol(term->first[0]);
+    rest = (rest - times * symbol) * Size(quotient.divisor) +
+           times * quotient.number;
+  }
+  return rest.isSum();
+}
+
+Value Sizes::emit(OpBuilder &b, Location loc, unsigned symbol) {
+  if (Value value = symbols[symbol].value)
+    return value;
+  Quotient quotient = *symbols[symbol].quotient;
+  return arith::FloorDivSIOp::create(
+      b, loc, emit(b, loc, quotient.number),
+      arith::ConstantIndexOp::create(b, loc, quotient.divisor));
+}
+
 Value Sizes::emit(OpBuilder &b, Location loc, const Size &size) {
   if (std::optional<int64_t> constant = size.constant())
     return arith::ConstantIndexOp::create(b, loc, *constant);
@@ -134,8 +207,8 @@ Value Sizes::emit(OpBuilder &b, Location loc, const Size &size) {
   for (const auto &[monomial, coefficient] : size.terms) {
     Value term;
     for (unsigned symbol : monomial)
-      term = term ? arith::MulIOp::create(b, loc, term, symbols[symbol])
-                  : symbols[symbol];
+      term = term ? arith::MulIOp::create(b, loc, term, emit(b, loc, symbol))
+                  : emit(b, loc, symbol);
     if (!term || coefficient != 1) {
       Value factor = arith::ConstantIndexOp::create(b, loc, coefficient);
       term = term ? arith::MulIOp::create(b, loc, term, factor) : factor;

@@ -31,6 +31,8 @@ public:
   }
 
   std::optional<int64_t> constant() const;
+  /// The number that is added to what is unknown.
+  int64_t fixed() const;
   bool is(int64_t value) const { return constant() == value; }
   /// Whether it is above 0 for all sizes, which are not negative.
   bool isPositive() const;
@@ -68,9 +70,16 @@ class Sizes {
 public:
   /// A new symbol for `value`, of type index.
   Size symbolFor(mlir::Value value) {
-    symbols.push_back(value);
+    symbols.push_back({value, std::nullopt});
     return Size::symbol(symbols.size() - 1);
   }
+  /// The number of whole `divisor`s in `size`, rounded down. Equal ones have
+  /// one symbol: (t-1)/2 + 1 is (t+1)/2, and half of that (t+1)/4. None where
+  /// quotients of quotients would take too much code.
+  std::optional<Size> quotient(const Size &size, int64_t divisor);
+  /// Whether `a` is not above `b` for any sizes, as far as sums and quotients
+  /// tell: 4*(t/4) is at most t.
+  bool isAtMost(const Size &a, const Size &b) const;
   /// The size as a value of type index.
   mlir::Value emit(mlir::OpBuilder &b, mlir::Location loc, const Size &size);
   /// A constant where it is known.
@@ -78,7 +87,19 @@ public:
                                 const Size &size);
 
 private:
-  std::vector<mlir::Value> symbols;
+  struct Quotient {
+    Size number;
+    int64_t divisor;
+    unsigned cost; ///< Divisions to compute it.
+  };
+  /// The value of a symbol, or the quotient that it is, which is computed where
+  /// it is asked for.
+  struct Symbol {
+    mlir::Value value;
+    std::optional<Quotient> quotient;
+  };
+  mlir::Value emit(mlir::OpBuilder &b, mlir::Location loc, unsigned symbol);
+  std::vector<Symbol> symbols;
 };
 
 /// The product of all.

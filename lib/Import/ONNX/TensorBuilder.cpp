@@ -19,6 +19,13 @@ RankedTensorType TensorBuilder::type(ArrayRef<Size> shape, Type element) {
   return RankedTensorType::get(dims, element);
 }
 
+Size TensorBuilder::quotient(const Size &size, int64_t divisor) {
+  if (std::optional<Size> found = sizes.quotient(size, divisor))
+    return *found;
+  return unknown(
+      arith::FloorDivSIOp::create(b, loc, index(size), index(divisor)));
+}
+
 SmallVector<OpFoldResult> TensorBuilder::folded(ArrayRef<Size> shape) {
   return llvm::map_to_vector(shape,
                              [&](const Size &size) { return folded(size); });

@@ -51,6 +51,8 @@ public:
     return sizes.emitFolded(b, loc, size);
   }
   llvm::SmallVector<mlir::OpFoldResult> folded(llvm::ArrayRef<Size> shape);
+  /// As of Sizes, or a new unknown size.
+  Size quotient(const Size &size, int64_t divisor);
   /// A new unknown size.
   Size unknown(mlir::Value value) { return sizes.symbolFor(value); }
 

@@ -293,6 +293,12 @@ void EntryOfKernel::emitWorkspaceSize() {
         most ? e.select(e.compare(ICmpPredicate::ult, most, bytes), bytes, most)
              : bytes;
   }
+  // A size below 0, which the call refuses, would be a space that no machine
+  // has; so might be others.
+  if (slices || gpuSlices)
+    most = e.select(e.compare(ICmpPredicate::ult, most,
+                              e.constant(e.i64, int64_t(1) << 48)),
+                    most, e.constant(e.i64, 0));
   e.returnValue(most);
 }
 

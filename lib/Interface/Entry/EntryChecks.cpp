@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rules that a kernel's arguments must follow.
 #include "Entry.h"
+#include "attn/Dialect/Attn/IR/SizeText.h"
 #include "attn/Interface/ElementTypes.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -48,27 +49,43 @@ static Check tableCheck(const Port &port,
 
 using FirstUses = llvm::StringMap<std::pair<const Port *, int64_t>>;
 
-/// A size of a result that is the sum of others and of numbers.
-static Check sumCheck(const std::string &text, StringRef sum, int64_t offset,
-                      const FirstUses &firstUse) {
-  SmallVector<int64_t> places;
-  int64_t number = 0;
-  for (StringRef part : llvm::split(sum, '+')) {
-    int64_t known;
-    if (!part.getAsInteger(10, known)) {
-      number += known;
-      continue;
-    }
-    auto [port, dim] = firstUse.lookup(part);
-    places.push_back(ArgsLayout::shape(*port, dim));
+/// The value of `size`, whose symbols have these offsets in the arguments.
+static Value emitSize(Emitter &e, Value args, AffineExpr size,
+                      ArrayRef<int64_t> offsets) {
+  if (auto number = dyn_cast<AffineConstantExpr>(size))
+    return e.constant(e.i64, number.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(size))
+    return e.load(e.i64, args, offsets[symbol.getPosition()]);
+  auto two = cast<AffineBinaryOpExpr>(size);
+  Value left = emitSize(e, args, two.getLHS(), offsets),
+        right = emitSize(e, args, two.getRHS(), offsets);
+  if (two.getKind() == AffineExprKind::Add)
+    return LLVM::AddOp::create(e.b, left, right);
+  if (two.getKind() == AffineExprKind::Mul)
+    return LLVM::MulOp::create(e.b, left, right);
+  // Rounded down: one less than the quotient where a rest is negative.
+  Value quotient = LLVM::SDivOp::create(e.b, left, right);
+  Value rest = LLVM::SRemOp::create(e.b, left, right);
+  Value less = LLVM::SubOp::create(e.b, quotient, e.constant(e.i64, 1));
+  return e.select(e.compare(ICmpPredicate::slt, rest, 0), less, quotient);
+}
+
+/// A size of a result that is computed from others.
+static Check computedCheck(const std::string &text, StringRef symbol,
+                           AffineExpr size, ArrayRef<StringRef> names,
+                           int64_t offset, const FirstUses &firstUse) {
+  SmallVector<int64_t> offsets;
+  for (StringRef name : names) {
+    auto [port, dim] = firstUse.lookup(name);
+    offsets.push_back(ArgsLayout::shape(*port, dim));
   }
-  return {text + " is not " + sum.str(), [=](Emitter &e, Value args) -> Value {
-            Value wanted = e.constant(e.i64, number);
-            for (int64_t place : places)
-              wanted =
-                  LLVM::AddOp::create(e.b, wanted, e.load(e.i64, args, place));
-            return e.compare(ICmpPredicate::ne, e.load(e.i64, args, offset),
-                             wanted);
+  return {text + " is not " + symbol.str(),
+          [=](Emitter &e, Value args) -> Value {
+            Value given = e.load(e.i64, args, offset);
+            Value differs = e.compare(ICmpPredicate::ne, given,
+                                      emitSize(e, args, size, offsets));
+            return LLVM::OrOp::create(e.b, differs,
+                                      e.compare(ICmpPredicate::slt, given, 0));
           }};
 }
 
@@ -88,8 +105,12 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
         continue;
       }
       StringRef symbol = port.attr.getSymbols()[dim];
-      if (symbol.contains('+')) {
-        checks.push_back(sumCheck(text, symbol, offset, firstUse));
+      SmallVector<StringRef> names;
+      if (AffineExpr size =
+              parseSizeText(symbol, port.attr.getContext(), names);
+          size && !isa<AffineSymbolExpr>(size)) {
+        checks.push_back(
+            computedCheck(text, symbol, size, names, offset, firstUse));
         continue;
       }
       auto [use, isFirst] =

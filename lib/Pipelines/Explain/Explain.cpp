@@ -5,6 +5,7 @@
 #include "attn/Interface/KernelSignature.h"
 #include "attn/Interface/Passes.h"
 #include "attn/Interface/WeightsFile.h"
+#include "attn/Pipelines/Positions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -4,24 +4,13 @@
 #include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Dialect/Attn/Utils/MaskLoops.h"
+#include "attn/Pipelines/Positions.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
-
-std::string attn::positionOf(Location location) {
-  auto at = location->findInstanceOf<FileLineColLoc>();
-  if (!at)
-    return "an unknown place";
-  if (auto named = location->findInstanceOf<NameLoc>(); at.getLine() == 0)
-    return at.getFilename().str() +
-           (named ? ": " + named.getName().str() : std::string());
-  return (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ":" +
-          Twine(at.getColumn()))
-      .str();
-}
 
 /// A size of a tensor, read off the arguments that it comes from.
 static Length lengthOf(Value tensor, int64_t dim, const SymbolSizes &sizes) {

@@ -66,9 +66,6 @@ std::optional<PartsFacts> partsOf(SdpaOp op, const AttentionFacts &facts,
 /// them; 0 where lengths or documents rule that out.
 int64_t keysPerItem(SdpaOp op, ScheduleInterface schedule);
 
-/// `file:line:column`.
-std::string positionOf(mlir::Location location);
-
 /// The facts for each schedule that the lengths leave; those for many queries
 /// come first. `op` is in a function that has attn.ports. Leaves ops behind.
 std::vector<AttentionFacts> factsOf(SdpaOp op, const SymbolSizes &sizes);

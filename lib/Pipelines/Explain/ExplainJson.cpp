@@ -2,6 +2,7 @@
 // --explain=json: what the text says, for programs.
 #include "ExplainFacts.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "attn/Pipelines/Positions.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // #attn.port: its text, and the function's attribute that holds ports.
 #include "attn/Dialect/Attn/IR/AttnAttributes.h"
+#include "attn/Dialect/Attn/IR/SizeText.h"
 #include "mlir/IR/DialectImplementation.h"
 
 using namespace mlir;
@@ -132,10 +133,13 @@ LogicalResult PortAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (sizes.size() != rank || symbols.size() != rank)
     return emitError() << "expects a size for each of " << rank
                        << " dimensions, but got " << sizes.size();
+  SmallVector<StringRef> names;
   for (auto [size, symbol] : llvm::zip(sizes, symbols))
-    if (size < 0 && symbol.empty())
-      return emitError() << "expects sizes of at least 0 and names, but got "
-                         << size;
+    if (size < 0 && !parseSizeText(symbol, type.getContext(), names))
+      return emitError() << "expects sizes of at least 0, names, and what is "
+                            "computed of them, but got "
+                         << (symbol.empty() ? std::to_string(size)
+                                            : symbol.str());
   for (ArrayAttr readers : notEmpty)
     if (!llvm::all_of(readers, llvm::IsaPred<StringAttr>))
       return emitError() << "expects names of sizes, but got " << readers;

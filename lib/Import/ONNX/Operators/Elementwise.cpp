@@ -32,7 +32,9 @@ static std::optional<Size> compute(TensorBuilder &t, StringRef op,
       return exact;
     if (x && y && !(*x == INT64_MIN && *y == -1))
       return Size(*x / *y);
-    // Sizes are not negative.
+    // Sizes are not negative: rounding to 0 is rounding down.
+    if (y && *y > 0 && (a - Size(a.fixed())).isSum())
+      return t.quotient(a, *y);
     if (y && *y > 0)
       return t.unknown(
           arith::DivSIOp::create(t.b, t.loc, t.index(a), t.index(b)));
@@ -41,6 +43,8 @@ static std::optional<Size> compute(TensorBuilder &t, StringRef op,
     return op == "Max" ? a : b;
   if ((op == "Max" || op == "Min") && (b - a).isPositive())
     return op == "Max" ? b : a;
+  if (op == "Mod" && !x && y && *y > 0)
+    return a - t.quotient(a, *y) * Size(*y);
   if (!x || !y)
     return std::nullopt;
   if (op == "Mod" && *y != 0 && *y != -1) {

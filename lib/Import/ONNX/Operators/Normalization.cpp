@@ -75,9 +75,8 @@ static Tensor normalized(TensorBuilder &t, Tensor &x, Tensor &mean,
   return combine<arith::DivFOp>(t, x, root);
 }
 
-/// `x` times the scale and plus the bias, of the type `element`.
-static Tensor withScale(TensorBuilder &t, Tensor x, const NormWeights &weights,
-                        Type element) {
+Tensor attn::onnx::withScale(TensorBuilder &t, Tensor x,
+                             const NormWeights &weights, Type element) {
   if (weights.scale) {
     Tensor scale = t.cast(*weights.scale, x.element);
     x = combine<arith::MulFOp>(t, x, scale);

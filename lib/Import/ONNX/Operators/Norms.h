@@ -20,6 +20,10 @@ Tensor layerNorm(TensorBuilder &t, Tensor x, const NormWeights &weights,
 Tensor rmsNorm(TensorBuilder &t, Tensor x, const NormWeights &weights,
                llvm::ArrayRef<int64_t> axes);
 
+/// `x` times the scale and plus the bias, of the type `element`.
+Tensor withScale(TensorBuilder &t, Tensor x, const NormWeights &weights,
+                 mlir::Type element);
+
 } // namespace attn::onnx
 
 #endif

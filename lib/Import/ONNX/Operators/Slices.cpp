@@ -24,20 +24,24 @@ struct Cut {
 /// A place that counts from the end where it is negative, within 0 and `size`.
 /// Sizes of the inputs stay what they are: a table of 64 rows that is cut to
 /// the length of a sequence has as many, and longer ones are refused in a call.
+/// So is a tensor without elements that leaves out its first or last one.
 static Size clamp(TensorBuilder &t, const Size &place, const Size &size) {
   constexpr int64_t far = int64_t(1) << 31;
   std::optional<int64_t> at = place.constant(), all = size.constant();
   if (place.is(0) || place == size)
     return place;
-  if (!at && all && place.isSum())
+  if (!at && place.isSum() && (all || t.sizes.isAtMost(place, size)))
     return place;
   if (at && (*at >= far || *at <= -far))
     return *at > 0 ? size : Size(0);
   if (at && all)
     return Size(std::clamp<int64_t>(*at < 0 ? *at + *all : *at, 0, *all));
   // All but one of the keys and a sink are the keys.
-  if (Size fromBegin = size + place; at && *at < 0 && fromBegin.isSum())
+  if (Size fromBegin = size + place;
+      at && (*at == -1 || (*at < 0 && fromBegin.isSum())))
     return fromBegin;
+  if (place.is(1))
+    return place;
   Value value = t.index(place), end = t.index(size), zero = t.index(0);
   Value fromEnd = arith::AddIOp::create(t.b, t.loc, value, end);
   Value isNegative =
@@ -54,14 +58,15 @@ static Size clamp(TensorBuilder &t, const Size &place, const Size &size) {
 static Cut forwards(TensorBuilder &t, const Size &begin, const Size &end,
                     int64_t step, const Size &size) {
   Cut cut{clamp(t, begin, size), {}, step};
-  Size length = clamp(t, end, size) - cut.begin;
+  Size last = clamp(t, end, size), length = last - cut.begin;
   std::optional<int64_t> known = length.constant();
   if (known) {
     cut.size = Size(std::max<int64_t>((*known + step - 1) / step, 0));
     return cut;
   }
-  if (step == 1 && cut.begin.is(0)) {
-    cut.size = length;
+  if (cut.begin.is(0) || t.sizes.isAtMost(cut.begin, last) ||
+      (cut.begin.is(1) && (last == size || last == size - Size(1)))) {
+    cut.size = t.quotient(length + Size(step - 1), step);
     return cut;
   }
   Value rounded = t.index(length + Size(step - 1));

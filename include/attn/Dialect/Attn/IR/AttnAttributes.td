@@ -99,8 +99,9 @@ def Attn_PortAttr : Attn_Attr<"Port", "port"> {
   let description = [{
     An entry of a function's attribute `attn.ports`, which holds the arguments
     and then the results. Per dimension stands the size it must have, or the
-    name of an unknown one: equal names are equal sizes. A result may have a sum
-    of names and numbers, "past+new".
+    name of an unknown one: equal names are equal sizes. A result may have a size
+    that is computed of others, "past+new" or "(t+1)/2": by + - * and /, which
+    rounds down.
 
     ```text
     #attn.port<"q", input [q0, 8, q2, 64] : tensor<?x8x?x64xf32>>

@@ -20,6 +20,7 @@
 // @NAME.slices.
 #include "ElementOf.h"
 #include "EntryFunctions.h"
+#include "ResultSizes.h"
 #include "ShapeConstraints.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -222,7 +223,28 @@ void SliceChecker::check(OffsetSizeAndStrideOpInterface slice, Value whole) {
   }
 }
 
-/// A size that `op` computes is what other ops take it for.
+/// Whether no sizes of tensors make it negative, as far as `steps` tell.
+static bool isNeverNegative(Value size, unsigned steps = 16) {
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return *known >= 0;
+  Operation *op = size.getDefiningOp();
+  if (!op || !steps)
+    return false;
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    if (!isNeverNegative(apply.getAffineMap().getResult(0)))
+      return false;
+  auto holds = [&](Value operand) {
+    return isNeverNegative(operand, steps - 1);
+  };
+  if (isa<arith::MaxSIOp>(op))
+    return llvm::any_of(op->getOperands(), holds);
+  return isa<tensor::DimOp>(op) ||
+         (isa<affine::AffineApplyOp, arith::AddIOp, arith::MulIOp,
+              arith::DivSIOp, arith::FloorDivSIOp, arith::MinSIOp>(op) &&
+          llvm::all_of(op->getOperands(), holds));
+}
+
+/// A size that `op` computes is what other ops take it for, and at least 0.
 void SliceChecker::checkSize(Operation *op, Dim dim, Value size) {
   auto other = size.getDefiningOp<tensor::DimOp>();
   unsigned own = classes.find(dim);
@@ -237,6 +259,13 @@ void SliceChecker::checkSize(Operation *op, Dim dim, Value size) {
   if (expected != size)
     all = both(op->getLoc(), all,
                compare(op->getLoc(), Predicate::eq, size, expected));
+  // Slices are asked for by themselves.
+  if (isa<tensor::ExtractSliceOp>(op) || expected != size || isTold ||
+      isNeverNegative(size))
+    return;
+  Value zero = arith::ConstantIndexOp::create(b, op->getLoc(), 0);
+  all = both(op->getLoc(), all,
+             compare(op->getLoc(), Predicate::sge, size, zero));
 }
 
 void SliceChecker::checkSizes(Operation *op) {

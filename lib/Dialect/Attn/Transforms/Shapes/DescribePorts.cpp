@@ -15,8 +15,9 @@
 // dimension that must equal a static size has that size and no symbol, although
 // its type may not know it.
 //
-// A result may be as long as others together, by tensor.concat: then its size
-// is their sum, "past+new" or "q0+4".
+// A result may have a size that is computed from others: that of a
+// tensor.concat is "past+new" or "q0+4", that of rows in one "b*s" and that of
+// every second row "(t+1)/2".
 //
 // A table that a region captures must have an element, unless there is no query
 // to read it for;
@@ -29,6 +30,7 @@
 // Before: ops of the graph and the fused level. After: the same. Not handled:
 // numbers of query and key heads that are both unknown; attn-check-target
 // refuses them.
+#include "ResultSizes.h"
 #include "ShapeConstraints.h"
 #include "attn-rt/attn.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
@@ -101,33 +103,11 @@ bool isOptional(Value value) {
 /// Names dimensions in the order of their first use.
 struct PortWriter {
   SizeClasses &classes;
+  ResultSizes &computed;
   Builder builder;
   llvm::DenseMap<unsigned, std::string> symbols{};
   llvm::DenseMap<unsigned, std::string> given{}; ///< Names that sizes have.
   llvm::StringSet<> used{};
-  llvm::DenseMap<unsigned, SmallVector<Dim>> sums{}; ///< By tensor.concat.
-
-  /// The names and numbers that a size is the sum of, or an empty text.
-  std::string sumOf(unsigned size, unsigned depth = 0) {
-    if (auto known = symbols.find(size); known != symbols.end())
-      return known->second;
-    auto parts = sums.find(size);
-    if (parts == sums.end() || depth > 8)
-      return "";
-    std::string text;
-    int64_t number = 0;
-    for (Dim part : parts->second) {
-      if (int64_t known = classes.sizeOf(part); known >= 0) {
-        number += known;
-        continue;
-      }
-      std::string one = sumOf(classes.find(part), depth + 1);
-      if (one.empty())
-        return "";
-      text += (text.empty() ? "" : "+") + one;
-    }
-    return number ? text + "+" + std::to_string(number) : text;
-  }
 
   /// `given` where there is a name, which no other size has.
   std::string nameOf(unsigned size, StringRef port, int64_t dim) {
@@ -148,7 +128,7 @@ struct PortWriter {
       std::string symbol;
       if (size < 0) {
         unsigned size = classes.find({value, i});
-        symbol = input ? "" : sumOf(size);
+        symbol = input ? "" : computed.find(size, symbols);
         if (symbol.empty()) {
           auto [entry, isNew] = symbols.try_emplace(size);
           if (isNew)
@@ -361,15 +341,9 @@ LogicalResult DescribePorts::describe(func::FuncOp function) {
   if (classes.failed)
     return failure();
 
-  PortWriter writer{classes, Builder(&getContext())};
+  ResultSizes computed(function, classes);
+  PortWriter writer{classes, computed, Builder(&getContext())};
   readNames(function, writer);
-  function.walk([&](tensor::ConcatOp joined) {
-    auto dim = static_cast<int64_t>(joined.getDim());
-    SmallVector<Dim> &parts = writer.sums[classes.find({joined, dim})];
-    if (parts.empty())
-      for (Value input : joined.getInputs())
-        parts.push_back({input, dim});
-  });
   std::vector<Port> inputs;
   llvm::StringSet<> used;
   for (BlockArgument argument : function.getArguments()) {

@@ -50,8 +50,67 @@ func.func @projected(%x: tensor<?x?xf32>, %w: tensor<8x8xf32>) -> tensor<2x?x4xf
 
 // -----
 
+// Sizes that are computed: rows without the last, every second one, rows of all
+// batch entries in one, with pads, and blocks of four.
+// CHECK-LABEL: func.func @computed
+// CHECK-SAME: #attn.port<"out0", output ["x1-1", 8]
+// CHECK-SAME: #attn.port<"out1", output ["(x1+1)/2", 8]
+// CHECK-SAME: #attn.port<"out2", output ["x0*x1", 8]
+// CHECK-SAME: #attn.port<"out3", output ["x0*x1+5", 8]
+// CHECK-SAME: #attn.port<"out4", output ["2*x1", 8]
+// CHECK-SAME: #attn.port<"out5", output ["x0-y0", 8]
+// What finds them leaves nothing behind.
+// CHECK:      tensor.collapse_shape
+// CHECK-NEXT: tensor.pad
+func.func @computed(%x: tensor<?x?x8xf32> {attn.name = "x"}, %y: tensor<?x8xf32> {attn.name = "y"})
+    -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %b = tensor.dim %x, %c0 : tensor<?x?x8xf32>
+  %n = tensor.dim %x, %c1 : tensor<?x?x8xf32>
+  %m = tensor.dim %y, %c0 : tensor<?x8xf32>
+  %less = arith.subi %n, %c1 : index
+  %first = tensor.extract_slice %x[0, 0, 0] [1, %less, 8] [1, 1, 1] : tensor<?x?x8xf32> to tensor<?x8xf32>
+  %more = arith.addi %n, %c1 : index
+  %half = arith.divui %more, %c2 : index
+  %second = tensor.extract_slice %x[0, 0, 0] [1, %half, 8] [1, 2, 1] : tensor<?x?x8xf32> to tensor<?x8xf32>
+  %rows = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>
+  %padded = tensor.pad %rows low[3, 0] high[2, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<?x8xf32> to tensor<?x8xf32>
+  %one = tensor.extract_slice %x[0, 0, 0] [1, %n, 8] [1, 1, 1] : tensor<?x?x8xf32> to tensor<?x8xf32>
+  %twice = tensor.concat dim(0) %one, %one : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %difference = arith.subi %b, %m : index
+  %rest = tensor.extract_slice %x[%m, 0, 0] [%difference, 1, 8] [1, 1, 1] : tensor<?x?x8xf32> to tensor<?x8xf32>
+  return %first, %second, %rows, %padded, %twice, %rest
+      : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// -----
+
+// A quotient of a number that may be below 0 is rounded otherwise than ours.
+func.func @truncated(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %less = arith.subi %n, %c1 : index
+  %half = arith.divsi %less, %c2 : index
+  %first = tensor.extract_slice %x[0] [%half] [1] : tensor<?xf32> to tensor<?xf32>
+  // expected-error @+1 {{result 'out0' of type 'tensor<?xf32>' has a size that no argument tells}}
+  return %first : tensor<?xf32>
+}
+
+// -----
+
 func.func @unknown(%x: tensor<?xf32>, %n: tensor<2xf32>) -> tensor<?xf32> {
-  %c3 = arith.constant 3 : index
+  %c0 = arith.constant 0 : index
+  %f = tensor.extract %n[%c0] : tensor<2xf32>
+  %i = arith.fptosi %f : f32 to i64
+  %c3 = arith.index_cast %i : i64 to index
   %e = tensor.empty(%c3) : tensor<?xf32>
   // expected-error @+1 {{result 'out0' of type 'tensor<?xf32>' has a size that no argument tells}}
   return %e : tensor<?xf32>

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "attn/Dialect/Attn/IR/SizeText.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace {
+/// How tightly what stands in parentheses would bind otherwise.
+enum class Level { Sum, Product };
+
+struct Text {
+  std::string text;
+  Level level;
+
+  std::string within(Level outer) const {
+    return level < outer ? "(" + text + ")" : text;
+  }
+};
+
+struct Writer {
+  llvm::ArrayRef<std::string> names;
+
+  Text write(AffineExpr expr) const;
+  Text writeSum(AffineExpr left, AffineExpr right) const;
+  Text writeProduct(AffineExpr left, char sign, AffineExpr right) const;
+};
+} // namespace
+
+Text Writer::writeSum(AffineExpr left, AffineExpr right) const {
+  std::string first = write(left).text;
+  if (auto number = dyn_cast<AffineConstantExpr>(right);
+      number && number.getValue() < 0)
+    return {first + std::to_string(number.getValue()), Level::Sum};
+  if (auto product = dyn_cast<AffineBinaryOpExpr>(right);
+      product && product.getKind() == AffineExprKind::Mul)
+    if (auto count = dyn_cast<AffineConstantExpr>(product.getRHS());
+        count && count.getValue() < 0)
+      return {first + "-" +
+                  write(product.getLHS() * -count.getValue())
+                      .within(Level::Product),
+              Level::Sum};
+  return {first + "+" + write(right).text, Level::Sum};
+}
+
+Text Writer::writeProduct(AffineExpr left, char sign, AffineExpr right) const {
+  std::string last = write(right).text;
+  if (isa<AffineBinaryOpExpr>(right))
+    last = "(" + last + ")";
+  return {write(left).within(Level::Product) + sign + last, Level::Product};
+}
+
+Text Writer::write(AffineExpr expr) const {
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return {names[symbol.getPosition()], Level::Product};
+  if (auto number = dyn_cast<AffineConstantExpr>(expr))
+    return {std::to_string(number.getValue()),
+            number.getValue() < 0 ? Level::Sum : Level::Product};
+  auto two = cast<AffineBinaryOpExpr>(expr);
+  AffineExpr left = two.getLHS(), right = two.getRHS();
+  switch (two.getKind()) {
+  case AffineExprKind::Add:
+    return writeSum(left, right);
+  case AffineExprKind::Mul:
+    // A number stands in front of what it counts; a quotient that is
+    // multiplied is rounded first.
+    if (isa<AffineConstantExpr>(right))
+      std::swap(left, right);
+    return writeProduct(left, '*', right);
+  case AffineExprKind::FloorDiv:
+    return writeProduct(left, '/', right);
+  case AffineExprKind::CeilDiv:
+    return write((left + right - 1).floorDiv(right));
+  default:
+    return write(left - left.floorDiv(right) * right);
+  }
+}
+
+std::string attn::sizeText(AffineExpr size, llvm::ArrayRef<std::string> names) {
+  return Writer{names}.write(size).text;
+}
+
+namespace {
+/// sum = product {(+|-) product}; product = atom {(*|/) atom};
+/// atom = number | name | ( sum ).
+struct Parser {
+  StringRef rest;
+  MLIRContext *context;
+  llvm::SmallVectorImpl<StringRef> &names;
+
+  AffineExpr sum();
+  AffineExpr product();
+  AffineExpr atom();
+};
+} // namespace
+
+AffineExpr Parser::atom() {
+  if (rest.consume_front("(")) {
+    AffineExpr inner = sum();
+    return rest.consume_front(")") ? inner : AffineExpr();
+  }
+  int64_t number;
+  if (!rest.empty() && llvm::isDigit(rest.front()))
+    return rest.consumeInteger(10, number)
+               ? AffineExpr()
+               : getAffineConstantExpr(number, context);
+  StringRef name =
+      rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+  if (name.empty())
+    return {};
+  rest = rest.drop_front(name.size());
+  const auto *found = llvm::find(names, name);
+  size_t place = found - names.begin();
+  if (place == names.size())
+    names.push_back(name);
+  return getAffineSymbolExpr(place, context);
+}
+
+AffineExpr Parser::product() {
+  AffineExpr left = atom();
+  while (left && !rest.empty() && StringRef("*/").contains(rest.front())) {
+    bool isQuotient = rest.front() == '/';
+    rest = rest.drop_front();
+    AffineExpr right = atom();
+    if (!right || (isQuotient && right == 0))
+      return {};
+    left = isQuotient ? left.floorDiv(right) : left * right;
+  }
+  return left;
+}
+
+AffineExpr Parser::sum() {
+  bool isNegative = rest.consume_front("-");
+  AffineExpr left = product();
+  if (left && isNegative)
+    left = -left;
+  while (left && !rest.empty() && StringRef("+-").contains(rest.front())) {
+    bool isDifference = rest.front() == '-';
+    rest = rest.drop_front();
+    AffineExpr right = product();
+    if (!right)
+      return {};
+    left = isDifference ? left - right : left + right;
+  }
+  return left;
+}
+
+AffineExpr attn::parseSizeText(StringRef text, MLIRContext *context,
+                               llvm::SmallVectorImpl<StringRef> &names) {
+  if (text.size() > maxSizeText) // parentheses do not end the stack
+    return {};
+  Parser parser{text, context, names};
+  AffineExpr size = parser.sum();
+  return parser.rest.empty() ? size : AffineExpr();
+}
