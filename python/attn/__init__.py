@@ -15,22 +15,23 @@ from ._call import Argument, Error
 from ._capture import array, constant
 from ._driver import cache_folder, clear_cache
 from ._gradient import value_and_grad
-from ._graph import (ElementType, Function, Tensor, TensorType, alibi, bf16, bias, context, f16, f32, f64, function, i1, i32,
-                     i64, mask, merge_heads, project, rms_norm, rope, scores, score_mod, sigmoid, softcap, softmax, split_heads,
-                     subtract_weights, tensor_function as _tensor_function)
+from ._graph import (Function, alibi, context, function, gelu, layer_norm, mask, merge_heads, project, relu, rms_norm, rope, scores,
+                     score_mod, sigmoid, silu, softcap, softmax, split_heads, subtract_weights, tensor_function as _tensor_function)
 from ._kernel import Kernel, compile
 from ._lab import Picture
 from ._masks import (Mask, allowed, block, causal, chunked, dilated, document, key_length, mask_function, prefix, sink, tree,
                      window)
+from ._tensor import ElementType, Tensor, TensorType, bf16, bias, concat, f16, f32, f64, i1, i32, i64, transpose
 from ._trace import FUNCTIONS as _FUNCTIONS
 
 globals().update({_name: _tensor_function(_name) for _name in _FUNCTIONS})
 
 __version__ = "0.1.0"
 __all__ = [
-    "Argument", "Attention", "ElementType", "Error", "Function", "Kernel", "Mask", "Picture", "Tensor", "TensorType", "alibi", "allowed", "array", "attention", "bf16",
-    "bias", "block", "cache_folder", "causal", "chunked", "clear_cache", "compile", "constant", "context", "dilated", "document",
-    "f16", "f32", "f64", "flex_attention", "function", "i1", "i32", "i64", "key_length", "mask", "mask_function", "merge_heads",
-    "prefix", "project", "rms_norm", "rope", "score_mod", "scores", "sigmoid", "sink", "softcap", "softmax", "split_heads",
-    "subtract_weights", "tree", "value_and_grad", "window", *_FUNCTIONS,
+    "Argument", "Attention", "ElementType", "Error", "Function", "Kernel", "Mask", "Picture", "Tensor", "TensorType",
+    "alibi", "allowed", "array", "attention", "bf16", "bias", "block", "cache_folder", "causal", "chunked", "clear_cache",
+    "compile", "concat", "constant", "context", "dilated", "document", "f16", "f32", "f64", "flex_attention", "function",
+    "gelu", "i1", "i32", "i64", "key_length", "layer_norm", "mask", "mask_function", "merge_heads", "prefix", "project",
+    "relu", "rms_norm", "rope", "score_mod", "scores", "sigmoid", "silu", "sink", "softcap", "softmax", "split_heads",
+    "subtract_weights", "transpose", "tree", "value_and_grad", "window", *_FUNCTIONS,
 ]

@@ -12,201 +12,54 @@ The compiler fuses them; the text says nothing about how.
 """
 import functools
 import inspect
+import math
 
 from . import _attention, _driver, _emit
 from ._call import Error
-from ._capture import Captures, element_type, is_array
 from ._kernel import Kernel
-from ._masks import Operands, as_mask
-from ._trace import FUNCTIONS, refuse, where_in_user_code
-
-
-class TensorType:
-    """An element type and sizes: numbers, or names of what a call chooses."""
-
-    def __init__(self, dtype, shape):
-        self.dtype, self.shape = dtype, tuple(shape)
-        for size in self.shape:
-            if not (isinstance(size, int) and size >= 0) and not (isinstance(size, str) and size):
-                raise TypeError(f"sizes are numbers or names, but got {size!r}")
-
-    def __str__(self):
-        return f"tensor<{''.join('?x' if isinstance(s, str) else f'{s}x' for s in self.shape)}{self.dtype}>"
-
-
-class ElementType:
-    """`attn.f32["n", 64]` is a type of tensors; `attn.f32[()]` is one number."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __getitem__(self, shape):
-        return TensorType(self.name, shape if isinstance(shape, tuple) else (shape,))
-
-    def __repr__(self):
-        return f"attn.{self.name}"
-
-
-f16, bf16, f32, f64, i1, i32, i64 = map(ElementType, ("f16", "bf16", "f32", "f64", "i1", "i32", "i64"))
-
-
-class _Program(Operands):
-    """The function that is being traced."""
-
-    active = []
-
-    def __init__(self, names):
-        super().__init__(4, taken=names)
-        self.lines = []
-
-    @classmethod
-    def now(cls):
-        if not cls.active:
-            raise Error(where_in_user_code() + "ops on tensors stand in functions of @attn.function; arrays have attn.attention, "
-                        "attn.flex_attention and compiled kernels")
-        return cls.active[-1]
-
-    def add(self, value, name, type):
-        if isinstance(value, Tensor):
-            return f"{value.value} : {value.type}"
-        if isinstance(value, str):
-            refuse("in a function, masks name its arguments, not strings")
-        return super().add(value, name, type)
-
-    def op(self, text, type, name):
-        """Appends an op with one result; its name is `name`, or name_1 .."""
-        return self.ops(text, [type], [name])[0]
-
-    def ops(self, text, types, names):
-        values = []
-        for name in names:
-            unique, n = name, 0
-            while unique in self.names:
-                n += 1
-                unique = f"{name}_{n}"
-            self.names.add(unique)
-            values.append(unique)
-        self.lines.append(f"{', '.join(f'%{v}' for v in values)} = {text}")
-        return [Tensor(f"%{v}", t) for v, t in zip(values, types)]
-
-
-class Tensor:
-    """A tensor of a traced function."""
-
-    __slots__ = ("value", "type")
-    __array_priority__ = 1000
-    __array_ufunc__ = None
-
-    def __init__(self, value, type):
-        self.value, self.type = value, type
-
-    dtype = property(lambda self: self.type.dtype)
-    shape = property(lambda self: self.type.shape)
-    ndim = property(lambda self: len(self.type.shape))
-
-    def __repr__(self):
-        return f"<{self.value}: {self.type}>"
-
-    def __bool__(self):
-        refuse("a traced tensor has no truth value while its function is traced")
-
-    def __getitem__(self, indices):
-        if Captures.active:  # a score or mask function that got it not by name
-            return Captures.active[-1].capture(self, self.value[1:])[indices]
-        return refuse("tensors are read by element in score and mask functions only")
-
-    def __add__(self, other):
-        return _elementwise("add", self, other)
-
-    def __sub__(self, other):
-        return _elementwise("sub", self, other)
-
-    def __mul__(self, other):
-        return _elementwise("mul", self, other)
-
-    def __truediv__(self, other):
-        return _elementwise("div", self, other)
-
-    def __radd__(self, other):
-        return _elementwise("add", self, other)
-
-    def __rsub__(self, other):
-        return _elementwise("add", -self, other)
-
-    def __rmul__(self, other):
-        return _elementwise("mul", self, other)
-
-    def __neg__(self):
-        return scale(self, -1.0)
+from ._masks import as_mask
+from ._tensor import Program, Tensor, TensorType, bias, elementwise, score_mod, step_of, tensor
+from ._trace import FUNCTIONS, refuse
 
 
 def _statistics(dtype):
     return "f64" if dtype == "f64" else "f32"
 
 
-def _tensor(x, name):
-    if isinstance(x, Tensor):
-        return x
-    if is_array(x):  # an argument that the kernel carries along
-        kind = TensorType(element_type(x), map(int, x.shape))
-        return Tensor(_Program.now().add(x, name, str(kind)).split(" : ")[0], kind)
-    return refuse(f"{name}: expected a tensor of the function, but got {type(x).__name__}")
-
-
-def scale(x, factor):
-    """x * factor, a number of Python. Usually written so."""
-    x = _tensor(x, "x")
-    return _Program.now().op(f"attn.scale {x.value} by {_emit.float_text(float(factor), 'f64')} : {x.type}", x.type, "scaled")
-
-
-def _elementwise(name, a, b):
-    if isinstance(b, (int, float)):
-        if name == "mul":
-            return scale(a, b)
-        if name == "div":
-            return scale(a, 1 / b)
-        refuse(f"{name}: a number and a tensor meet in * and / only; attn.score_mod adds numbers to scores")
-    b = _tensor(b, "right operand")
-    if a.type.shape != b.type.shape or a.dtype != b.dtype:
-        if name == "add" and a.dtype == b.dtype and b.ndim <= a.ndim:
-            return bias(a, b)
-        refuse(f"{name}: expected tensors of one type, but got {a.type} and {b.type}; attn.bias broadcasts to scores")
-    kind = "f" if a.dtype[0] in "bf" else "i"
-    return _Program.now().op(f"arith.{name}{kind} {a.value}, {b.value} : {a.type}", a.type, name)
-
-
 def scores(query, key):
     """Products of every query with every key: (.., Sq, Skv)."""
-    query, key = _tensor(query, "query"), _tensor(key, "key")
+    query, key = tensor(query, "query"), tensor(key, "key")
     if query.ndim < 2 or key.ndim != query.ndim:
         refuse(f"scores: expected query and key of the same 2, 3 or 4 dimensions, but got {query.type} and {key.type}")
     type = TensorType(_statistics(query.dtype), [*query.shape[:-1], key.shape[-2]])
-    return _Program.now().op(f"attn.scores {query.value}, {key.value} : ({query.type}, {key.type}) -> {type}", type, "scores")
+    made = Program.now().op(f"attn.scores {query.value}, {key.value} : ({query.type}, {key.type}) -> {type}", type, "scores")
+    made.stage = "products"
+    return made
 
 
 def context(weights, value):
     """Sums of values, weighted: (.., Sq, Dv)."""
-    weights, value = _tensor(weights, "weights"), _tensor(value, "value")
+    weights, value = tensor(weights, "weights"), tensor(value, "value")
     if value.ndim != weights.ndim:
         refuse(f"context: expected weights and value of the same dimensions, but got {weights.type} and {value.type}")
     type = TensorType(value.dtype, [*weights.shape[:-1], value.shape[-1]])
-    return _Program.now().op(f"attn.context {weights.value}, {value.value} : ({weights.type}, {value.type}) -> {type}", type, "out")
+    return Program.now().op(f"attn.context {weights.value}, {value.value} : ({weights.type}, {value.type}) -> {type}", type, "out")
 
 
 def softmax(scores, sinks=None):
     """Weights of each row of scores; `sinks` is one more score per head."""
-    scores = _tensor(scores, "scores")
+    scores = tensor(scores, "scores")
     more = ""
     if sinks is not None:
-        sinks = _tensor(sinks, "sinks")
+        sinks = tensor(sinks, "sinks")
         more = f" sinks {sinks.value} : {sinks.type}"
-    return _Program.now().op(f"attn.softmax {scores.value}{more} : {scores.type}", scores.type, "weights")
+    return Program.now().op(f"attn.softmax {scores.value}{more} : {scores.type}", scores.type, "weights")
 
 
 def _same(op, name, clause=""):
     def build(x):
-        x = _tensor(x, "scores")
-        return _Program.now().op(f"attn.{op} {x.value}{clause} : {x.type}", x.type, name)
+        x = tensor(x, "scores")
+        return Program.now().op(f"attn.{op} {x.value}{clause} : {x.type}", x.type, name)
 
     return build
 
@@ -218,116 +71,140 @@ def sigmoid(scores):
 
 def softcap(scores, cap):
     """cap * tanh(scores / cap)."""
-    return _same("softcap", "capped", f" at {_emit.float_text(float(cap), 'f64')}")(scores)
-
-
-def bias(scores, bias):
-    """Scores plus a bias, which broadcasts to them from the right."""
-    scores, bias = _tensor(scores, "scores"), _tensor(bias, "bias")
-    return _Program.now().op(f"attn.bias {scores.value}, {bias.value} : {scores.type}, {bias.type}", scores.type, "biased")
+    return step_of(scores, _same("softcap", "capped", f" at {_emit.float_text(float(cap), 'f64')}")(scores))
 
 
 def alibi(scores, slopes=None, position="top_left"):
     """Scores that fall with the distance, at a slope per head; without slopes
     those of the paper."""
-    scores = _tensor(scores, "scores")
+    scores = tensor(scores, "scores")
     more, types = "", ""
     if slopes is not None:
-        slopes = _tensor(slopes, "slopes")
+        slopes = tensor(slopes, "slopes")
         more, types = f", {slopes.value}", f", {slopes.type}"
     text = f"attn.alibi {scores.value}{more} aligned {position} : {scores.type}{types}"
-    return _Program.now().op(text, scores.type, "sloped")
-
-
-def score_mod(scores, function):
-    """Each score changed by function(score, batch, head, query, key)."""
-    scores = _tensor(scores, "scores")
-    program = _Program.now()
-    program.statistics = scores.dtype
-    region = _attention.score_region(function, program, scores.dtype).removeprefix("score_mod ")
-    return program.op(f"attn.score_mod {scores.value} {region} : {scores.type}", scores.type, "modified")
+    return step_of(scores, Program.now().op(text, scores.type, "sloped"))
 
 
 def mask(scores, mask):
     """Scores of -inf where the mask, or function, sees no pair."""
-    scores = _tensor(scores, "scores")
-    program = _Program.now()
+    scores = tensor(scores, "scores")
+    program = Program.now()
     program.rank, program.statistics = scores.ndim, scores.dtype
-    return program.op(f"attn.mask {scores.value} where {as_mask(mask).text(program)} : {scores.type}", scores.type, "masked")
+    text = f"attn.mask {scores.value} where {as_mask(mask).text(program)} : {scores.type}"
+    return step_of(scores, program.op(text, scores.type, "masked"))
 
 
 def project(x, weight, bias=None):
     """x @ weight (+ bias), the weight (in, out)."""
-    x, weight = _tensor(x, "x"), _tensor(weight, "weight")
-    operands = [x, weight] + ([] if bias is None else [_tensor(bias, "bias")])
+    x, weight = tensor(x, "x"), tensor(weight, "weight")
+    operands = [x, weight] + ([] if bias is None else [tensor(bias, "bias")])
     if weight.ndim != 2:
         refuse(f"project: expected a weight of 2 dimensions, but got {weight.type}")
     type = TensorType(x.dtype, [*x.shape[:-1], weight.shape[1]])
     text = f"attn.project {', '.join(o.value for o in operands)} : ({', '.join(str(o.type) for o in operands)}) -> {type}"
-    return _Program.now().op(text, type, "projected")
+    return Program.now().op(text, type, "projected")
 
 
 def split_heads(x, heads):
     """(B, S, H*D) as (B, H, S, D), and (S, H*D) as (H, S, D)."""
-    x = _tensor(x, "x")
+    x = tensor(x, "x")
     if not isinstance(x.shape[-1], int) or x.shape[-1] % heads:
         refuse(f"split_heads: expected a last size that {heads} divides, but got {x.type}")
     type = TensorType(x.dtype, [*x.shape[:-2], heads, x.shape[-2], x.shape[-1] // heads])
-    return _Program.now().op(f"attn.split_heads {x.value} into {heads} : {x.type} -> {type}", type, "heads")
+    return Program.now().op(f"attn.split_heads {x.value} into {heads} : {x.type} -> {type}", type, "heads")
 
 
 def merge_heads(x):
     """The inverse of split_heads."""
-    x = _tensor(x, "x")
+    x = tensor(x, "x")
     if x.ndim < 3 or not all(isinstance(x.shape[i], int) for i in (-3, -1)):
         refuse(f"merge_heads: expected (.., heads, S, D) with known heads and D, but got {x.type}")
     type = TensorType(x.dtype, [*x.shape[:-3], x.shape[-2], x.shape[-3] * x.shape[-1]])
-    return _Program.now().op(f"attn.merge_heads {x.value} : {x.type} -> {type}", type, "merged")
+    return Program.now().op(f"attn.merge_heads {x.value} : {x.type} -> {type}", type, "merged")
 
 
 def rope(x, cos, sin, positions=None, interleaved=False):
     """Rotary position embedding; row p of cos and sin is position p."""
-    x, cos, sin = _tensor(x, "x"), _tensor(cos, "cos"), _tensor(sin, "sin")
+    x, cos, sin = tensor(x, "x"), tensor(cos, "cos"), tensor(sin, "sin")
     at = ""
     if positions is not None:
-        positions = _tensor(positions, "positions")
+        positions = tensor(positions, "positions")
         at = f" at {positions.value} : {positions.type}"
     text = f"attn.rope {x.value}, {cos.value}, {sin.value}{' interleaved' if interleaved else ''}{at} : {x.type}, {cos.type}"
-    return _Program.now().op(text, x.type, "rotated")
+    return Program.now().op(text, x.type, "rotated")
 
 
 def rms_norm(x, weight=None, eps=1e-6):
     """x / sqrt(mean(x^2) + eps) * weight, along the last dimension."""
-    x = _tensor(x, "x")
+    x = tensor(x, "x")
     more, types = "", ""
     if weight is not None:
-        weight = _tensor(weight, "weight")
+        weight = tensor(weight, "weight")
         more, types = f", {weight.value}", f", {weight.type}"
     text = f"attn.rms_norm {x.value}{more} eps {_emit.float_text(float(eps), 'f64')} : {x.type}{types}"
-    return _Program.now().op(text, x.type, "normal")
+    return Program.now().op(text, x.type, "normal")
+
+
+def layer_norm(x, weight, bias=None, eps=1e-5):
+    """(x - mean) / sqrt(variance + eps) * weight + bias, along the last
+    dimension."""
+    operands = [tensor(x, "x"), tensor(weight, "weight")] + ([] if bias is None else [tensor(bias, "bias")])
+    text = f"attn.layer_norm {', '.join(o.value for o in operands)} eps {_emit.float_text(float(eps), 'f64')}"
+    x = operands[0]
+    return Program.now().op(f"{text} : {', '.join(str(o.type) for o in operands)}", x.type, "normal")
+
+
+def gelu(x, approximate="none"):
+    """x times the normal distribution's share below x; approximate="tanh" is
+    what some models compute instead."""
+    x = tensor(x, "x")
+    if approximate == "tanh":
+        return x * 0.5 * (_math("tanh", (x + x * x * x * 0.044715) * (2 / math.pi) ** 0.5) + 1.0)
+    if approximate != "none":
+        refuse(f"gelu: expected 'none' or 'tanh', but got {approximate!r}")
+    return x * 0.5 * (_math("erf", x * 0.5**0.5) + 1.0)
+
+
+def silu(x):
+    """x / (1 + exp(-x))."""
+    x = tensor(x, "x")
+    return x / (_math("exp", -x) + 1.0)
+
+
+def relu(x):
+    """x, or 0 where it is below."""
+    return elementwise("maximum", tensor(x, "x"), 0.0)
 
 
 def subtract_weights(first, second, factor):
     """first - factor * second: differential attention. `factor` is a tensor of
     one number, or of one per head."""
-    first, second, factor = _tensor(first, "first"), _tensor(second, "second"), _tensor(factor, "factor")
+    first, second, factor = tensor(first, "first"), tensor(second, "second"), tensor(factor, "factor")
     text = f"attn.subtract_weights {first.value}, {second.value} by {factor.value} : {first.type}, {factor.type}"
-    return _Program.now().op(text, first.type, "difference")
+    return Program.now().op(text, first.type, "difference")
 
 
 def _math(name, x):
-    return _Program.now().op(f"math.{name} {x.value} : {x.type}", x.type, name)
+    if x.stage:
+        return score_mod(x, lambda score, *_: FUNCTIONS[name](score))
+    return Program.now().op(f"math.{name} {x.value} : {x.type}", x.type, name)
 
 
 def tensor_function(name):
     """exp and the like: of traced tensors, of traced scalars, of numbers."""
     scalar = FUNCTIONS[name]
-    if name in ("where", "minimum", "maximum", "abs"):
+    if name in ("where", "abs"):
         return scalar
 
     @functools.wraps(scalar)
     def call(*values):
-        return _math(name, values[0]) if len(values) == 1 and isinstance(values[0], Tensor) else scalar(*values)
+        if not any(isinstance(value, Tensor) for value in values):
+            return scalar(*values)
+        if name not in ("minimum", "maximum"):
+            return _math(name, *values)
+        first, second = values if isinstance(values[0], Tensor) else reversed(values)
+        return elementwise(name, first, second)
 
     return call
 
@@ -344,12 +221,12 @@ class Function:
 
     def _trace(self, function):
         arguments = self._arguments(function)
-        program = _Program([n for n, _ in arguments])
-        _Program.active.append(program)
+        program = Program([n for n, _ in arguments])
+        Program.active.append(program)
         try:
             results = function(*(Tensor(f"%{n}", t) for n, t in arguments))
         finally:
-            _Program.active.pop()
+            Program.active.pop()
         results = results if isinstance(results, (tuple, list)) else (results,)
         if not results or not all(isinstance(r, Tensor) for r in results):
             raise Error(f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}: {self._name} returns a tensor or "

@@ -95,10 +95,103 @@ def test_two_calls_share_a_kernel(rng):
     np.testing.assert_allclose(make_function()(x), np.tanh(x) * 2, atol=1e-6)
 
 
+def plain(q, k, v, scale=0.3):
+    return reference(q, k, v, scale=scale)[0]
+
+
+def test_slices_and_their_sizes(rng):
+    @attn.function
+    def cut(x: attn.f32["b", 2, "s", 8]):
+        out = attn.context(attn.softmax(attn.scores(x[:, :, -1:], x) * 0.3), x)
+        return out, out[:, :, 0], x[:, :, 1:], x[..., ::3, 2:6], x[:, :, 1:-1], x[:, :, 1:3], x[:, 1]
+
+    for b, s in ((1, 3), (2, 8)):
+        x = make(rng, b, 2, s, 8)
+        out, row, *views = cut(x)
+        np.testing.assert_allclose(out, plain(x[:, :, -1:], x, x), atol=1e-6)
+        np.testing.assert_array_equal(row, out[:, :, 0])
+        for got, want in zip(views, (x[:, :, 1:], x[..., ::3, 2:6], x[:, :, 1:-1], x[:, :, 1:3], x[:, 1])):
+            np.testing.assert_array_equal(got, want)
+    with pytest.raises(ValueError, match=r"dimension 2 is not x2-2"):
+        cut(make(rng, 1, 2, 1, 8))
+    with pytest.raises(attn.Error, match="a slice lies outside"):
+        cut(make(rng, 1, 2, 2, 8))
+
+
+@pytest.mark.parametrize("past", [0, 5])
+def test_keys_behind_those_of_the_past(rng, past):
+    @attn.function
+    def step(q: attn.f32["b", 4, "s", 8], old: attn.f32["b", 2, "p", 8], new: attn.f32["b", 2, "s", 8]):
+        keys = attn.concat([old, new], axis=-2)
+        return attn.context(attn.softmax(attn.mask(attn.scores(q, keys) * 0.3, attn.causal("bottom_right"))), keys), keys
+
+    q, old, new = make(rng, 1, 4, 3, 8), make(rng, 1, 2, past, 8), make(rng, 1, 2, 3, 8)
+    out, keys = step(q, old, new)
+    np.testing.assert_array_equal(keys, np.concatenate([old, new], 2))
+    expected = reference(q, keys, keys, None, lambda b, h, i, j: j <= i + past, scale=0.3)[0]
+    np.testing.assert_allclose(out, expected, atol=1e-6)
+
+
+def test_a_block_of_a_transformer(rng):
+    wq, wk, wv = (make(rng, 16, 16) / 4 for _ in range(3))
+    w1, w2, g, c = make(rng, 16, 32) / 4, make(rng, 32, 16) / 6, make(rng, 16), make(rng, 16)
+
+    @attn.function
+    def block(x: attn.f32["b", "s", 16]):
+        normal = attn.layer_norm(x, g, c)
+        q, k, v = (attn.split_heads(attn.project(normal, w), 4) for w in (wq, wk, wv))
+        x = x + attn.merge_heads(attn.context(attn.softmax(attn.scores(q, k) * 0.5), v))
+        return x + attn.project(attn.silu(attn.project(attn.layer_norm(x, g), w1)), w2)
+
+    def normal(x, c=0):
+        x = x.astype(np.float64)
+        return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * g + c
+
+    x = make(rng, 2, 5, 16)
+    heads = [(normal(x, c) @ w).reshape(2, 5, 4, 4).transpose(0, 2, 1, 3) for w in (wq, wk, wv)]
+    y = x + plain(*heads, scale=0.5).transpose(0, 2, 1, 3).reshape(2, 5, 16)
+    h = normal(y) @ w1
+    np.testing.assert_allclose(block(x), y + h / (1 + np.exp(-h)) @ w2, atol=2e-5)
+
+
+def test_numbers_and_activations(rng):
+    @attn.function
+    def many(x: attn.f32["n", 8]):
+        return (x + 1, 1.0 - x, 2 / (x * x + 1), attn.relu(x), attn.gelu(x, "tanh"), attn.maximum(x, 0.5), attn.minimum(-0.5, x),
+                attn.maximum(x, x * 2), attn.transpose(x), x.T)
+
+    x = make(rng, 5, 8)
+    gelu = x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+    wanted = x + 1, 1 - x, 2 / (x * x + 1), np.maximum(x, 0), gelu, np.maximum(x, 0.5), np.minimum(x, -0.5), np.maximum(x, 2 * x), x.T, x.T
+    for got, want in zip(many(x), wanted):
+        np.testing.assert_allclose(got, want, atol=1e-6)
+
+
+def test_arithmetic_on_scores_is_fused(rng):
+    @attn.function
+    def changed(x: attn.f64[2, "n", 8]):
+        scores = attn.maximum(attn.scores(x, x) * 0.3 + 1.0, 0.2)
+        return attn.context(attn.softmax(attn.tanh(2.0 / (scores * 3.0 - (-1.0)))), x)
+
+    x = make(rng, 2, 6, 8, dtype=np.float64)
+    expected = reference(x, x, x, lambda s, b, h, i, j: np.tanh(2 / (3 * np.maximum(s + 1, 0.2) + 1)), scale=0.3)[0]
+    np.testing.assert_allclose(changed(x), expected, atol=1e-12)
+    assert "fused attn.scores" in changed.explain()
+
+
 @pytest.mark.parametrize("wrong, text", [
     ('def f(x): return x', "argument x needs a type"),
     ('def f(x: attn.f32["n", 3]): return 3', "returns a tensor or several"),
-    ('def f(x: attn.f32["n", 3]): return x + 1.0', r"<string>:1: add: a number and a tensor meet in \* and / only"),
+    ('def f(x: attn.i32["n", 3]): return x + 1.5', r"<string>:1: expected a whole number for a tensor of i32, but got 1.5"),
+    ('def f(x: attn.f32["n", 3]): return x[1, 2, 3]', "expected at most 2 slices or whole numbers, but got 3"),
+    ('def f(x: attn.f32["n", 3]): return x[:, 3]', "expected a place in a dimension of size 3, but got 3"),
+    ('def f(x: attn.f32["n", 3]): return x[::-1]', "a step of at least 1"),
+    ('def f(x: attn.f32["n", 3]): return x[-2:5]', "a slice whose size follows from that of"),
+    ('def f(x: attn.f32["n", 3]): return x[x]', "expected slices and whole numbers, but got Tensor"),
+    ('def f(x: attn.f32["n", 3], y: attn.f32["n", 4]): return attn.concat([x, y], 0)', "expected tensors that differ along axis 0 alone"),
+    ('def f(x: attn.f32["n", 3]): return attn.concat([], 0)', "expected a tensor or several"),
+    ('def f(x: attn.f32["n", 3]): return attn.transpose(x, (0, 0))', "expected each axis of tensor<.x3xf32> once"),
+    ('def f(x: attn.f32["n", 3]): return attn.gelu(x, "erf")', "expected 'none' or 'tanh'"),
     ('def f(x: attn.f32["n", 3]): return attn.split_heads(x, 2)', "expected a last size that 2 divides"),
     ('def f(x: attn.f32["n", 3]): return x if x else x', "no truth value"),
     ('def f(x: attn.f32["n", 3], y: attn.f64["n", 3]): return x * y', "expected tensors of one type"),

@@ -23,6 +23,13 @@ GRAPHS = [
     "(float[b, 4, 6] x, float[6, 3, 5] w) => (float y) { y = Einsum <equation = \"...d,dhe->...he\"> (x, w) }",
     "(float[2, 3, 8, 8] x, float[5, 3, 4, 4] w) => (float y) { y = Conv <strides = [4, 4], pads = [0, 1, 2, 0]> (x, w) }",
     "(float[b, 3, n] x, float[5, 3, 3] w) => (float y) { y = Conv <pads = [1, 1], dilations = [1]> (x, w) }",
+    "(float[b, 4, n] x, float[6, 2, 3] w) => (float y) { c = Conv <strides = [2], pads = [1, 1], group = 2> (x, w) one = Constant <value_ints = [1]> ()"
+    " two = Constant <value_ints = [2]> () s = Shape <start = 2> (x) m = Sub(s, one) h = Div(m, two) n2 = Add(h, one) r = Mod(s, two)"
+    " z = Constant <value_ints = [0, 2, 3]> () t = Concat <axis = 0> (z, n2) d = Reshape(c, t) y = Slice(d, r, n2, two) }",
+    "(float[b, 4, n] x, float[4] g) => (float y) { i = InstanceNormalization(x, g, g) y = BatchNormalization(i, g, g, g, g) }",
+    "(float[b, 4, n, 3] x, float[4] g) => (float y) { y = GroupNormalization <num_groups = 2> (x, g, g) }",
+    "(float[5, 6] x, int64[3, 1] i, float[3, 6] u) => (float y) { y = ScatterND(x, i, u) }",
+    "(float[5, 6] x, int64[2, 3] i, float[2, 3] u) => (float y) { y = ScatterElements <axis = 1> (x, i, u) }",
     "(float[b, 5, 6] x, int64[3, 2] i) => (float y) { r = Constant <value_ints = [1, 2, 1]> () t = Tile(x, r) y = GatherND(t, i) }",
     "(float[4, 5] x, int64[4, 3] i) => (float y) { g = GatherElements <axis = 1> (x, i) m = ArgMax(g) y = Cast <to = 1> (m) }",
     "(float[2, 3, 8, 4] c, float[2, 3, 2, 4] u, int64[2] i) => (float y) { y = TensorScatter <mode = \"circular\"> (c, u, i) }",
