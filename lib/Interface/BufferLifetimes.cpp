@@ -2,6 +2,7 @@
 #include "BufferLifetimes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -13,8 +14,15 @@ static bool passesOn(Operation *op) {
              memref::DimOp>(op);
 }
 
-/// All that may be `buffer` or a part of it: what an op that takes it returns
-/// may be, whatever it does.
+/// Whether the result of `user` is an address of the buffer that `alias` is or
+/// points into: a number until some op loads or stores there.
+static bool givesAddress(Operation *user, Value alias) {
+  return isa<memref::ExtractAlignedPointerAsIndexOp>(user) ||
+         (!isa<BaseMemRefType>(alias.getType()) && isMemoryEffectFree(user));
+}
+
+/// All that may be `buffer` or a part of it, and its addresses: what an op that
+/// takes it returns may be, whatever it does.
 static SetVector<Value> aliasesOf(memref::AllocOp buffer,
                                   const BufferViewFlowAnalysis &analysis) {
   SetVector<Value> aliases;
@@ -26,8 +34,12 @@ static SetVector<Value> aliasesOf(memref::AllocOp buffer,
   for (size_t i = 0; i < aliases.size(); ++i)
     for (Operation *user : aliases[i].getUsers())
       for (Value result : user->getResults())
-        if (isa<BaseMemRefType>(result.getType()) && !aliases.contains(result))
-          add(result);
+        if (isa<BaseMemRefType>(result.getType())) {
+          if (!aliases.contains(result))
+            add(result);
+        } else if (givesAddress(user, aliases[i])) {
+          aliases.insert(result);
+        }
   return aliases;
 }
 

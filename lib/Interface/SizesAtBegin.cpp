@@ -106,7 +106,8 @@ Value SizesAtBegin::ofJoined(memref::DimOp size) {
   if (argument)
     source = argument;
   Value product = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  for (int64_t part : collapse.getReassociationIndices()[*dim]) {
+  SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+  for (int64_t part : groups[*dim]) {
     OpBuilder before(collapse);
     Value one = bound(before.createOrFold<memref::DimOp>(loc, source, part));
     if (!one)

@@ -53,6 +53,31 @@ func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memre
 }
 
 // -----
+// An address that is a number keeps the bytes as well: buffers of bits are read so.
+// CHECK-LABEL: func.func private @f.kernel
+// CHECK: memref.view %arg2[%c0][] : memref<?xi8> to memref<4xi1>
+// CHECK: memref.view %arg2[%c64][] : memref<?xi8> to memref<8xf32>
+func.func private @f.kernel(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %bits = arith.constant dense<1> : vector<4xi8>
+  %a = memref.alloc() : memref<4xi1>
+  %place = memref.extract_aligned_pointer_as_index %a : memref<4xi1> -> index
+  %number = arith.index_cast %place : index to i64
+  %address = llvm.inttoptr %number : i64 to !llvm.ptr
+  llvm.store %bits, %address {alignment = 1 : i64} : vector<4xi8>, !llvm.ptr
+  %b = memref.alloc() : memref<8xf32>
+  memref.store %one, %b[%c0] : memref<8xf32>
+  %z = memref.load %b[%c0] : memref<8xf32>
+  %again = llvm.load %address {alignment = 1 : i64} : !llvm.ptr -> vector<4xi8>
+  %bit = vector.extract %again[0] : i8 from vector<4xi8>
+  %w = arith.uitofp %bit : i8 to f32
+  %sum = arith.addf %z, %w : f32
+  memref.store %sum, %o[%c0, %c0] : memref<?x?xf32>
+  return
+}
+
+// -----
 // Buffers of a loop that is no parallel one are placed as if they stood before it.
 // CHECK-LABEL: func.func private @f.kernel
 // CHECK: scf.for

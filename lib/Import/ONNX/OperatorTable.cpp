@@ -21,7 +21,8 @@ static const llvm::StringMap<llvm::SmallVector<const Operator *, 1>> &table() {
                        gatherOperators(),        normalizationOperators(),
                        groupQueryOperators(),    multiHeadOperators(),
                        productOperators(),       reductionOperators(),
-                       rotaryOperators(),        scatterOperators(),
+                       rotaryOperators(),        resizeOperators(),
+                       topKOperators(),          scatterOperators(),
                        shapeOperators(),         skipNormOperators(),
                        sliceOperators()})
       for (const Operator &one : group)

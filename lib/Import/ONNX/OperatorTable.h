@@ -42,11 +42,13 @@ llvm::ArrayRef<Operator> groupQueryOperators();
 llvm::ArrayRef<Operator> multiHeadOperators();
 llvm::ArrayRef<Operator> productOperators();
 llvm::ArrayRef<Operator> reductionOperators();
+llvm::ArrayRef<Operator> resizeOperators();
 llvm::ArrayRef<Operator> rotaryOperators();
 llvm::ArrayRef<Operator> scatterOperators();
 llvm::ArrayRef<Operator> shapeOperators();
 llvm::ArrayRef<Operator> skipNormOperators();
 llvm::ArrayRef<Operator> sliceOperators();
+llvm::ArrayRef<Operator> topKOperators();
 
 } // namespace attn::onnx
 

@@ -215,6 +215,17 @@ add("vit-patches", [node("Conv", ["x", "w", "b"], ["c"], strides=[4, 4]), node("
     {"x": floats(2, 3, 8, 12)}, constants={"w": floats(16, 3, 4, 4), "b": floats(16), "flat": np.array([0, 16, -1])}, shapes={"x": ["batch", 3, 8, 12]})
 add("whisper-frames", [node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1]), node("Gelu", ["c"], ["g"]), node("Conv", ["g", "v", "b"], ["y"], pads=[1, 1])],
     {"x": floats(2, 3, 10)}, constants={"w": floats(6, 3, 3), "v": floats(6, 6, 3), "b": floats(6)}, shapes={"x": ["batch", 3, "frames"]}, opset=20)
+TIES = np.array([[3, 1, 3, 2, 3], [-np.inf, -np.inf, 0, -0.0, -np.inf]], np.float32)
+one("TopK", normal(2, 3, 8), constants=[np.array([3])], outputs=2)
+one("TopK", TIES, constants=[np.array([5])], name="-equal", outputs=2)
+one("TopK", TIES.T.copy(), constants=[np.array([2])], name="-smallest", outputs=2, axis=0, largest=0)
+one("TopK", np.array([[5, 1, 5, -7]]), constants=[np.array([2])], name="-integers", outputs=2)
+one("Resize", normal(1, 2, 3, 4), constants=[None, np.array([1, 1, 2, 3], np.float32)], coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+one("Resize", normal(1, 2, 5), constants=[None, None, np.array([1, 2, 15])], name="-sizes")
+add("table-around-the-middle", [node("Shape", ["x"], ["n"], start=0, end=1), node("Sub", ["c64", "n"], ["begin"]), node("Add", ["c63", "n"], ["end"]),
+    node("Slice", ["table", "begin", "end", "zero"], ["p"]), node("Neg", ["n"], ["back"]), node("Slice", ["table", "back", "c200", "zero"], ["last"]),
+    node("Add", ["x", "last"], ["z"])], {"x": normal(5, 3)}, ("p", "z"),
+    constants={"c64": np.array([64]), "c63": np.array([63]), "c200": np.array([200]), "zero": np.array([0]), "table": normal(127, 3)}, shapes={"x": ["rows", 3]})
 # Sizes that are rounded down, as convolutions and exporters compute them.
 for frames in (1, 2, 21, 22):
     add(f"strided-frames-{frames}", [node("Conv", ["x", "w"], ["c"], pads=[1, 1], strides=[2]), node("Shape", ["x"], ["s"], start=2),

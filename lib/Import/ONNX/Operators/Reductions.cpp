@@ -40,8 +40,7 @@ Tensor attn::onnx::sumOf(TensorBuilder &t, Tensor &x, ArrayRef<int64_t> axes) {
                                                 t.number(x.element, 0));
 }
 
-/// The lowest number that there is, or the highest.
-static TypedAttr limit(TensorBuilder &t, Type element, bool lowest) {
+TypedAttr attn::onnx::limit(TensorBuilder &t, Type element, bool lowest) {
   if (isa<FloatType>(element)) {
     double infinity = std::numeric_limits<double>::infinity();
     return t.number(element, lowest ? -infinity : infinity);

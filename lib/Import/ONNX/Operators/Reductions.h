@@ -17,6 +17,9 @@ template <typename Op> Tensor combine(TensorBuilder &t, Tensor &a, Tensor &b) {
 /// Of f32 where the elements have 16 bits: what is reduced.
 Tensor wide(TensorBuilder &t, Tensor &x);
 
+/// The lowest number that there is, or the highest.
+mlir::TypedAttr limit(TensorBuilder &t, mlir::Type element, bool lowest);
+
 Tensor sumOf(TensorBuilder &t, Tensor &x, llvm::ArrayRef<int64_t> axes);
 Tensor meanOf(TensorBuilder &t, Tensor &x, llvm::ArrayRef<int64_t> axes);
 Tensor maximumOf(TensorBuilder &t, Tensor &x, llvm::ArrayRef<int64_t> axes);

@@ -32,6 +32,12 @@ static Size clamp(TensorBuilder &t, const Size &place, const Size &size) {
     return place;
   if (!at && place.isSum() && (all || t.sizes.isAtMost(place, size)))
     return place;
+  // From the middle of a table backwards, and from its end.
+  if (!at && all && place.fixed() > 0)
+    return place;
+  if (Size back = Size(0) - place;
+      !at && back.isSum() && (all || t.sizes.isAtMost(back, size)))
+    return size + place;
   if (at && (*at >= far || *at <= -far))
     return *at > 0 ? size : Size(0);
   if (at && all)
@@ -64,7 +70,7 @@ static Cut forwards(TensorBuilder &t, const Size &begin, const Size &end,
     cut.size = Size(std::max<int64_t>((*known + step - 1) / step, 0));
     return cut;
   }
-  if (cut.begin.is(0) || t.sizes.isAtMost(cut.begin, last) ||
+  if (cut.begin.is(0) || size.constant() || t.sizes.isAtMost(cut.begin, last) ||
       (cut.begin.is(1) && (last == size || last == size - Size(1)))) {
     cut.size = t.quotient(length + Size(step - 1), step);
     return cut;

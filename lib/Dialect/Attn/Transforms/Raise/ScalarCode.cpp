@@ -215,8 +215,6 @@ Value ScalarCode::emitGeneric(const TensorView &view, linalg::GenericOp op) {
 }
 
 Value ScalarCode::emitRead(const TensorView &view) {
-  if (productOf(view.tensor))
-    return fail("it adds another product");
   Type element = view.type().getElementType();
   if (!element.isIntOrIndexOrFloat())
     return fail("its elements are no numbers");

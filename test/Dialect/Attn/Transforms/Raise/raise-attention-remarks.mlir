@@ -27,21 +27,6 @@ func.func @weights_changed(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tenso
 
 // -----
 
-func.func @two_products(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %r: tensor<16x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
-  %z = arith.constant dense<0.0> : tensor<9x9xf32>
-  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
-  %t = linalg.matmul ins(%q, %r : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
-  %sum = arith.addf %s, %t : tensor<9x9xf32>
-  %e = tensor.empty() : tensor<9x9xf32>
-  // expected-remark @below {{not read as attention: its scores cannot be read as a function: it adds another product}}
-  %w = linalg.softmax dimension(1) ins(%sum : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
-  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
-  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
-  return %o : tensor<9x8xf32>
-}
-
-// -----
-
 func.func @no_code(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
   %z = arith.constant dense<0.0> : tensor<9x9xf32>
   %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>

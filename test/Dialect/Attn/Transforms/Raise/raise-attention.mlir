@@ -287,3 +287,23 @@ func.func @fewer_columns(%q: tensor<4x9x16xf32>, %k: tensor<4x16x9xf32>, %v: ten
   %o = linalg.batch_matmul ins(%y, %v : tensor<4x9x8xf32>, tensor<4x8x8xf32>) outs(%zo : tensor<4x9x8xf32>) -> tensor<4x9x8xf32>
   return %o : tensor<4x9x8xf32>
 }
+
+// -----
+
+// Scores plus another product, as of relative positions: that is a bias.
+// CHECK-LABEL: func.func @two_products
+// CHECK:       %[[OTHER:.*]] = linalg.matmul ins(%arg0, %arg2
+// CHECK:       %[[S:.*]] = attn.scores
+// CHECK:       %[[B:.*]] = attn.bias %[[S]], %[[OTHER]]
+// CHECK:       attn.softmax %[[B]]
+func.func @two_products(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %r: tensor<16x9xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %t = linalg.matmul ins(%q, %r : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %sum = arith.addf %s, %t : tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  %w = linalg.softmax dimension(1) ins(%sum : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
