@@ -40,6 +40,8 @@ public:
   /// nothing where they can not be equal, or need more than that. The model is
   /// then to be imported once more.
   virtual std::string assumeEqual(const Size &a, const Size &b) = 0;
+  /// The same where `divisor` must divide `size`: "frames is a multiple of 4".
+  virtual std::string assumeMultiple(const Size &size, const Size &divisor) = 0;
 
   TensorBuilder build;
 

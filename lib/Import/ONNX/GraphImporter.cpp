@@ -120,24 +120,52 @@ GraphImporter::argumentOf(const ::onnx::ValueInfoProto &input) {
     Value size = tensor::DimOp::create(b, fileLocation, t.value,
                                        static_cast<int64_t>(i));
     t.shape.push_back(build.unknown(size));
+    if (int64_t divisor = isNamed ? multiples.lookup(dim.dim_param()) : 0)
+      t.shape.back() = build.sizes.multiple(t.shape.back(), divisor);
     if (isNamed)
       namedSizes[dim.dim_param()] = t.shape.back();
   }
   return t;
 }
 
+std::string GraphImporter::nameOf(const Size &size) const {
+  for (const auto &entry : namedSizes)
+    if (entry.second == size)
+      return entry.first().str();
+  return {};
+}
+
+std::string
+GraphImporter::assume(const std::optional<std::pair<Size, int64_t>> &multiple) {
+  constexpr int64_t most = 1 << 16;
+  if (!multiple || multiple->second < 2 || multiple->second > most)
+    return {};
+  std::string name = nameOf(multiple->first);
+  int64_t divisor = multiple->second;
+  for (const auto &known : multiples) // of which the multiple is one of more
+    if (namedSizes.lookup(known.first()) ==
+        Size(known.second) * multiple->first) {
+      name = known.first().str();
+      divisor *= known.second;
+    }
+  if (name.empty() || divisor > most)
+    return {};
+  if (!assumption)
+    assumption = Assumption{name, "", std::nullopt, divisor};
+  return name + " is a multiple of " + std::to_string(divisor);
+}
+
+std::string GraphImporter::assumeMultiple(const Size &size,
+                                          const Size &divisor) {
+  return assume(size.multipleFor(divisor));
+}
+
 std::string GraphImporter::assumeEqual(const Size &a, const Size &b) {
   auto solution = a.solved(b);
   if (!solution)
-    return {};
-  auto nameOf = [&](const Size &size) -> std::string {
-    for (const auto &entry : namedSizes)
-      if (entry.second == size)
-        return entry.first().str();
-    return {};
-  };
+    return assume(build.sizes.multipleFor(a, b));
   Assumption found{nameOf(solution->first), nameOf(solution->second),
-                   solution->second.constant()};
+                   solution->second.constant(), std::nullopt};
   if (found.name.empty() || (found.other.empty() && !found.number))
     return {};
   assumption = found;

@@ -19,14 +19,17 @@ public:
   inlineGraph(const ::onnx::GraphProto &graph,
               llvm::ArrayRef<Tensor> arguments) override;
   std::string assumeEqual(const Size &a, const Size &b) override;
+  std::string assumeMultiple(const Size &size, const Size &divisor) override;
 
   /// A size of the inputs by its name, and the other one, or the number, that
-  /// it must be.
+  /// it must be, or of which it must be a multiple.
   struct Assumption {
     std::string name, other;
-    std::optional<int64_t> number;
+    std::optional<int64_t> number, divisor;
   };
   std::optional<Assumption> assumption;
+  /// Sizes that are multiples of a number, by their names.
+  llvm::StringMap<int64_t> multiples;
 
 private:
   mlir::LogicalResult checkOperators(const ::onnx::GraphProto &graph);
@@ -37,6 +40,8 @@ private:
   mlir::LogicalResult importNode(const ::onnx::NodeProto &node);
   mlir::LogicalResult checkOutputs(const ::onnx::NodeProto &node);
   mlir::LogicalResult addResults();
+  std::string nameOf(const Size &size) const;
+  std::string assume(const std::optional<std::pair<Size, int64_t>> &multiple);
   mlir::FailureOr<Tensor> argumentOf(const ::onnx::ValueInfoProto &input);
 
   mlir::func::FuncOp function;

@@ -37,11 +37,13 @@ OwningOpRef<ModuleOp> attn::importOnnx(StringRef path, MLIRContext &context,
   if (failed(model))
     return {};
   // Once more for each equality of sizes that some node needs.
+  llvm::StringMap<int64_t> multiples;
   while (true) {
     OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
     OpBuilder b(&context);
     b.setInsertionPointToStart(module->getBody());
     onnx::GraphImporter importer(**model, path, b, options);
+    importer.multiples = multiples;
     std::vector<Diagnostic> said;
     bool isValid;
     {
@@ -52,7 +54,10 @@ OwningOpRef<ModuleOp> attn::importOnnx(StringRef path, MLIRContext &context,
       isValid = importer.import() && succeeded(verify(*module));
     }
     if (importer.assumption) {
-      assume(**model, *importer.assumption);
+      if (std::optional<int64_t> divisor = importer.assumption->divisor)
+        multiples[importer.assumption->name] = *divisor;
+      else
+        assume(**model, *importer.assumption);
       continue;
     }
     for (Diagnostic &diagnostic : said)

@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 using namespace mlir;
@@ -126,6 +127,34 @@ std::optional<std::pair<Size, Size>> Size::solved(const Size &other) const {
   return std::pair(symbol(mine[0]), its.empty() ? Size(b / a) : symbol(its[0]));
 }
 
+std::optional<std::pair<Size, int64_t>>
+Size::multipleFor(const Size &divisor) const {
+  if (!valid || !divisor.valid || terms.size() != 1 ||
+      divisor.terms.size() != 1)
+    return std::nullopt;
+  const auto &[all, a] = *terms.begin();
+  const auto &[part, b] = *divisor.terms.begin();
+  Monomial left;
+  std::set_difference(all.begin(), all.end(), part.begin(), part.end(),
+                      std::back_inserter(left));
+  if (a <= 0 || b <= 0 || left.size() != 1 ||
+      all.size() != part.size() + left.size())
+    return std::nullopt;
+  return std::pair(symbol(left[0]), b / std::gcd(a, b));
+}
+
+Size Size::replaced(unsigned symbol, const Size &other) const {
+  Size result;
+  result.valid = valid;
+  for (const auto &[monomial, coefficient] : terms) {
+    Size term = coefficient;
+    for (unsigned factor : monomial)
+      term = term * (factor == symbol ? other : Size::symbol(factor));
+    result = result + term;
+  }
+  return result;
+}
+
 Size attn::onnx::product(ArrayRef<Size> sizes) {
   Size all = 1;
   for (const Size &size : sizes)
@@ -172,6 +201,26 @@ std::optional<Size> Sizes::quotient(const Size &size, int64_t divisor) {
   return whole + Size::symbol(symbols.size() - 1);
 }
 
+Size Sizes::multiple(const Size &size, int64_t divisor) {
+  symbols.push_back({Value(), Quotient{size, divisor, 1, true}});
+  return Size(divisor) * Size::symbol(symbols.size() - 1);
+}
+
+std::optional<std::pair<Size, int64_t>>
+Sizes::multipleFor(const Size &a, const Size &b) const {
+  for (auto [i, symbol] : llvm::enumerate(symbols)) {
+    const std::optional<Quotient> &quotient = symbol.quotient;
+    if (!quotient || quotient->number.terms.size() != 1)
+      continue;
+    const auto &[monomial, coefficient] = *quotient->number.terms.begin();
+    Size times = Size(quotient->divisor) * Size::symbol(i);
+    if (monomial.size() == 1 && coefficient == 1 &&
+        a.replaced(monomial[0], times) == b.replaced(monomial[0], times))
+      return std::pair(quotient->number, quotient->divisor);
+  }
+  return std::nullopt;
+}
+
 bool Sizes::isAtMost(const Size &a, const Size &b) const {
   Size rest = b - a;
   // A quotient that is subtracted is at most its number over its divisor: the
@@ -200,19 +249,34 @@ Value Sizes::emit(OpBuilder &b, Location loc, unsigned symbol) {
       arith::ConstantIndexOp::create(b, loc, quotient.divisor));
 }
 
+/// A product of symbols, times `coefficient`.
+Value Sizes::emit(OpBuilder &b, Location loc, const Size::Monomial &monomial,
+                  int64_t coefficient) {
+  Value term;
+  for (unsigned symbol : monomial) {
+    Value factor;
+    const std::optional<Quotient> &quotient = symbols[symbol].quotient;
+    if (quotient && quotient->isExact && coefficient % quotient->divisor == 0) {
+      // All of the number, without a division.
+      coefficient /= quotient->divisor;
+      factor = emit(b, loc, Size(quotient->number));
+    } else {
+      factor = emit(b, loc, symbol);
+    }
+    term = term ? arith::MulIOp::create(b, loc, term, factor) : factor;
+  }
+  if (term && coefficient == 1)
+    return term;
+  Value number = arith::ConstantIndexOp::create(b, loc, coefficient);
+  return term ? arith::MulIOp::create(b, loc, term, number) : number;
+}
+
 Value Sizes::emit(OpBuilder &b, Location loc, const Size &size) {
   if (std::optional<int64_t> constant = size.constant())
     return arith::ConstantIndexOp::create(b, loc, *constant);
   Value sum;
   for (const auto &[monomial, coefficient] : size.terms) {
-    Value term;
-    for (unsigned symbol : monomial)
-      term = term ? arith::MulIOp::create(b, loc, term, emit(b, loc, symbol))
-                  : emit(b, loc, symbol);
-    if (!term || coefficient != 1) {
-      Value factor = arith::ConstantIndexOp::create(b, loc, coefficient);
-      term = term ? arith::MulIOp::create(b, loc, term, factor) : factor;
-    }
+    Value term = emit(b, loc, monomial, coefficient);
     sum = sum ? arith::AddIOp::create(b, loc, sum, term) : term;
   }
   return sum;

@@ -48,6 +48,12 @@ public:
   /// A symbol, and the other symbol or the number that it must be for this to
   /// be `other` where no size is 0. None where it is not as simple.
   std::optional<std::pair<Size, Size>> solved(const Size &other) const;
+  /// A symbol, and the number of which it must be a multiple for `divisor` to
+  /// divide this. None where it is not as simple.
+  std::optional<std::pair<Size, int64_t>>
+  multipleFor(const Size &divisor) const;
+  /// With `other` for a symbol.
+  Size replaced(unsigned symbol, const Size &other) const;
   /// Whether nothing is subtracted.
   bool isSum() const;
   bool operator==(const Size &other) const {
@@ -77,6 +83,12 @@ public:
   /// one symbol: (t-1)/2 + 1 is (t+1)/2, and half of that (t+1)/4. None where
   /// quotients of quotients would take too much code.
   std::optional<Size> quotient(const Size &size, int64_t divisor);
+  /// From now on `size` is a multiple of `divisor`: divisor * symbol.
+  Size multiple(const Size &size, int64_t divisor);
+  /// A symbol, and the number of which it must be a multiple for `a` and `b` to
+  /// be equal: t and 4 for t and 4*(t/4).
+  std::optional<std::pair<Size, int64_t>> multipleFor(const Size &a,
+                                                      const Size &b) const;
   /// Whether `a` is not above `b` for any sizes, as far as sums and quotients
   /// tell: 4*(t/4) is at most t.
   bool isAtMost(const Size &a, const Size &b) const;
@@ -90,7 +102,8 @@ private:
   struct Quotient {
     Size number;
     int64_t divisor;
-    unsigned cost; ///< Divisions to compute it.
+    unsigned cost;        ///< Divisions to compute it.
+    bool isExact = false; ///< The number is a multiple of the divisor.
   };
   /// The value of a symbol, or the quotient that it is, which is computed where
   /// it is asked for.
@@ -99,6 +112,8 @@ private:
     std::optional<Quotient> quotient;
   };
   mlir::Value emit(mlir::OpBuilder &b, mlir::Location loc, unsigned symbol);
+  mlir::Value emit(mlir::OpBuilder &b, mlir::Location loc,
+                   const Size::Monomial &monomial, int64_t coefficient);
   std::vector<Symbol> symbols;
 };
 

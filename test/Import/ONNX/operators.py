@@ -226,6 +226,8 @@ add("table-around-the-middle", [node("Shape", ["x"], ["n"], start=0, end=1), nod
     node("Slice", ["table", "begin", "end", "zero"], ["p"]), node("Neg", ["n"], ["back"]), node("Slice", ["table", "back", "c200", "zero"], ["last"]),
     node("Add", ["x", "last"], ["z"])], {"x": normal(5, 3)}, ("p", "z"),
     constants={"c64": np.array([64]), "c63": np.array([63]), "c200": np.array([200]), "zero": np.array([0]), "table": normal(127, 3)}, shapes={"x": ["rows", 3]})
+add("blocks-of-rows", [node("Reshape", ["x", "blocks"], ["r"]), node("ReduceMean", ["r", "two"], ["y"], keepdims=0)], {"x": normal(2, 12, 3)},
+    constants={"blocks": np.array([0, -1, 4, 3]), "two": np.array([2])}, shapes={"x": ["batch", "rows", 3]})
 # Sizes that are rounded down, as convolutions and exporters compute them.
 for frames in (1, 2, 21, 22):
     add(f"strided-frames-{frames}", [node("Conv", ["x", "w"], ["c"], pads=[1, 1], strides=[2]), node("Shape", ["x"], ["s"], start=2),

@@ -6,6 +6,14 @@
 using namespace mlir;
 using namespace attn::onnx;
 
+/// The node is to be imported once more.
+static LogicalResult remarkAssumed(Node &node, const std::string &assumed) {
+  node.remark("SizesAssumed", "the shape has as many elements as the input "
+                              "only where " +
+                                  assumed + "; other calls are refused");
+  return failure();
+}
+
 /// `t` as `shape`, as the node's output.
 static LogicalResult giveReshaped(Node &node, Tensor &t, ArrayRef<Size> shape) {
   std::optional<Tensor> result = node.build().reshaped(t, shape);
@@ -13,12 +21,8 @@ static LogicalResult giveReshaped(Node &node, Tensor &t, ArrayRef<Size> shape) {
     return node.give(*result);
   std::string assumed =
       node.shared().assumeEqual(product(t.shape), product(shape));
-  if (!assumed.empty()) {
-    node.remark("SizesAssumed", "the shape has as many elements as the input "
-                                "only where " +
-                                    assumed + "; other calls are refused");
-    return failure();
-  }
+  if (!assumed.empty())
+    return remarkAssumed(node, assumed);
   return node.fail("expects a shape of as many elements as the input has, for "
                    "all sizes, but got " +
                    describe(t) + " and " +
@@ -53,6 +57,9 @@ static FailureOr<Size> inferred(Node &node, const Size &all,
     return node.fail("expects no -1 in a shape with a size of 0");
   if (std::optional<Size> exact = all.dividedBy(others))
     return *exact;
+  if (std::string assumed = node.shared().assumeMultiple(all, others);
+      !assumed.empty())
+    return remarkAssumed(node, assumed);
   return node.fail("expects a shape whose -1 follows from the sizes of the "
                    "inputs, but got " +
                    describe(node.input(0)) +

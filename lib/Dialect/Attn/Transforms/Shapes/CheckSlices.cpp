@@ -56,6 +56,7 @@ public:
 
   void check(OffsetSizeAndStrideOpInterface slice, Value whole);
   void checkSizes(Operation *op);
+  void checkParts(tensor::ExpandShapeOp expand);
   Value all{}; ///< null: nothing to check
 
 private:
@@ -268,12 +269,46 @@ void SliceChecker::checkSize(Operation *op, Dim dim, Value size) {
              compare(op->getLoc(), Predicate::sge, size, zero));
 }
 
+/// Whether it is computed by a division, which may leave a rest.
+static bool isQuotient(Value size, unsigned steps = 4) {
+  Operation *op = size.getDefiningOp();
+  if (!op || !steps || isa<tensor::DimOp>(op))
+    return false;
+  return isa<arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           return isQuotient(operand, steps - 1);
+         });
+}
+
+/// Parts of a dimension are all of it.
+void SliceChecker::checkParts(tensor::ExpandShapeOp expand) {
+  Location loc = expand.getLoc();
+  SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
+  for (auto [dim, group] : llvm::enumerate(expand.getReassociationIndices())) {
+    if (llvm::none_of(group, [&](int64_t i) {
+          auto size = dyn_cast<Value>(sizes[i]);
+          return size && isQuotient(size);
+        }))
+      continue;
+    b.setInsertionPoint(function.front().getTerminator());
+    Value product = arith::ConstantIndexOp::create(b, loc, 1);
+    for (int64_t i : group)
+      product = arith::MulIOp::create(
+          b, loc, product, getValueOrCreateConstantIndexOp(b, loc, sizes[i]));
+    if (Value whole =
+            sizeOf(expand, {expand.getSrc(), static_cast<int64_t>(dim)}))
+      all = both(loc, all, compare(loc, Predicate::eq, product, whole));
+  }
+}
+
 void SliceChecker::checkSizes(Operation *op) {
   if (op->getBlock() != &function.front() ||
       !isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::SplatOp,
            tensor::GenerateOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
            tensor::ConcatOp, tensor::PadOp>(op))
     return;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    checkParts(expand);
   ReifiedRankedShapedTypeDims shapes;
   b.setInsertionPoint(op);
   if (failed(reifyResultShapes(b, op, shapes)))
