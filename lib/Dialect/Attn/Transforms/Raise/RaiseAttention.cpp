@@ -16,7 +16,7 @@
 //   %w = attn.softmax %2
 //   %o = attn.context %w, %v
 //
-// It starts at every linalg.softmax along the last dimension and reads upwards
+// It starts at every linalg.softmax of rows, or of columns, and reads upwards
 // to a sum of products over one loop, and downwards to another. On both ways it
 // looks through reshapes, transposes, broadcasts and casts, so that the keys of
 // shared heads that were repeated are read once.
@@ -272,7 +272,7 @@ static bool lowestExcludes(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Batches of heads
+// Batches of heads, and rows that are columns
 //===----------------------------------------------------------------------===//
 
 /// Whether batch entries and heads are one dimension of unknown size.
@@ -306,7 +306,51 @@ static linalg::SoftmaxOp withOneHead(IRRewriter &rewriter,
   return softmax;
 }
 
-/// Puts `old` back where `withOneHead` made `made` of it.
+/// Whether rows of queries are columns: softmax of K * Q'.
+static bool isTransposed(linalg::SoftmaxOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getInputOperandType());
+  return type && type.getRank() >= 2 && type.getRank() <= 4 &&
+         static_cast<int64_t>(op.getDimension()) == type.getRank() - 2;
+}
+
+static Value withLastTwoSwapped(IRRewriter &rewriter, Value value) {
+  Location loc = value.getLoc();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, value);
+  SmallVector<int64_t> order =
+      llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  std::swap(sizes[order.size() - 1], sizes[order.size() - 2]);
+  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes,
+                                        getElementTypeOrSelf(value));
+  return linalg::TransposeOp::create(rewriter, loc, value, empty, order)
+      ->getResult(0);
+}
+
+/// The same softmax of rows.
+static linalg::SoftmaxOp withRows(IRRewriter &rewriter, linalg::SoftmaxOp op) {
+  rewriter.setInsertionPoint(op);
+  Value scores = withLastTwoSwapped(rewriter, op.getInput());
+  auto type = cast<RankedTensorType>(scores.getType());
+  Value empty = tensor::EmptyOp::create(
+      rewriter, op.getLoc(),
+      tensor::getMixedSizes(rewriter, op.getLoc(), scores),
+      type.getElementType());
+  auto softmax =
+      linalg::SoftmaxOp::create(rewriter, op.getLoc(), TypeRange(type), scores,
+                                empty, type.getRank() - 1);
+  rewriter.replaceAllUsesWith(
+      op->getResult(0), withLastTwoSwapped(rewriter, softmax->getResult(0)));
+  return softmax;
+}
+
+/// The softmax as attention is read from.
+static linalg::SoftmaxOp toBeRead(IRRewriter &rewriter, linalg::SoftmaxOp op) {
+  if (isBatchOfHeads(op))
+    return withOneHead(rewriter, op);
+  return isTransposed(op) ? withRows(rewriter, op) : op;
+}
+
+/// Puts `old` back where `made` was made of it.
 static void undo(IRRewriter &rewriter, linalg::SoftmaxOp old,
                  linalg::SoftmaxOp made) {
   Operation *joined = *made->getResult(0).user_begin();
@@ -328,8 +372,7 @@ struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
     for (linalg::SoftmaxOp op : ops) {
       if (erased.contains(op))
         continue;
-      linalg::SoftmaxOp read =
-          isBatchOfHeads(op) ? withOneHead(rewriter, op) : op;
+      linalg::SoftmaxOp read = toBeRead(rewriter, op);
       AttentionReader reader(read, lowestExcludes(op));
       if (reader.read()) {
         rewrite(reader.raised, rewriter, erased);

@@ -13,7 +13,8 @@
 // becomes
 //   %y = linalg.softmax dimension(1) ins(%x)
 //
-// Without the maximum it is the same softmax, which then no longer overflows.
+// So does a power of its logarithm, exp(x - log(sums of exp x)). Without the
+// maximum it is the same softmax, which then no longer overflows.
 // The quotient may be a product with a reciprocal, of the sums or of what they
 // are broadcast to. Powers and sums that others read stay for them.
 //
@@ -80,6 +81,18 @@ static Value reciprocalBelow(Value value) {
     return reciprocalOf(value);
   Value sums = reciprocalOf(collapse.getSrc());
   auto expand = sums ? sums.getDefiningOp<tensor::ExpandShapeOp>() : nullptr;
+  return expand && expand.getSrcType() == value.getType() ? expand.getSrc()
+                                                          : Value();
+}
+
+/// What `value` is the logarithm of, the same way.
+static Value powersBelow(Value value) {
+  auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>();
+  Value number = collapse ? collapse.getSrc() : value;
+  auto log = number.getDefiningOp<math::LogOp>();
+  if (!log || !collapse)
+    return log ? log.getOperand() : Value();
+  auto expand = log.getOperand().getDefiningOp<tensor::ExpandShapeOp>();
   return expand && expand.getSrcType() == value.getType() ? expand.getSrc()
                                                           : Value();
 }
@@ -153,7 +166,22 @@ static std::optional<WrittenOut> read(Value powers,
   return WrittenOut{input, sums->dim};
 }
 
+/// exp(x - log(sums)), where `sums` are those of exp(x).
+static std::optional<WrittenOut> readPower(math::ExpOp op) {
+  auto moved = op.getOperand().getDefiningOp<arith::SubFOp>();
+  std::optional<Spread> logs =
+      moved ? spreadOf(moved.getRhs()) : std::optional<Spread>();
+  Value sums = logs ? powersBelow(logs->source) : Value();
+  Value powers = sums ? reducedBy(sums, logs->dim, true) : Value();
+  auto exp = powers ? powers.getDefiningOp<math::ExpOp>() : math::ExpOp();
+  if (!exp || exp.getOperand() != moved.getLhs())
+    return std::nullopt;
+  return read(powers, Spread{sums, logs->dim});
+}
+
 static std::optional<WrittenOut> read(Operation *op) {
+  if (auto power = dyn_cast<math::ExpOp>(op))
+    return readPower(power);
   if (auto quotient = dyn_cast<arith::DivFOp>(op))
     return read(quotient.getLhs(), spreadOf(quotient.getRhs()));
   auto product = cast<arith::MulFOp>(op);
@@ -175,7 +203,7 @@ struct RaiseSoftmax : attn::impl::RaiseSoftmaxBase<RaiseSoftmax> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isa<arith::DivFOp, arith::MulFOp>(op) &&
+      if (isa<arith::DivFOp, arith::MulFOp, math::ExpOp>(op) &&
           isa<RankedTensorType>(op->getResult(0).getType()))
         ops.push_back(op);
     });

@@ -307,3 +307,38 @@ func.func @two_products(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %r: tensor<1
   %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
   return %o : tensor<9x8xf32>
 }
+
+// -----
+
+// Softmax of columns, of K times Q: the same attention.
+// CHECK-LABEL: func.func @columns
+// CHECK-NEXT:  %[[S:.*]] = attn.scores %arg0, %arg1
+// CHECK-NEXT:  %[[W:.*]] = attn.softmax %[[S]]
+// CHECK-NEXT:  %[[O:.*]] = attn.context %[[W]], %arg2
+// CHECK-NEXT:  return %[[O]]
+func.func @columns(%q: tensor<4x9x16xf32>, %k: tensor<4x7x16xf32>, %v: tensor<4x7x8xf32>) -> tensor<4x9x8xf32> {
+  %et = tensor.empty() : tensor<4x16x9xf32>
+  %qt = linalg.transpose ins(%q : tensor<4x9x16xf32>) outs(%et : tensor<4x16x9xf32>) permutation = [0, 2, 1]
+  %z = arith.constant dense<0.0> : tensor<4x7x9xf32>
+  %s = linalg.batch_matmul ins(%k, %qt : tensor<4x7x16xf32>, tensor<4x16x9xf32>) outs(%z : tensor<4x7x9xf32>) -> tensor<4x7x9xf32>
+  %e = tensor.empty() : tensor<4x7x9xf32>
+  %w = linalg.softmax dimension(1) ins(%s : tensor<4x7x9xf32>) outs(%e : tensor<4x7x9xf32>) -> tensor<4x7x9xf32>
+  %ew = tensor.empty() : tensor<4x9x7xf32>
+  %wt = linalg.transpose ins(%w : tensor<4x7x9xf32>) outs(%ew : tensor<4x9x7xf32>) permutation = [0, 2, 1]
+  %zo = arith.constant dense<0.0> : tensor<4x9x8xf32>
+  %o = linalg.batch_matmul ins(%wt, %v : tensor<4x9x7xf32>, tensor<4x7x8xf32>) outs(%zo : tensor<4x9x8xf32>) -> tensor<4x9x8xf32>
+  return %o : tensor<4x9x8xf32>
+}
+
+// -----
+
+// What cannot be read stays as it was.
+// CHECK-LABEL: func.func @columns_alone
+// CHECK-NOT:   linalg.transpose
+// CHECK:       linalg.softmax dimension(1)
+// CHECK-NEXT:  return
+func.func @columns_alone(%s: tensor<4x7x9xf32>) -> tensor<4x7x9xf32> {
+  %e = tensor.empty() : tensor<4x7x9xf32>
+  %w = linalg.softmax dimension(1) ins(%s : tensor<4x7x9xf32>) outs(%e : tensor<4x7x9xf32>) -> tensor<4x7x9xf32>
+  return %w : tensor<4x7x9xf32>
+}

@@ -80,3 +80,38 @@ func.func @others(%x: tensor<3x3xf32>, %z: tensor<3x3xf32>) -> (tensor<3x3xf32>,
   %c = arith.divf %powers, %mores : tensor<3x3xf32>
   return %a, %b, %c : tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>
 }
+
+// A power of the logarithm of softmax.
+// CHECK-LABEL: func.func @power_of_logarithm
+// CHECK:       %[[Y:.*]] = linalg.softmax dimension(1) ins(%{{.*}} : tensor<4x8xf32>)
+// CHECK-NEXT:  return %[[Y]]
+func.func @power_of_logarithm(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %low = arith.constant dense<0xFF800000> : tensor<4xf32>
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %m = linalg.reduce { arith.maximumf } ins(%x : tensor<4x8xf32>) outs(%low : tensor<4xf32>) dimensions = [1]
+  %a = linalg.broadcast ins(%m : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]
+  %d = arith.subf %x, %a : tensor<4x8xf32>
+  %p = math.exp %d : tensor<4x8xf32>
+  %t = linalg.reduce { arith.addf } ins(%p : tensor<4x8xf32>) outs(%zero : tensor<4xf32>) dimensions = [1]
+  %l = math.log %t : tensor<4xf32>
+  %s = linalg.broadcast ins(%l : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]
+  %f = arith.subf %d, %s : tensor<4x8xf32>
+  %y = math.exp %f : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// The logarithm of other sums.
+// CHECK-LABEL: func.func @other_logarithm
+// CHECK-NOT:   linalg.softmax
+func.func @other_logarithm(%x: tensor<4x8xf32>, %z: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %p = math.exp %z : tensor<4x8xf32>
+  %t = linalg.reduce { arith.addf } ins(%p : tensor<4x8xf32>) outs(%zero : tensor<4xf32>) dimensions = [1]
+  %l = math.log %t : tensor<4xf32>
+  %s = linalg.broadcast ins(%l : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]
+  %f = arith.subf %x, %s : tensor<4x8xf32>
+  %y = math.exp %f : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
