@@ -10,6 +10,7 @@ import hashlib
 import torch
 
 from . import _gradient
+from ._call import size_of
 
 TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i1": torch.bool,
          "i32": torch.int32, "i64": torch.int64}
@@ -22,7 +23,7 @@ def empty_results(kernel, tensors):
     for port, tensor in zip(kernel.arguments, tensors):
         for name, size in zip(port.shape, tensor.shape if tensor is not None else ()):
             sizes.setdefault(name, size)
-    return [tensors[0].new_empty([sizes[s] if isinstance(s, str) else s for s in r.shape], dtype=TYPES[r.dtype]) for r in kernel.results]
+    return [tensors[0].new_empty([size_of(s, sizes) for s in r.shape], dtype=TYPES[r.dtype]) for r in kernel.results]
 
 
 def run(kernel, tensors):

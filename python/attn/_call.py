@@ -95,12 +95,16 @@ _shape_of, _requires_grad = operator.attrgetter("shape"), operator.attrgetter("r
 _OVERLAP, _REASONS = 4, 8
 
 
-def _size(size, sizes):
+def size_of(size, sizes):
     """A number, a name, or what is computed of such: "past+new", "(t+1)/2"."""
     if not isinstance(size, str):
         return size
     # A size below 0 is the kernel's to refuse.
-    return sizes[size] if size in sizes else max(0, eval(_arithmetic(size), {"__builtins__": {}}, sizes))
+    return sizes[size] if size in sizes else _at_least_0(eval(_arithmetic(size), {"__builtins__": {}}, sizes))
+
+
+def _at_least_0(size):
+    return max(0, size) if isinstance(size, int) else size  # or a symbol of torch.compile
 
 
 @functools.lru_cache(maxsize=None)
@@ -496,7 +500,7 @@ class Kernel:
                 raise ValueError
             for name, size in zip(port.shape, shape):
                 sizes.setdefault(name, size)
-        found = tuple(tuple(_size(s, sizes) for s in r.shape) for r in self.results)
+        found = tuple(tuple(size_of(s, sizes) for s in r.shape) for r in self.results)
         if len(self._shapes) > 64:
             self._shapes.clear()
         self._shapes[tuple(map(tuple, shapes))] = found

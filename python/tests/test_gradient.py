@@ -34,6 +34,20 @@ def test_a_function(arrays, rng):
     assert abs(got - slope(layer, arrays, directions, cotangent)) < 1e-7
 
 
+def test_joined_keys_and_slices(rng):
+    @attn.function
+    def step(x: attn.f64["batch", 2, "new", 8], past: attn.f64["batch", 2, "past", 8]):
+        keys = attn.concat([past, x, past], axis=2)
+        return attn.context(attn.softmax(attn.scores(x, keys) * 0.5), keys)[:, :, 1:] + 1.0
+
+    arrays = rng.standard_normal((1, 2, 4, 8)), rng.standard_normal((1, 2, 3, 8))
+    out, gradient = attn.value_and_grad(step)(*arrays)
+    assert out.shape == (1, 2, 3, 8)
+    cotangent = rng.standard_normal(out.shape)
+    directions = [rng.standard_normal(a.shape) for a in arrays]
+    got = sum((g * v).sum() for g, v in zip(gradient(cotangent), directions))
+    assert abs(got - slope(step, arrays, directions, cotangent)) < 1e-7
+
 
 def test_one_argument_gives_one_array(arrays):
     out, gradient = attn.value_and_grad(layer, wrt="w")(*arrays)

@@ -191,6 +191,20 @@ def test_compile_keeps_one_call():
     torch.testing.assert_close(compiled(y), model(y))
 
 
+def test_sizes_that_are_computed_are_symbols_of_torch_compile():
+    @attn.function
+    def step(x: attn.f32["b", 4, "s", 8], past: attn.f32["b", 4, "p", 8]):
+        keys = attn.concat([past, x], axis=2)
+        return attn.context(attn.softmax(attn.scores(x, keys) * 0.3), keys)[:, :, 1:], keys
+
+    operator = attn.torch.operator(step)
+    compiled = torch.compile(lambda x, past: operator(x, past)[0] * 2, backend="aot_eager", fullgraph=True, dynamic=True)
+    for s, p in ((5, 3), (7, 2)):
+        x, past = make(1, 4, s, 8), make(1, 4, p, 8, seed=1)
+        keys = torch.cat([past, x], 2)
+        torch.testing.assert_close(compiled(x, past), F.scaled_dot_product_attention(x, keys, keys, scale=0.3)[:, :, 1:] * 2)
+
+
 def test_operators_pass_torchs_own_check():
     kernel = attn.torch.operator(attn.attention(heads=4, dim=16))
     assert kernel(make(1, 4, 3, 16), make(1, 4, 5, 16), make(1, 4, 5, 16)).shape == (1, 4, 3, 16)

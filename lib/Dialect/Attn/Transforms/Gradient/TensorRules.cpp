@@ -2,6 +2,7 @@
 // Gradients of what moves elements, and of arithmetic on tensors.
 #include "Adjoints.h"
 #include "Partials.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -36,6 +37,27 @@ static LogicalResult follow(Adjoints &adjoints, tensor::InsertSliceOp op,
                tensor::InsertSliceOp::create(
                    b, op.getLoc(), zeros, dy, op.getMixedOffsets(),
                    op.getMixedSizes(), op.getMixedStrides()));
+  return success();
+}
+
+/// Each input gets the part of the cotangent that it became.
+static LogicalResult follow(Adjoints &adjoints, tensor::ConcatOp op, Value dy) {
+  OpBuilder &b = adjoints.builder;
+  Location loc = op.getLoc();
+  auto rank = op.getResultType().getRank();
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
+      strides(rank, b.getIndexAttr(1));
+  OpFoldResult &begin = offsets[op.getDim()];
+  for (Value input : op.getInputs()) {
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, input);
+    if (adjoints.isActive(input))
+      adjoints.add(input, tensor::ExtractSliceOp::create(
+                              b, loc, cast<RankedTensorType>(input.getType()),
+                              dy, offsets, sizes, strides));
+    AffineExpr sum = b.getAffineSymbolExpr(0) + b.getAffineSymbolExpr(1);
+    begin = affine::makeComposedFoldedAffineApply(b, loc, sum,
+                                                  {begin, sizes[op.getDim()]});
+  }
   return success();
 }
 
@@ -96,7 +118,7 @@ Ruled attn::followTensorOp(Adjoints &adjoints, Operation *op) {
     return std::nullopt;
   Value dy = adjoints.of(op->getResult(0));
   return llvm::TypeSwitch<Operation *, Ruled>(op)
-      .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp,
+      .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp,
             tensor::CollapseShapeOp, tensor::ExpandShapeOp,
             linalg::TransposeOp>(
           [&](auto known) -> Ruled { return follow(adjoints, known, dy); })

@@ -157,6 +157,18 @@ func.func @sigmoid(%q: tensor<5x8xf32> {attn.gradient}) -> (tensor<5x8xf32>, ten
   return %o, %w : tensor<5x8xf32>, tensor<5x5xf32>
 }
 
+// Each part of joined keys gets its part of the cotangent.
+// CHECK-LABEL: func.func @joined_gradient(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x8xf32> {attn.name = "x"{{.*}}, %[[Y:.*]]: tensor<3x8xf32> {attn.name = "y"{{.*}}, %[[D:[^:]*]]: tensor<?x8xf32> {attn.name = "d_o"
+// CHECK:         %[[N:.*]] = tensor.dim %[[X]]
+// CHECK:         %[[DX:.*]] = tensor.extract_slice %[[D]][0, 0] [%[[N]], 8] [1, 1]
+// CHECK:         %[[DY:.*]] = tensor.extract_slice %[[D]][%{{.*}}, 0] [3, 8] [1, 1]
+// CHECK:         return %[[DX]], %[[DY]]
+func.func @joined(%x: tensor<?x8xf32> {attn.gradient, attn.name = "x"}, %y: tensor<3x8xf32> {attn.gradient, attn.name = "y"}) -> (tensor<?x8xf32> {attn.name = "o"}) {
+  %o = tensor.concat dim(0) %x, %y : (tensor<?x8xf32>, tensor<3x8xf32>) -> tensor<?x8xf32>
+  return %o : tensor<?x8xf32>
+}
+
 // -----
 
 // Nothing is learned: nothing changes.
