@@ -197,8 +197,8 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertToLLVMPass()); // all dialects at once
   pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createBF16AsIntegers());
   addKernelCleanup(pm);
+  pm.addPass(createBF16AsIntegers()); // whose casts there and back would go
 }
 
 // --- a GPU ---

@@ -280,24 +280,28 @@ static bool isQuotient(Value size, unsigned steps = 4) {
          });
 }
 
-/// Parts of a dimension are all of it.
+/// Parts of a dimension, whose size is known without computing its tensor, are
+/// all of it.
 void SliceChecker::checkParts(tensor::ExpandShapeOp expand) {
   Location loc = expand.getLoc();
   SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
-  for (auto [dim, group] : llvm::enumerate(expand.getReassociationIndices())) {
-    if (llvm::none_of(group, [&](int64_t i) {
-          auto size = dyn_cast<Value>(sizes[i]);
+  b.setInsertionPoint(function.front().getTerminator());
+  for (auto [i, group] : llvm::enumerate(expand.getReassociationIndices())) {
+    Dim dim{expand.getSrc(), static_cast<int64_t>(i)};
+    bool isTold =
+        classes.sizeOf(dim) >= 0 || arguments.contains(classes.find(dim));
+    if (!isTold || llvm::none_of(group, [&](int64_t part) {
+          auto size = dyn_cast<Value>(sizes[part]);
           return size && isQuotient(size);
         }))
       continue;
-    b.setInsertionPoint(function.front().getTerminator());
     Value product = arith::ConstantIndexOp::create(b, loc, 1);
-    for (int64_t i : group)
+    for (int64_t part : group)
       product = arith::MulIOp::create(
-          b, loc, product, getValueOrCreateConstantIndexOp(b, loc, sizes[i]));
-    if (Value whole =
-            sizeOf(expand, {expand.getSrc(), static_cast<int64_t>(dim)}))
-      all = both(loc, all, compare(loc, Predicate::eq, product, whole));
+          b, loc, product,
+          getValueOrCreateConstantIndexOp(b, loc, sizes[part]));
+    all = both(loc, all,
+               compare(loc, Predicate::eq, product, sizeOf(expand, dim)));
   }
 }
 
