@@ -163,6 +163,8 @@ Size attn::onnx::product(ArrayRef<Size> sizes) {
 }
 
 std::optional<Size> Sizes::quotient(const Size &size, int64_t divisor) {
+  if (!size.valid)
+    return std::nullopt;
   // What is a multiple of the divisor leaves the quotient, and a number below 0
   // with it.
   Size whole, rest;
@@ -171,7 +173,6 @@ std::optional<Size> Sizes::quotient(const Size &size, int64_t divisor) {
     whole.add(monomial, times);
     rest.add(monomial, coefficient - times * divisor);
   }
-  whole.valid = rest.valid = size.valid;
   if (rest.constant())
     return whole;
   int64_t number = rest.fixed();
