@@ -53,9 +53,12 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createDescribePorts());
   pm.addPass(createCountFlops());
   pm.addPass(createCheckSlices());
-  // Sizes come from the arguments, so that @NAME.flops computes no tensors.
-  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  pm.addNestedPass<func::FuncOp>(createResolveSizes());
+  // Sizes come from the arguments, so that @NAME.flops computes no tensors: the
+  // second turn looks through a reshape that elementwise ops stood in front of.
+  for (int turn = 0; turn < 2; ++turn) {
+    pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+    pm.addNestedPass<func::FuncOp>(createResolveSizes());
+  }
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createAbsorbHeads());
   pm.addNestedPass<func::FuncOp>(createSinkReshapes());

@@ -7,7 +7,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from models import TOLERANCE, Program, compare, main
+from models import DATA, TOLERANCE, Program, compare, main
 
 rng = np.random.default_rng(11)
 GRAPHS = {}
@@ -249,6 +249,9 @@ for name, place in (("first", ("one", "far")), ("last", ("zero", "minus")), ("bo
         shapes={"x": ["batch", "rows", 5]})
 add("every-third", [node("Slice", ["x", "one", "far", "one", "three"], ["y"])], {"x": normal(2, 9, 5)},
     constants={"one": np.array([1]), "three": np.array([3]), "far": np.array([2**62])}, shapes={"x": ["batch", "rows", 5]})
+# A decoder layer of OPT as transformers 4.57 and torch export it, with random weights: rows of all batch entries between reshapes.
+GRAPHS["opt-layer"] = (onnx.load(DATA / "opt-layer.onnx"), {"input_ids": np.array([[5, 3, 7, 4], [6, 6, 2, 1]]), "attention_mask": np.array([[1, 1, 1, 1], [1, 1, 1, 0]])},
+                       ("logits",))
 add("product-of-unknown-sizes", [node("Transpose", ["x"], ["t"], perm=[1, 0]), node("MatMul", ["x", "t"], ["p"]), node("MatMul", ["p", "x"], ["y"])],
     {"x": floats(5, 7)}, shapes={"x": ["n", "d"]})
 add("positions-of-a-mask", [node("CumSum", ["m", "axis"], ["c"]), node("Mul", ["c", "m"], ["p"]), node("Gather", ["table", "p"], ["y"])],
