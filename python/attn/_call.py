@@ -99,19 +99,19 @@ def size_of(size, sizes):
     """A number, a name, or what is computed of such: "past+new", "(t+1)/2"."""
     if not isinstance(size, str):
         return size
-    # A size below 0 is the kernel's to refuse.
-    return sizes[size] if size in sizes else _at_least_0(eval(_arithmetic(size), {"__builtins__": {}}, sizes))
-
-
-def _at_least_0(size):
-    return max(0, size) if isinstance(size, int) else size  # or a symbol of torch.compile
+    if size in sizes:
+        return sizes[size]
+    found = eval(_arithmetic(size), {"__builtins__": {}, "sizes": sizes})
+    # One below 0 is the kernel's to refuse; torch.compile has symbols.
+    return max(0, found) if isinstance(found, int) else found
 
 
 @functools.lru_cache(maxsize=None)
 def _arithmetic(size):
     if not re.fullmatch(r"[\w+\-*/()]+", size):
         raise ValueError(f"expects a size of names, numbers and + - * /, but got '{size}'")
-    return compile(size.replace("/", "//"), "<size>", "eval")
+    looked_up = re.sub(r"[A-Za-z_]\w*", r"sizes['\g<0>']", size)  # a name may be a word of Python
+    return compile(looked_up.replace("/", "//"), "<size>", "eval")
 
 
 class Argument(collections.namedtuple("Argument", "name dtype shape optional", defaults=[False])):

@@ -118,6 +118,15 @@ def test_slices_and_their_sizes(rng):
         cut(make(rng, 1, 2, 2, 8))
 
 
+def test_a_size_whose_name_is_a_word_of_python(rng):
+    kernel = attn.compile("""func.func @joined(%x: tensor<?x4xf32> {attn.sizes = ["from", ""]}, %y: tensor<?x4xf32> {attn.sizes = ["in", ""]}) -> tensor<?x4xf32> {
+      %z = tensor.concat dim(0) %x, %y : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+      return %z : tensor<?x4xf32>
+    }""")
+    assert "from+in" in repr(kernel)
+    assert kernel(make(rng, 2, 4), make(rng, 3, 4)).shape == (5, 4)
+
+
 @pytest.mark.parametrize("past", [0, 5])
 def test_keys_behind_those_of_the_past(rng, past):
     @attn.function

@@ -22,6 +22,14 @@ def floats(*shape, dtype=np.float32):
     return rng.normal(size=shape).astype(dtype)
 
 
+def channel_norm(x, scale, bias, epsilon):
+    """Of each channel of (N, C, ..), in f64."""
+    x, axes = x.astype(np.float64), tuple(range(2, x.ndim))
+    normed = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon)
+    shape = (-1,) + (1,) * len(axes)
+    return (normed * scale.reshape(shape) + bias.reshape(shape)).astype(np.float16)
+
+
 def kind(array):
     return helper.np_dtype_to_tensor_dtype(array.dtype)
 
@@ -126,7 +134,9 @@ one("Conv", normal(2, 6, 5, 7), constants=[normal(6, 1, 3, 2), normal(6)], name=
 one("Conv", normal(2, 3, 9), constants=[normal(4, 3, 2)], name="-same-upper", auto_pad="SAME_UPPER", dilations=[3])
 one("Conv", normal(2, 3, 10, 9), constants=[normal(4, 3, 4, 3)], name="-same-lower", auto_pad="SAME_LOWER", strides=[3, 2])
 one("InstanceNormalization", normal(2, 4, 9), constants=[normal(4), normal(4)])
-one("InstanceNormalization", normal(2, 3, 5, 4, dtype=np.float16), constants=[normal(3, dtype=np.float16), normal(3, dtype=np.float16)], name="-half", epsilon=1e-3)
+HALF = [normal(*shape, dtype=np.float16) for shape in ((2, 3, 5, 4), (3,), (3,))]
+one("InstanceNormalization", HALF[0], constants=HALF[1:], name="-half", epsilon=1e-3)
+OTHER["InstanceNormalization-half"] = [channel_norm(*HALF, 1e-3)]  # ONNX's reference rounds each step to f16
 one("GroupNormalization", normal(2, 6, 5), constants=[normal(3), normal(3)], name="-per-group", num_groups=3)
 one("GroupNormalization", normal(2, 6, 3, 4), constants=[normal(6), normal(6)], name="-per-channel", num_groups=2, opset=21)
 one("BatchNormalization", normal(2, 4, 9), constants=[normal(4), normal(4), normal(4), np.abs(normal(4)) + 0.1])
@@ -260,7 +270,7 @@ add("einsum-half", [node("Einsum", ["q", "k"], ["y"], equation="bqhd,bkhd->bhqk"
     shapes={"q": ["batch", "s", 3, 8], "k": ["batch", "t", 3, 8]})
 
 
-ROUNDED = {"InstanceNormalization-half": (4e-3, 4e-3)}  # tolerances of graphs that round many times
+ROUNDED = {}  # tolerances of graphs that round many times
 
 
 def check(name):

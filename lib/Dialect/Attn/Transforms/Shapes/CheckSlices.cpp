@@ -306,10 +306,7 @@ void SliceChecker::checkParts(tensor::ExpandShapeOp expand) {
 }
 
 void SliceChecker::checkSizes(Operation *op) {
-  if (op->getBlock() != &function.front() ||
-      !isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::SplatOp,
-           tensor::GenerateOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-           tensor::ConcatOp, tensor::PadOp>(op))
+  if (op->getBlock() != &function.front() || !statesSizes(op))
     return;
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     checkParts(expand);

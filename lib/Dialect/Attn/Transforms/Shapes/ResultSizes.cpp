@@ -10,12 +10,16 @@
 using namespace mlir;
 using namespace attn;
 
+bool attn::statesSizes(Operation *op) {
+  return isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::SplatOp,
+             tensor::GenerateOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::ConcatOp, tensor::PadOp>(op);
+}
+
 ResultSizes::ResultSizes(func::FuncOp function, SizeClasses &classes)
     : classes(classes) {
   for (Operation &op : function.front())
-    if (isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::SplatOp,
-            tensor::GenerateOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-            tensor::ConcatOp, tensor::PadOp>(op))
+    if (statesSizes(&op))
       for (int64_t i = 0;
            i < cast<RankedTensorType>(op.getResult(0).getType()).getRank(); ++i)
         if (Dim dim{op.getResult(0), i}; classes.sizeOf(dim) < 0)

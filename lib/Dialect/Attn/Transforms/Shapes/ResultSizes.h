@@ -9,6 +9,10 @@
 
 namespace attn {
 
+/// Whether `op` makes a tensor whose sizes it states, of which each may be
+/// computed.
+bool statesSizes(mlir::Operation *op);
+
 /// Whether no dims and symbols of at least 0 make it negative.
 bool isNeverNegative(mlir::AffineExpr expr);
 
