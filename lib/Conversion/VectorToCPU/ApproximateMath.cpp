@@ -91,7 +91,7 @@ template <typename Op> struct Expand : OpRewritePattern<Op> {
       : OpRewritePattern<Op>(context), f32(f32), f64(f64) {}
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    Arithmetic a{rewriter, op.getLoc(), op.getType()};
+    Arithmetic a{rewriter, op.getLoc(), op.getType(), op.getFastmath()};
     Expansion expansion = a.element().isF64()   ? f64
                           : a.element().isF32() ? f32
                                                 : nullptr;

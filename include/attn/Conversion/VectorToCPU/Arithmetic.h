@@ -15,6 +15,7 @@ struct Arithmetic {
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::Type shape; // a vector type, or the element
+  mlir::arith::FastMathFlags ofDivisions = mlir::arith::FastMathFlags::none;
 
   mlir::FloatType element() const {
     return mlir::cast<mlir::FloatType>(mlir::getElementTypeOrSelf(shape));
@@ -44,7 +45,9 @@ struct Arithmetic {
   Value add(Value x, Value y) const { return make<mlir::arith::AddFOp>(x, y); }
   Value sub(Value x, Value y) const { return make<mlir::arith::SubFOp>(x, y); }
   Value mul(Value x, Value y) const { return make<mlir::arith::MulFOp>(x, y); }
-  Value div(Value x, Value y) const { return make<mlir::arith::DivFOp>(x, y); }
+  Value div(Value x, Value y) const {
+    return mlir::arith::DivFOp::create(b, loc, x, y, ofDivisions);
+  }
   Value negate(Value x) const { return mlir::arith::NegFOp::create(b, loc, x); }
   Value abs(Value x) const { return mlir::math::AbsFOp::create(b, loc, x); }
   Value withSignOf(Value x, Value sign) const {

@@ -36,6 +36,7 @@ struct PairOperands {
 /// first one, and the head from that of the step.
 struct Pair {
   mlir::Value query, key, queryDistance, keyDistance;
+  mlir::Value firstQuery, firstKey;
   mlir::Value head{}; ///< null: that of the step
 };
 

@@ -25,8 +25,6 @@ public:
                       ScoresStage stage);
 
 private:
-  mlir::Value applyFunction(mlir::OpBuilder &b, mlir::Value score,
-                            const Pair &pair);
   mlir::Value addBias(mlir::OpBuilder &b, mlir::Value score, mlir::Value bias);
 
   const PairOperands &pairs;

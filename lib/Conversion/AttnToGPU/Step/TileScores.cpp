@@ -48,8 +48,8 @@ void TileScores::findHead(OpBuilder &at, Value row, Pair &pair) {
   pair.queryDistance = wide(arith::DivUIOp::create(at, loc, row, heads));
 }
 
-/// What `score` makes of each product; -inf where the mask excludes, if it is
-/// asked, and behind the last key.
+/// What `score` makes of each product; -inf behind the last key and, if it is
+/// asked, where the mask excludes.
 Value TileScores::forPairs(Value products, bool masks, Score score) {
   const KernelPlan &plan = attention.plan;
   auto place = tile::PlaceOp::create(b, loc, plan.scores);
@@ -57,28 +57,35 @@ Value TileScores::forPairs(Value products, bool masks, Score score) {
   if (pairs.heads == 1)
     query = arith::AddIOp::create(b, loc, query, place.getRow());
   Value key = arith::AddIOp::create(b, loc, pairs.keyBegin, place.getColumn());
+  auto pairAt = [&](OpBuilder &at, Value row, Value column) {
+    Pair pair{{},    arith::AddIOp::create(at, loc, key, column),
+              row,   column,
+              query, key};
+    if (pairs.heads > 1)
+      findHead(at, arith::AddIOp::create(at, loc, place.getRow(), row), pair);
+    pair.query = arith::AddIOp::create(at, loc, query, pair.queryDistance);
+    return pair;
+  };
+  if (!masks)
+    return maskRagged(
+        t.map(plan.scores, products,
+              [&](TileBuilder &m, ValueRange x, Value row, Value column) {
+                return score(m, x[0], pairAt(m.b, row, column));
+              }));
   Value count = memref::DimOp::create(b, loc, pairs.key, 0);
   Value left =
       narrow(b, arith::SubIOp::create(b, loc, count, place.getColumn()));
-  std::optional<PairMask> mask;
-  if (masks)
-    mask.emplace(b, pairs, query, key);
-  return t.map(
-      plan.scores, products,
-      [&](TileBuilder &m, ValueRange x, Value row, Value column) {
-        Pair pair{
-            {}, arith::AddIOp::create(m.b, loc, key, column), row, column};
-        if (pairs.heads > 1)
-          findHead(m.b, arith::AddIOp::create(m.b, loc, place.getRow(), row),
-                   pair);
-        pair.query = arith::AddIOp::create(m.b, loc, query, pair.queryDistance);
-        Value seen = arith::CmpIOp::create(m.b, loc, arith::CmpIPredicate::sgt,
-                                           left, narrow(m.b, column));
-        if (mask)
-          seen =
-              arith::AndIOp::create(m.b, loc, seen, mask->visible(m.b, pair));
-        return m.select(seen, score(m, x[0], pair), m.infinity());
-      });
+  PairMask mask(b, pairs, query, key);
+  return t.map(plan.scores, products,
+               [&](TileBuilder &m, ValueRange x, Value row, Value column) {
+                 Pair pair = pairAt(m.b, row, column);
+                 Value seen = arith::AndIOp::create(
+                     m.b, loc,
+                     arith::CmpIOp::create(m.b, loc, arith::CmpIPredicate::sgt,
+                                           left, narrow(m.b, column)),
+                     mask.visible(m.b, pair));
+                 return m.select(seen, score(m, x[0], pair), m.infinity());
+               });
 }
 
 Value TileScores::ofProducts(Value products) {
