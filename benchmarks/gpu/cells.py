@@ -14,7 +14,7 @@ class Kernel(NamedTuple):
     lse: bool = False
     queries: int = 0  # 0: of run time
     score: str = ""  # softcap or alibi
-    schedule: tuple = ()  # queries, keys and warps of a block in place of the table's
+    schedule: tuple = ()  # queries, keys and warps of a block in place of the table's, and keys of a part of kind decode
     lengths: tuple = ((128, 64), (1, 1), (130, 67), (257, 200))  # queries, keys
 
     def text(self, name):
@@ -32,7 +32,9 @@ class Kernel(NamedTuple):
             types, results, names = f"({out}, tensor<?x{self.heads}x{length}xf32>)", "%out, %lse", "out, lse"
         attributes = [f"{port}_layout = #attn<layout {self.layout}>" for port in ("query", "key", "value", "out") if self.layout != "bhsd"]
         if self.schedule:
-            attributes.append("schedule = #attn.gpu_schedule<query_tile = {}, key_tile = {}, warps = {}>".format(*self.schedule))
+            sizes = "query_tile = {}, key_tile = {}, warps = {}".format(*self.schedule)
+            decodes = ", kind = decode, split_keys = {}".format(*self.schedule[3:]) if self.queries else ""
+            attributes.append(f"{'decode_' if decodes else ''}schedule = #attn.gpu_schedule<{sizes}{decodes}>")
         written = f"{{{', '.join(attributes)}}} " if attributes else ""
         where = f"where {self.mask} " if self.mask else ""
         returning = f"returning({names}) " if self.lse else ""
@@ -113,13 +115,14 @@ TIMED = {
 
 # Other schedules of the kernels above, timed alone: what the table could say.
 SCHEDULES = {
-    "t_full64": ((128, 96, 4), (128, 80, 4)),
-    "t_causal64": ((128, 96, 4), (128, 80, 4)),
-    "t_full128": ((128, 48, 4), (128, 64, 4)),
-    "t_causal128": ((128, 48, 4), (128, 64, 4)),
-    "t_groups128": ((128, 48, 4), (128, 64, 4)),
-    "t_window128": ((128, 48, 4), (128, 64, 4)),
-    "t_alibi128": ((128, 48, 4), (128, 64, 4)),
-    "t_softcap128": ((128, 48, 4), (128, 64, 4)),
-    "t_causal256": ((64, 64, 4), (64, 48, 4)),
+    "t_full64": ((128, 64, 4), (128, 80, 4)),
+    "t_causal64": ((128, 64, 4), (128, 80, 4)),
+    "t_full128": ((128, 32, 4), (128, 64, 4)),
+    "t_causal128": ((128, 32, 4), (128, 64, 4)),
+    "t_alibi128": ((128, 32, 4), (128, 64, 4)),
+    "t_softcap128": ((128, 32, 4), (128, 64, 4)),
+    "t_causal256": ((64, 48, 4), (128, 64, 8)),
+    "t_full128_f32": ((64, 64, 4), (128, 32, 8), (64, 32, 4)),
+    "t_decode128": ((16, 64, 1, 512), (16, 32, 1, 512), (16, 128, 1, 1024), (16, 64, 1, 1024)),
+    "t_decode64_all_heads": ((16, 64, 1, 512), (16, 256, 1, 512), (16, 128, 1, 1024)),
 }

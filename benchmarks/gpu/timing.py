@@ -142,7 +142,7 @@ def time_schedules(torch, kernels, name, kernel, batch, length):
     sets = arguments(torch, kernel, batch, length)
     calls = {"the table's": ours(torch, kernels, name, sets)}
     for number, schedule in enumerate(SCHEDULES[name]):
-        calls["{} queries, {} keys, {} warps".format(*schedule)] = ours(torch, kernels, f"{name}_s{number}", sets)
+        calls[", ".join(f"{size} {what}" for size, what in zip(schedule, ("queries", "keys", "warps", "keys of a part")))] = ours(torch, kernels, f"{name}_s{number}", sets)
     row = {"kernel": name, "batch": batch, "length": length, "times": take_turns(torch, calls, SECONDS_PER_SCHEDULE)}
     return add_rates(row, kernel, batch, length)
 

@@ -32,6 +32,9 @@ namespace {
 struct GPURule {
   int64_t keyFeatures, valueFeatures; ///< at most
   int64_t queryTile, keyTile, warps;
+  unsigned since = 80; ///< compute capability of the chips, times 10
+  unsigned reads = 99; ///< of a pair's score in tensors, at most
+  int64_t blocks = 1;  ///< at least, that a multiprocessor has room for
 };
 
 /// The same of kind decode. A warp has 16 rows.
@@ -52,14 +55,17 @@ static constexpr int64_t sharedBytesOfSm80 = 163 << 10;
 // scores of a step; what does not fit is spilled, which `--emit=cubin` says. A
 // warp of 32 queries takes half as many reads of keys and values from shared
 // memory for its products as two of 16, whose reads take longer than these
-// (--explain). Two blocks of a multiprocessor need half of its 164 KB.
-// Of two rows for the same features the second is for chips with less shared
-// memory; on none of these was one timed.
+// (--explain). Two blocks of a multiprocessor need half of its memory. Rows
+// of sm_90 are timed on Hopper (docs/measurements), no other chip's are.
 // clang-format off
 static constexpr GPURule gpuRules[] = {
   // features, queries, keys, warps
-  {64,  64,  128, 64, 4},
+  {64,  64,  128, 96, 4, 90, 0},
+  {64,  64,  128, 64, 4, 80, 1},
+  {64,  64,  128, 32, 4}, // addresses take registers
+  {128, 128, 128, 48, 4, 90, 0},
   {128, 128, 128, 32, 4}, // 64 keys are spilled
+  {256, 256, 64,  64, 4, 90, 99, 2}, // two blocks are faster than one of 8 warps
   {256, 256, 128, 64, 8}, // sums of 16 queries take 128 registers
   {256, 256, 64,  32, 4}, // 68 KB of shared memory
   {640, 256, 64,  32, 4}, // 141 KB
@@ -149,18 +155,45 @@ struct BlockMemory {
   int64_t bytesOf(GPUScheduleAttr schedule) const {
     return schedule.sharedBytes(ofKeys, ofValues, element);
   }
-  bool has(GPUScheduleAttr schedule) const { return bytesOf(schedule) <= most; }
+  /// Of what a multiprocessor has, each block takes 1 KB for itself, and a
+  /// block may have all but that.
+  bool has(GPUScheduleAttr schedule, int64_t blocks = 1) const {
+    constexpr int64_t ofBlock = 1 << 10;
+    return (bytesOf(schedule) + ofBlock) * blocks <= most + ofBlock;
+  }
 };
 } // namespace
 
+/// That of the target, times 10; of a module that names none, that of sm_80.
+static unsigned computeCapability(SdpaOp op) {
+  StringRef chip = TargetAttr::of(op).getProcessor();
+  unsigned capability = 80;
+  if (chip.consume_front("sm_"))
+    chip.getAsInteger(10, capability);
+  return capability;
+}
+
+/// In how many tensors of pairs a score reads.
+static unsigned readsOfPair(SdpaOp op) {
+  auto isOfPairs = [](Value operand) {
+    auto type = dyn_cast<ShapedType>(operand.getType());
+    return type && type.getRank() > 1;
+  };
+  return (op.getBias() ? 1 : 0) +
+         llvm::count_if(op.getMaskOperands(), isOfPairs) +
+         llvm::count_if(op.getCaptures(), isOfPairs);
+}
+
 static FailureOr<GPUScheduleAttr> choose(SdpaOp op) {
   BlockMemory memory(op);
+  unsigned capability = computeCapability(op), reads = readsOfPair(op);
   for (const GPURule &rule :
        memory.element.isF32() ? ArrayRef(gpuRulesOfF32) : ArrayRef(gpuRules)) {
     auto schedule =
         GPUScheduleAttr::get(op.getContext(), rule.queryTile, rule.keyTile,
                              rule.warps, Kind::Prefill, /*split_keys=*/0);
-    if (memory.hasFeaturesOf(rule) && memory.has(schedule))
+    if (memory.hasFeaturesOf(rule) && memory.has(schedule, rule.blocks) &&
+        capability >= rule.since && reads <= rule.reads)
       return schedule;
   }
   return refuse(op, "keys of up to 640 features and values of up to 256 are, "

@@ -66,7 +66,9 @@ Value TileScores::forPairs(Value products, bool masks, Score score) {
     pair.query = arith::AddIOp::create(at, loc, query, pair.queryDistance);
     return pair;
   };
-  if (!masks)
+  // Tiles that are not ragged need no test; beside addresses in a bias there
+  // are no registers for both.
+  if (!masks && !pairs.bias)
     return maskRagged(
         t.map(plan.scores, products,
               [&](TileBuilder &m, ValueRange x, Value row, Value column) {
@@ -75,15 +77,18 @@ Value TileScores::forPairs(Value products, bool masks, Score score) {
   Value count = memref::DimOp::create(b, loc, pairs.key, 0);
   Value left =
       narrow(b, arith::SubIOp::create(b, loc, count, place.getColumn()));
-  PairMask mask(b, pairs, query, key);
+  std::optional<PairMask> mask;
+  if (masks)
+    mask.emplace(b, pairs, query, key);
   return t.map(plan.scores, products,
                [&](TileBuilder &m, ValueRange x, Value row, Value column) {
                  Pair pair = pairAt(m.b, row, column);
-                 Value seen = arith::AndIOp::create(
-                     m.b, loc,
+                 Value seen =
                      arith::CmpIOp::create(m.b, loc, arith::CmpIPredicate::sgt,
-                                           left, narrow(m.b, column)),
-                     mask.visible(m.b, pair));
+                                           left, narrow(m.b, column));
+                 if (mask)
+                   seen = arith::AndIOp::create(m.b, loc, seen,
+                                                mask->visible(m.b, pair));
                  return m.select(seen, score(m, x[0], pair), m.infinity());
                });
 }

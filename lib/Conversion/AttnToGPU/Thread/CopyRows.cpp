@@ -128,15 +128,22 @@ static Value unitAddress(ThreadBuilder &t, const Units &units,
   return t.add(begin, t.mul(t.wide(units.unit), t.index(unitBytes)));
 }
 
-/// Runs `body` in the threads that have something to copy.
-static void inBusy(ThreadBuilder &t, const Units &units,
-                   llvm::function_ref<void()> body) {
-  if (!units.busy)
-    return body();
-  auto choice = scf::IfOp::create(t.b, t.loc, units.busy);
+/// Runs `body` in the threads for which `condition` holds.
+static void inThreads(ThreadBuilder &t, Value condition,
+                      llvm::function_ref<void()> body) {
+  auto choice = scf::IfOp::create(t.b, t.loc, condition);
   OpBuilder::InsertionGuard guard(t.b);
   t.b.setInsertionPointToStart(choice.thenBlock());
   body();
+}
+
+/// Runs `body` in the threads that have something to copy.
+static void inBusy(ThreadBuilder &t, const Units &units,
+                   llvm::function_ref<void()> body) {
+  if (units.busy)
+    inThreads(t, units.busy, body);
+  else
+    body();
 }
 
 static void copyUnits(ThreadBuilder &t, const Units &units,
@@ -153,9 +160,18 @@ static void copyUnits(ThreadBuilder &t, const Units &units,
     int64_t row = turn * units.rowsAtOnce;
     Value exists = t.less(t.i32(row), left);
     Value bytes = t.select(exists, whole, t.i32(0));
-    NVVM::CpAsyncOp::create(
-        t.b, t.loc, t.behind(to, row * pitch), globalPointer(t.b, t.loc, from),
-        uint32_t(unitBytes), NVVM::LoadCacheModifierKind::CG, bytes);
+    auto copy = [&] {
+      NVVM::CpAsyncOp::create(t.b, t.loc, t.behind(to, row * pitch),
+                              globalPointer(t.b, t.loc, from),
+                              uint32_t(unitBytes),
+                              NVVM::LoadCacheModifierKind::CG, bytes);
+    };
+    // Of 48 rows, 32 at once, half of the threads have one in the last turn.
+    int64_t rows = buffer.getRows() - row;
+    if (turn > 0 && rows < units.rowsAtOnce)
+      inThreads(t, t.less(units.row, t.i32(rows)), copy);
+    else
+      copy();
     if (turn + 1 < units.turns)
       from = t.add(from, step);
   }

@@ -119,3 +119,53 @@ func.func @sinks(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<
   %out, %lse = attn.sdpa %q, %k, %v scale 0.2 where causal(top_left) sinks %sinks : tensor<2xf32> returning(out, lse) : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> (tensor<?x2x?x32xf16>, tensor<?x2x?xf32>)
   return %out, %lse : tensor<?x2x?x32xf16>, tensor<?x2x?xf32>
 }
+
+// A position of which a multiple counts, the other way round, and two in one function.
+// sizes: 70,130 5,7
+func.func @positions(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 score_mod (%s: f32, %b, %h, %i, %j) {
+    %c3 = arith.constant 3 : index
+    %two = arith.addi %i, %i : index
+    %x = arith.subi %two, %j : index
+    %more = arith.addi %x, %c3 : index
+    %n = arith.index_cast %more : index to i32
+    %r = arith.sitofp %n : i32 to f32
+    %jn = arith.index_cast %j : index to i32
+    %jr = arith.sitofp %jn : i32 to f32
+    %one = arith.constant 1.0 : f32
+    %d = arith.addf %jr, %one : f32
+    %f = arith.divf %r, %d : f32
+    %c = arith.constant 0.02 : f32
+    %g = arith.mulf %f, %c : f32
+    %y = arith.subf %s, %g : f32
+    attn.yield %y : f32
+  } : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
+
+// Small values of tanh: their relative error counts.
+// sizes: 70,130
+func.func @small_tanh(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 score_mod (%s: f32, %b, %h, %i, %j) {
+    %c = arith.constant 1.0e6 : f32
+    %x = arith.divf %s, %c : f32
+    %t = math.tanh %x : f32
+    %y = arith.mulf %t, %c : f32
+    attn.yield %y : f32
+  } : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
+
+// Finite scores beyond 2.36e38 are finite in units of log2, too: keys from 3 on have the weight 0, others the same.
+// sizes: 20,37 5,2
+func.func @large(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 score_mod (%s: f32, %b, %h, %i, %j) {
+    %c3 = arith.constant 3 : index
+    %high = arith.constant 3.0e38 : f32
+    %low = arith.constant -3.0e38 : f32
+    %early = arith.cmpi slt, %j, %c3 : index
+    %y = arith.select %early, %high, %low : f32
+    attn.yield %y : f32
+  } : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
