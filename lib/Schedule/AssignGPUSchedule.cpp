@@ -83,15 +83,15 @@ static constexpr GPURule gpuRulesOfF32[] = {
   {640, 256, 16,  16, 1}, // 99 KB
 };
 
-// Memory is what counts. A block of one warp has 34 KB of keys or values on
-// their way, and a multiprocessor several such blocks. A state takes as many
+// Memory is what counts. A block of one warp has 17 KB of keys or values on
+// their way, and a multiprocessor several such blocks: of twice as large ones
+// too few are there at once where a batch is small. A state takes as many
 // bytes as 4 to 8 keys, so that a part of 512 costs a percent, and a head of
 // 8192 keys is 16 blocks.
 static constexpr GPUDecodeRule gpuDecodeRules[] = {
   // features, rows, keys, keys of a part
   {64,  64,  16,  128, 512},
   {64,  64,  128, 64,  512},
-  {128, 128, 16,  128, 512}, // 74 KB of shared memory
   {128, 128, 128, 64,  512},
   {256, 256, 64,  32,  256},
   {640, 256, 64,  32,  256}, // 141 KB for 64 rows
