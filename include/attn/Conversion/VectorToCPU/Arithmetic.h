@@ -15,6 +15,7 @@ struct Arithmetic {
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::Type shape; // a vector type, or the element
+  /// afn: a GPU's division, to 2 ulp.
   mlir::arith::FastMathFlags ofDivisions = mlir::arith::FastMathFlags::none;
 
   mlir::FloatType element() const {

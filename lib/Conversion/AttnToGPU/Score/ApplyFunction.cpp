@@ -87,18 +87,6 @@ void FunctionWriter::mapArguments(Value score) {
   steps[block.getArgument(Key)] = {0, 1};
 }
 
-/// The product with a constant; that of a product with another one is one.
-Value FunctionWriter::times(Value x, double factor) {
-  auto product = x.getDefiningOp<arith::MulFOp>();
-  FloatAttr other;
-  if (product && matchPattern(product.getRhs(), m_Constant(&other)) &&
-      std::isfinite(other.getValueAsDouble() * factor)) {
-    x = product.getLhs();
-    factor *= other.getValueAsDouble();
-  }
-  return make<arith::MulFOp>(x, real(factor));
-}
-
 static std::optional<double> constantOf(Value value) {
   FloatAttr constant;
   if (!matchPattern(value, m_Constant(&constant)))
@@ -106,11 +94,27 @@ static std::optional<double> constantOf(Value value) {
   return constant.getValueAsDouble();
 }
 
+static bool isNormal(double value) {
+  return std::isnormal(static_cast<float>(value));
+}
+
+/// The product with a constant; that of a product with another one is one.
+Value FunctionWriter::times(Value x, double factor) {
+  auto product = x.getDefiningOp<arith::MulFOp>();
+  std::optional<double> other =
+      product ? constantOf(product.getRhs()) : std::nullopt;
+  if (other && isNormal(*other * factor)) {
+    x = product.getLhs();
+    factor *= *other;
+  }
+  return make<arith::MulFOp>(x, real(factor));
+}
+
 /// By a constant: the product with its reciprocal, if that is a normal number.
 Value FunctionWriter::divide(arith::DivFOp op) {
   Value x = values.lookup(op.getLhs());
   std::optional<double> divisor = constantOf(op.getRhs());
-  if (divisor && std::isnormal(static_cast<float>(1 / *divisor)))
+  if (divisor && isNormal(1 / *divisor))
     return times(x, 1 / *divisor);
   return approximate("llvm.nvvm.div.full", {x, values.lookup(op.getRhs())});
 }
@@ -158,6 +162,9 @@ std::optional<Steps> FunctionWriter::stepsOf(Operation &op) {
   auto of = [&](unsigned operand) {
     return steps.lookup(op.getOperand(operand));
   };
+  Type type = op.getResult(0).getType();
+  if (type.isInteger() && type.getIntOrFloatBitWidth() < 32)
+    return std::nullopt; // positions are cut off
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
     return of(0);
   if (isa<arith::AddIOp>(op))

@@ -169,3 +169,21 @@ func.func @large(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<
   } : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
   return %out : tensor<?x2x?x32xf16>
 }
+
+// A position cut off to 8 bits goes round, and constants that multiply to more than there are floats.
+// sizes: 70,300
+func.func @cut_off(%q: tensor<?x2x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.2 score_mod (%s: f32, %b, %h, %i, %j) {
+    %d = arith.subi %j, %i : index
+    %n = arith.index_cast %d : index to i8
+    %r = arith.sitofp %n : i8 to f32
+    %c = arith.constant 0.02 : f32
+    %f = arith.mulf %r, %c : f32
+    %small = arith.constant 1.0e-30 : f32
+    %x = arith.mulf %s, %small : f32
+    %y = arith.divf %x, %small : f32
+    %z = arith.addf %y, %f : f32
+    attn.yield %z : f32
+  } : (tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x2x?x32xf16>
+  return %out : tensor<?x2x?x32xf16>
+}
