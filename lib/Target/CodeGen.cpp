@@ -256,7 +256,9 @@ static constexpr LLVMSwitches::Switch withoutLongLives[] = {
 /// Without optimization instructions need be neither few nor in a good order,
 /// and LLVM's general combiner and its default scheduler take a fifth of the
 /// time from a specification to an object. The fast scheduler orders what x86
-/// has, flags included, and not all of what others have.
+/// has, flags included, and not all of what others have. What the combiner
+/// leaves is selected as it is, but for comparisons into AVX-512's mask
+/// registers, in which LLVM's selection ends the process.
 static constexpr LLVMSwitches::Switch scheduledFast[] = {
     {"pre-RA-sched", "fast"}, {"combiner-disabled", "true"}};
 
@@ -264,9 +266,11 @@ static llvm::ArrayRef<LLVMSwitches::Switch>
 switchesFor(const Processor &processor, bool optimizes) {
   if (processor.isGPU)
     return withoutLongLives;
-  if (!optimizes && processor.machine->getTargetTriple().isX86())
-    return scheduledFast;
-  return {};
+  if (optimizes || !processor.machine->getTargetTriple().isX86())
+    return {};
+  bool masks =
+      processor.machine->getMCSubtargetInfo()->checkFeatures("+avx512f");
+  return llvm::ArrayRef(scheduledFast).take_front(masks ? 1 : 2);
 }
 
 static bool usesTiles(const llvm::Module &module) {
