@@ -63,8 +63,8 @@ static constexpr GPURule gpuRules[] = {
   {64,  64,  128, 96, 4, 90, 0},
   {64,  64,  128, 64, 4, 80, 1},
   {64,  64,  128, 32, 4}, // addresses take registers
-  {128, 128, 128, 48, 4, 90, 0},
-  {128, 128, 128, 32, 4}, // 64 keys are spilled
+  {128, 128, 128, 48, 4, 90, 0}, // of 64 keys, some are spilled
+  {128, 128, 128, 32, 4},
   {256, 256, 64,  64, 4, 90, 99, 2}, // two blocks are faster than one of 8 warps
   {256, 256, 128, 64, 8}, // sums of 16 queries take 128 registers
   {256, 256, 64,  32, 4}, // 68 KB of shared memory
