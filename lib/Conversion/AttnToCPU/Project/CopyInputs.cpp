@@ -7,6 +7,10 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
+/// Rows that are fetched before they are copied: those of a wide input begin in
+/// another page each, and processors fetch on their own within one.
+static constexpr int64_t rowsAhead = 2;
+
 /// In pairs, whose number is a multiple of what a product takes.
 static void copyPairs(KernelBuilder &k, const InputPart &part) {
   Value numbers = sizeOf(k, part.input, 1);
@@ -32,7 +36,12 @@ void cpu::copyInputs(KernelBuilder &k, const InputPart &part) {
   k.loop(k.index(0), part.copies, 1, [&](Value row) {
     Value from = part.copies == part.rows ? row : k.min(row, last);
     k.loop(k.index(0), whole, k.lanes, [&](Value d) {
-      k.store(k.load(part.input, from, k.add(part.begin, d)), part.to, row, d);
+      Value column = k.add(part.begin, d);
+      memref::PrefetchOp::create(k.builder, k.loc, part.input,
+                                 ValueRange{k.add(from, rowsAhead), column},
+                                 /*isWrite=*/false, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+      k.store(k.load(part.input, from, column), part.to, row, d);
     });
     k.when(k.less(whole, part.count), [&] {
       Value mask = maskBehind(k, whole, part.count);

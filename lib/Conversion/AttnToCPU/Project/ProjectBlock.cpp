@@ -183,8 +183,23 @@ Value BlockBuilder::loadSource(const Source &source, Value d, int64_t v) {
   return k.load(source.matrix, row, column);
 }
 
+/// Where the sums go, while the products are computed: stores that miss would
+/// hold up the loads of the next block.
+void BlockBuilder::prefetchOut(const SumBlock &block) {
+  int64_t line =
+      64 * 8 / cast<MemRefType>(out.getType()).getElementTypeBitWidth();
+  for (Value row : block.outRows)
+    for (int64_t i = 0; i < block.vectors * k.lanes; i += line)
+      memref::PrefetchOp::create(k.builder, k.loc, out,
+                                 ValueRange{row, k.add(block.column, i)},
+                                 /*isWrite=*/true, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+}
+
 void BlockBuilder::multiply(const SumBlock &block, Value matrix,
                             ArrayRef<Value> rowsOf, Value first) {
+  if (!waiting)
+    prefetchOut(block);
   RegisterTile acc = k.multiply(
       k.index(0), block.steps, start(block),
       [&](int64_t r, Value d) {

@@ -71,6 +71,7 @@ private:
   Value loadSource(const Source &source, Value d, int64_t v);
   void writeSums(const SumBlock &block, Value matrix, Value first);
   void writeBehindEpilogue(const SumBlock &block, const RegisterTile &acc);
+  void prefetchOut(const SumBlock &block);
   void finish(const SumBlock &block, const RegisterTile &acc);
 };
 
