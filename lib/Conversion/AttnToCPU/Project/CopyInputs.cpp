@@ -33,14 +33,17 @@ void cpu::copyInputs(KernelBuilder &k, const InputPart &part) {
     return copyPairs(k, part);
   Value whole = k.mul(k.div(part.count, k.lanes), k.lanes);
   Value last = k.add(part.rows, -1);
+  std::optional<int64_t> known = getConstantIntValue(part.copies);
+  bool fetches = !known || *known > rowsAhead;
   k.loop(k.index(0), part.copies, 1, [&](Value row) {
     Value from = part.copies == part.rows ? row : k.min(row, last);
     k.loop(k.index(0), whole, k.lanes, [&](Value d) {
       Value column = k.add(part.begin, d);
-      memref::PrefetchOp::create(k.builder, k.loc, part.input,
-                                 ValueRange{k.add(from, rowsAhead), column},
-                                 /*isWrite=*/false, /*localityHint=*/3,
-                                 /*isDataCache=*/true);
+      if (fetches)
+        memref::PrefetchOp::create(k.builder, k.loc, part.input,
+                                   ValueRange{k.add(from, rowsAhead), column},
+                                   /*isWrite=*/false, /*localityHint=*/3,
+                                   /*isDataCache=*/true);
       k.store(k.load(part.input, from, column), part.to, row, d);
     });
     k.when(k.less(whole, part.count), [&] {

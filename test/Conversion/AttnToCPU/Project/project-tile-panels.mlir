@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A weight that comes in panels is not copied, and the next panel is prefetched.
-// Where a step has all products, no sums wait.
+// Where a step has all products, no sums wait, and their rows of out are fetched.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 64, key_tile = 1024, unroll = 1, prefetch = 0>
 
@@ -9,7 +9,9 @@
 // CHECK: %[[PANEL:.*]] = memref.subview %[[W]][%[[NUMBER:.*]], 0, 0] [1, 64, 4] [1, 1, 1] : memref<?x64x4xf32> to memref<64x4xf32, strided<[4, 1], offset: ?>>
 // CHECK: arith.addi %[[NUMBER]], %c1
 // CHECK: %[[NEXT:.*]] = memref.subview %[[W]]
-// CHECK: scf.for %{{.*}} = %c0 to %c6 step %c2
+// CHECK: scf.for %[[ROW:.*]] = %c0 to %c6 step %c2
+// CHECK: memref.prefetch %arg2[%[[ROW]], %{{.*}}], write
+// CHECK: memref.prefetch %arg2[%{{.*}}, %{{.*}}], write
 // CHECK: memref.prefetch %[[NEXT]]
 // CHECK: vector.load %[[PANEL]]
 // CHECK: vector.store %{{.*}}, %arg2

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Many rows, a matrix: each step copies the input's columns, packs four panels,
+// Many rows, a matrix: each step copies the input's columns, while it fetches
+// rows behind them, packs four panels,
 // which all blocks of rows read, and adds up to 256 products to the sums. The
 // first sums are the bias; sums that lack products wait in the scratch.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
@@ -7,6 +8,9 @@
 
 // CHECK: func.func private @f.project(%[[X:.*]]: memref<64x1200xf32>, %[[W:.*]]: memref<1200x?xf32>, %[[B:.*]]: memref<?xf32>, %[[O:.*]]: memref<64x?xf32>, %[[I:.*]]: memref<64x240xf32>, %[[S:.*]]: memref<12288x4xf32>, %[[P:.*]]: memref<960x4xf32>)
 // CHECK: scf.for %[[BEGIN:.*]] = %c0 to %c1200 step %c240
+// CHECK: scf.for %[[ROW:.*]] = %c0 to %c64 step %c1
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[ROW]], %c2
+// CHECK: memref.prefetch %[[X]][%[[AHEAD]], %{{.*}}], read
 // CHECK: %[[INPUT:.*]] = vector.load %[[X]]
 // CHECK: vector.store %[[INPUT]], %[[I]]
 // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c16
