@@ -22,6 +22,10 @@ def floats(*shape, dtype=np.float32):
     return rng.normal(size=shape).astype(dtype)
 
 
+def images(*shape, dtype=np.float32, rng=np.random.default_rng(37)):
+    return normal(*shape, dtype=dtype, rng=rng)
+
+
 def channel_norm(x, scale, bias, epsilon):
     """Of each channel of (N, C, ..), in f64."""
     x, axes = x.astype(np.float64), tuple(range(2, x.ndim))
@@ -232,10 +236,36 @@ one("TopK", TIES.T.copy(), constants=[np.array([2])], name="-smallest", outputs=
 one("TopK", np.array([[5, 1, 5, -7]]), constants=[np.array([2])], name="-integers", outputs=2)
 one("Resize", normal(1, 2, 3, 4), constants=[None, np.array([1, 1, 2, 3], np.float32)], coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 one("Resize", normal(1, 2, 5), constants=[None, None, np.array([1, 2, 15])], name="-sizes")
+for place in ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"):
+    ways = {rounding: {"nearest_mode": rounding} for rounding in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")}
+    ways |= {mode: {"mode": mode} for mode in ("linear", "cubic")}
+    add(f"resize-{place}", [node("Resize", ["x", "", "", "sizes"], [way], coordinate_transformation_mode=place, **ways[way]) for way in ways],
+        {"x": images(2, 3, 6, 5)}, ways, constants={"sizes": np.array([2, 3, 4, 8])})
+    if place != "pytorch_half_pixel":  # the reference does not round 1.2 down before it asks whether the size is 1
+        add(f"resize-{place}-to-one", [node("Resize", ["x", "", "scales"], [mode], mode=mode, coordinate_transformation_mode=place) for mode in ("linear", "cubic")],
+            {"x": images(2, 1, 4)}, ("linear", "cubic"), constants={"scales": np.array([1, 1, 0.3], np.float32)})
+for mode in ("linear", "cubic"):
+    one("Resize", images(1, 2, 5, 7), constants=[None, np.array([1.7, 0.6], np.float32)], name=f"-{mode}-scales", mode=mode, axes=[2, 3])
+    one("Resize", images(1, 2, 9), constants=[None, None, np.array([1, 2, 4])], name=f"-{mode}-antialias", mode=mode, antialias=1, exclude_outside=1)
+    add(f"resize-{mode}-unknown", [node("Shape", ["like"], ["s"], start=2), node("Resize", ["x", "", "", "s"], ["z"], mode=mode, axes=[2, 3]),
+        node("Resize", ["x", "", "twice"], ["up"], mode=mode), node("Resize", ["x", "", "half"], ["down"], mode=mode), node("Add", ["z", "like"], ["y"])],
+        {"x": images(2, 3, 6, 4), "like": images(2, 3, 5, 7)}, ("y", "up", "down"),
+        constants={"twice": np.array([1, 1, 2, 2], np.float32), "half": np.array([1, 1, 0.5, 0.5], np.float32)},
+        shapes={"x": ["n", 3, "h", "w"], "like": ["n", 3, "rows", "columns"]})
+one("Resize", images(2, 1, 4), constants=[None, None, np.array([2, 1, 1])], name="-pytorch-one", mode="linear", coordinate_transformation_mode="pytorch_half_pixel")
+one("Resize", images(1, 2, 5, 7), constants=[None, None, np.array([1, 2, 3, 14])], name="-cubic-outside", mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
+one("Resize", images(1, 2, 5, dtype=np.float16), constants=[None, np.array([1, 1, 2], np.float32)], name="-linear-f16", mode="linear")
+one("Resize", np.arange(8).reshape(1, 8), constants=[None, np.array([1, 0.5], np.float32)], name="-integers", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 add("table-around-the-middle", [node("Shape", ["x"], ["n"], start=0, end=1), node("Sub", ["c64", "n"], ["begin"]), node("Add", ["c63", "n"], ["end"]),
     node("Slice", ["table", "begin", "end", "zero"], ["p"]), node("Neg", ["n"], ["back"]), node("Slice", ["table", "back", "c200", "zero"], ["last"]),
     node("Add", ["x", "last"], ["z"])], {"x": normal(5, 3)}, ("p", "z"),
     constants={"c64": np.array([64]), "c63": np.array([63]), "c200": np.array([200]), "zero": np.array([0]), "table": normal(127, 3)}, shapes={"x": ["rows", 3]})
+# As many rows as both have, of a table and of the inputs; the last of the two is longer in one model.
+for op, rows in (("Min", 3), ("Min", 5), ("Max", 3), ("Max", 5)):
+    add(f"rows-{op}-{rows}", [node("Shape", ["x"], ["n"], end=1), node("Shape", ["z"], ["m"], end=1), node(op, ["n", "m"], ["rows"]), node("Slice", ["table", "zero", "rows"], ["t"]),
+        node("Neg", ["rows"], ["back"]), node("Slice", ["table", "back", "far"], ["b"]), node("Add", ["t", "b"], ["s"]), node("ReduceSum", ["s", "zero"], ["p"]),
+        node("Add", ["x", "p"], ["y"])], {"x": normal(rows, 4), "z": normal(4, 4)},
+        constants={"zero": np.array([0]), "far": np.array([2**62]), "table": normal(9, 4)}, shapes={"x": ["n", 4], "z": ["m", 4]})
 add("blocks-of-rows", [node("Reshape", ["x", "blocks"], ["r"]), node("ReduceMean", ["r", "two"], ["y"], keepdims=0)], {"x": normal(2, 12, 3)},
     constants={"blocks": np.array([0, -1, 4, 3]), "two": np.array([2])}, shapes={"x": ["batch", "rows", 3]})
 # Sizes that are rounded down, as convolutions and exporters compute them.

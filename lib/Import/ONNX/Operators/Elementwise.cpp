@@ -16,6 +16,19 @@ using namespace attn::onnx;
 // Shape arithmetic
 //===----------------------------------------------------------------------===//
 
+/// The larger or the smaller size.
+static Size extreme(TensorBuilder &t, bool isMost, const Size &a,
+                    const Size &b) {
+  if (t.sizes.isAtMost(b, a))
+    return isMost ? a : b;
+  if (t.sizes.isAtMost(a, b))
+    return isMost ? b : a;
+  Value left = t.index(a), right = t.index(b);
+  return t.unknown(isMost
+                       ? t.b.createOrFold<arith::MaxSIOp>(t.loc, left, right)
+                       : t.b.createOrFold<arith::MinSIOp>(t.loc, left, right));
+}
+
 /// `a op b` for integers that follow from sizes; none where there is no such
 /// formula.
 static std::optional<Size> compute(TensorBuilder &t, StringRef op,
@@ -39,10 +52,8 @@ static std::optional<Size> compute(TensorBuilder &t, StringRef op,
       return t.unknown(
           arith::DivSIOp::create(t.b, t.loc, t.index(a), t.index(b)));
   }
-  if ((op == "Max" || op == "Min") && (a - b).isPositive())
-    return op == "Max" ? a : b;
-  if ((op == "Max" || op == "Min") && (b - a).isPositive())
-    return op == "Max" ? b : a;
+  if (op == "Max" || op == "Min")
+    return extreme(t, /*isMost=*/op == "Max", a, b);
   if (op == "Mod" && !x && y && *y > 0)
     return a - t.quotient(a, *y) * Size(*y);
   if (!x || !y)
@@ -51,10 +62,6 @@ static std::optional<Size> compute(TensorBuilder &t, StringRef op,
     int64_t rest = *x % *y;
     return Size(rest && (rest < 0) != (*y < 0) ? rest + *y : rest);
   }
-  if (op == "Max")
-    return Size(std::max(*x, *y));
-  if (op == "Min")
-    return Size(std::min(*x, *y));
   return std::nullopt;
 }
 
