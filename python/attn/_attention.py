@@ -85,8 +85,9 @@ def write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, n
         clauses.append("sinks " + operands.tensor(sinks, "sinks", (problem.query_heads or 1,), problem.statistics, fixed=True))
     if dropout:
         clauses.append(f"dropout {_emit.float_text(dropout, 'f64')} seed %seed : tensor<i64>")
+    made = [r for r in _RESULTS if r in returns]
     if returns != ("out",):
-        clauses.append(f"returning({', '.join(returns)})")
+        clauses.append(f"returning({', '.join(made)})")
     attributes = []
     if problem.layout == "bshd":
         attributes += [f"{n}_layout = #attn<layout bshd>" for n in ("query", "key", "value", "out")]
@@ -97,15 +98,17 @@ def write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, n
     if attributes:
         clauses.append(f"{{{', '.join(attributes)}}}")
     types = [problem.query(), problem.key(), problem.value()]
-    results = [problem.result_type(r) for r in returns]
+    result_types = {r: problem.result_type(r) for r in returns}
     arguments = [f"%{n}: {t}" for n, t in zip("qkv", types)] + [f"%{n}: {t}" for n, t, _ in operands.list] + ["%seed: tensor<i64>"] * bool(dropout)
-    produced = ", ".join(f"%{r}" for r in returns)
-    listed = f"({', '.join(results)})" if len(results) > 1 else results[0]
-    lines = [f"func.func @{name}({', '.join(arguments)}) -> {listed} {'attributes {attn.dropout} ' * bool(dropout)}{{"]
+
+    def listed(names):
+        return f"({', '.join(result_types[n] for n in names)})"
+
+    lines = [f"func.func @{name}({', '.join(arguments)}) -> {listed(returns)} {'attributes {attn.dropout} ' * bool(dropout)}{{"]
     lines += [f"  {line}" for line in operands.constants]
-    lines.append(f"  {produced} = attn.sdpa %q, %k, %v {' '.join(clauses)}")
-    lines.append(f"      : ({', '.join(types)}) -> {listed}")
-    lines += [f"  return {produced} : {', '.join(results)}", "}", ""]
+    lines.append(f"  {', '.join(f'%{r}' for r in made)} = attn.sdpa %q, %k, %v {' '.join(clauses)}")
+    lines.append(f"      : ({', '.join(types)}) -> {listed(made)}")
+    lines += [f"  return {', '.join(f'%{r}' for r in returns)} : {', '.join(result_types.values())}", "}", ""]
     return "\n".join(lines), operands
 
 
@@ -179,7 +182,10 @@ def _make(problem, mask=None, score_mod=None, bias=None, scale=None, returns="ou
         raise ValueError(f"returns: expected 'out' and others of {', '.join(_RESULTS[1:])}, but got {returns}")
     if scores_stage not in _STAGES:
         raise ValueError(f"scores_stage: expected one of {', '.join(_STAGES)}, but got {scores_stage!r}")
-    returns = tuple(r for r in _RESULTS if r in returns)
+    if len(set(returns)) < len(returns):
+        raise ValueError(f"returns: expected each result once, but got {returns}")
+    if not name.isidentifier():
+        raise ValueError(f"name: expected a name of Python and C, but got {name!r}")
     scale = 1 / math.sqrt(max(problem.dim, 1)) if scale is None else float(scale)
     same = dict(problem=problem, mask=mask, score_mod=score_mod, bias=bias, scale=scale, sinks=sinks, normalization=normalization, name=name, dropout=dropout)
     text, operands = write(**same, returns=returns, scores_stage=scores_stage)

@@ -6,6 +6,7 @@ the results, and the gradient, which autograd calls. They are made per kernel an
 """
 import functools
 import hashlib
+import threading
 
 import torch
 
@@ -34,8 +35,19 @@ def run(kernel, tensors):
 
 
 _defined = {}
+_defining = threading.RLock()
 
 
+def _one_at_a_time(function):
+    @functools.wraps(function)
+    def locked(*arguments):
+        with _defining:
+            return function(*arguments)
+
+    return locked
+
+
+@_one_at_a_time
 def define(kernel):
     """The operator of a kernel."""
     name = f"{kernel.name}_{hashlib.sha256(repr((kernel.mlir, kernel.library)).encode()).hexdigest()[:12]}"
@@ -93,6 +105,7 @@ def learned(text, name, target, wrt):
 _differentiable = set()
 
 
+@_one_at_a_time
 def differentiable(kernel, wrt):
     """The name of the operator of a kernel's forward function, whose gradient autograd knows. Residuals stand behind the results."""
     text, name, target, _ = _gradient.unwrap(kernel)
@@ -108,7 +121,8 @@ def differentiable(kernel, wrt):
             ctx.mark_non_differentiable(*output[made.results:])
 
         def backward(ctx, *cotangents):
-            inputs, kept = ctx.saved_tensors[:len(made.arguments)], ctx.saved_tensors[len(made.arguments):]
+            saved = ctx.saved_tensors  # once: torch.utils.checkpoint computes them again
+            inputs, kept = saved[:len(made.arguments)], saved[len(made.arguments):]
             if all(c is None for c in cotangents):
                 return (None,) * len(inputs)
             found = gradient(*made.operands(inputs, kept, cotangents))

@@ -297,6 +297,13 @@ def _exporter(kind, port):
 _LARGE, _LINE = 1 << 18, 64
 
 
+def _number(threads):
+    try:
+        return operator.index(threads)
+    except TypeError:
+        raise TypeError(f"threads: expected an int, but got {type(threads).__name__}") from None
+
+
 class _Results:
     """Memory for results. The system clears new pages, which takes it longer than a kernel to fill them, so memory of large
     results that the caller has let go serves later calls. As much is kept as one call needs."""
@@ -535,8 +542,7 @@ class Kernel:
 
     def _call_on_gpu(self, arrays, out, threads):
         """Tensors lie on a GPU or with the processor, each as it likes; the kernels run where the former lie."""
-        if not isinstance(threads, int):
-            raise TypeError(f"threads: expected an int, but got {type(threads).__name__}")
+        threads = _number(threads)
         views = self._gpu_views(arrays, self.arguments)
         shapes = self._result_shapes([v.shape if isinstance(v, _DeviceView) else v.array.shape for v in views])
         first = next(array for array in arrays if _is_on_gpu(array))
@@ -595,8 +601,7 @@ class Kernel:
         everything = views + results
         lent = [view.lend() for view in everything]
         pointers = self._pointers(*map(ctypes.addressof, lent))
-        if not isinstance(threads, int):
-            raise TypeError(f"threads: expected an int, but got {type(threads).__name__}")
+        threads = _number(threads)
         status = self._run(self._address, pointers, threads, 1)
         if status > 0 and status % _REASONS == _OVERLAP:
             self._refuse_overlap(views, results)

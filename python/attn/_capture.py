@@ -39,8 +39,8 @@ class Captured:
 
     @property
     def type(self):
-        """The tensor's type. Its sizes are part of the kernel."""
-        return f"tensor<{''.join(f'{s}x' for s in self.shape)}{self.dtype}>"
+        """The tensor's type. Sizes of arrays are part of the kernel; a tensor of a traced function may have names for them."""
+        return f"tensor<{''.join('?x' if isinstance(s, str) else f'{s}x' for s in self.shape)}{self.dtype}>"
 
     def __len__(self):
         return len(self.array)
@@ -55,6 +55,10 @@ class Captured:
         return Scalar(_KINDS[self.dtype], "element", tuple(at), self)
 
     def _from_front(self, index, size):
+        if isinstance(size, str):
+            if index.op == "constant" and index.detail < 0:
+                refuse(f"{self.name} is read from the end of a dimension whose size, {size}, is not known")
+            return to_index(index)
         if index.op == "constant" and -size <= index.detail < 0:
             return lift(index.detail + size)
         return to_index(index)
@@ -75,7 +79,7 @@ def _forward(name):
     return operator
 
 
-for _name in ("add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg abs lt le gt ge "
+for _name in ("add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos abs lt le gt ge eq ne "
               "and or xor rand ror rxor invert").split():
     setattr(Captured, f"__{_name}__", _forward(f"__{_name}__"))
 

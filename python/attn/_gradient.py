@@ -37,6 +37,7 @@ def _is_float(dims):
 def learning(text, name, wrt):
     """The specification with `attn.gradient` at the arguments `wrt` of function `name` and at no others; with None, those that have
     it, or all floats where none has."""
+    text = _driver.run(["-", "--compile-to=input"], text)  # without comments, and spaced alike
     heads = [head for head in _HEAD.finditer(text) if head[1] == name]
     if not heads:
         raise Error(f"the specification has no function {name!r} whose gradient could be asked for")
@@ -47,6 +48,8 @@ def learning(text, name, wrt):
         return text
     found = {_port(a[1], a[3]): a for a in _ARGUMENT.finditer(signature)}
     wanted = [n for n, a in found.items() if _is_float(a[2])] if wrt is None else list(wrt)
+    if not wanted:
+        raise TypeError(f"wrt: expected an argument of {name} to learn, but got none")
     for argument in wanted:
         if argument not in found:
             raise TypeError(f"wrt: {name} has no argument {argument!r}, only {', '.join(found)}")

@@ -93,7 +93,7 @@ def compile(source, name=None, *, target="native"):
             raise Error(f"cannot read {file!r}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise Error(f"{file!r} is no text") from None
-    names = _FUNCTION.findall(text)
+    names = _FUNCTION.findall(text) or _FUNCTION.findall(_driver.run(["-", "--compile-to=input"], text))
     if name is None and len(names) > 1:
         raise Error(f"the specification has several functions; choose with name=: {', '.join(names)}")
     name = name or (names[0] if names else "main")

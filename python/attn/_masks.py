@@ -18,6 +18,8 @@ from ._trace import lift, to_bool
 class Mask:
     """A set of pairs of query and key: those that see each other."""
 
+    __array_ufunc__ = None  # array & mask is a mask, not an array of masks
+
     def __and__(self, other):
         return _Joined("and", self, as_mask(other))
 

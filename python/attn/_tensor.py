@@ -5,6 +5,7 @@ A size of a type is a number, or text: the name of what a call chooses, or what
 is computed from such ("past+new", "s-1"). Sizes that are not known are compared
 when the kernel runs.
 """
+import numbers
 import operator
 import re
 
@@ -148,7 +149,7 @@ class Tensor:
         return elementwise("mul", self, other)
 
     def __rtruediv__(self, other):
-        if self.stage and isinstance(other, (int, float)):
+        if self.stage and isinstance(other, numbers.Real):
             return score_mod(self, lambda score, *_: other / score)
         return elementwise("div", _filled(self, other), self)
 
@@ -202,7 +203,7 @@ _OF_NUMBERS = {"add": operator.add, "sub": operator.sub, "maximum": FUNCTIONS["m
 
 def elementwise(name, a, b):
     """An op of arith; a number of Python is one for each element."""
-    if isinstance(b, (int, float)):
+    if isinstance(b, numbers.Real):
         if name == "mul":
             return scale(a, b)
         if name == "div":
@@ -252,7 +253,7 @@ def _unknown_sizes(x):
 
 def _filled(like, number):
     """`number` for each element of a tensor."""
-    if not isinstance(number, (int, float)):
+    if not isinstance(number, numbers.Real):
         refuse(f"expected a tensor or a number, but got {type(number).__name__}")
     if not like.is_float and number != int(number):
         refuse(f"expected a whole number for a tensor of {like.dtype}, but got {number}")
@@ -323,7 +324,7 @@ def part(x, indices):
             *cut, text, step = _range(x, axis, piece)
             cuts.append((*cut, step)), shape.append(text)
             continue
-        if not isinstance(piece, int):
+        if not isinstance(piece, numbers.Integral):
             refuse(f"expected slices and whole numbers, but got {type(piece).__name__}; elements are read in score and mask functions")
         size = x.shape[axis]
         if isinstance(size, int) and not -size <= piece < size:

@@ -15,11 +15,24 @@ compiled, and `loss.backward()` calls it.
 import functools
 import math
 
+import numpy as np
 import torch
 
 from . import _attention, _autograd, _gradient, _masks
 from ._autograd import library
 from ._call import _spelled
+
+
+def _tensor_of(array):
+    """A captured array, whose memory the tensor shares where PyTorch can say so."""
+    if isinstance(array, torch.Tensor):
+        return array
+    array = np.asarray(array)
+    if any(stride < 0 for stride in array.strides):
+        array = array.copy()
+    if _spelled(array.dtype) == "bf16":
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
 
 
 def operator(kernel):
@@ -32,18 +45,25 @@ def operator(kernel):
         bound.update(getattr(kernel, "_bound", {}))
         kernel = kernel.kernel
     defined = _autograd.define(kernel)
-    tail = {name: torch.as_tensor(array) for name, array in bound.items()}
+    tail = {name: _tensor_of(array) for name, array in bound.items()}
     names, count = [a.name for a in kernel.arguments], len(kernel.results)
+    open_names = [n for n in names if n not in tail]
 
     def call(*tensors, **named):
-        if named or tail:
-            open_names = [n for n in names if n not in tail]
-            given = dict(zip(open_names, tensors)) | named | tail
-            tensors = [given[n] for n in names]
-        wrt = tuple(n for n, t in zip(names, tensors) if t.requires_grad) if torch.is_grad_enabled() else ()
+        given = dict(zip(open_names, tensors)) | named
+        if len(given) != len(tensors) + len(named) or set(given) != set(open_names):
+            raise TypeError(f"{kernel.name} takes {', '.join(open_names)}, each once, but got {len(tensors)} tensors"
+                            + f" and {', '.join(named)}" * bool(named))
+        tensors = [tail[n] if n in tail else given[n] for n in names]
+        wrong = [n for n, t in zip(names, tensors) if t is not None and not isinstance(t, torch.Tensor)]
+        if wrong:
+            raise TypeError(f"{wrong[0]}: expected a tensor, but got {type(given[wrong[0]]).__name__}")
+        wrt = tuple(n for n, t in zip(names, tensors) if t is not None and t.requires_grad) if torch.is_grad_enabled() else ()
         if not wrt:
             return defined(*tensors)
         results = getattr(torch.ops.attn, _autograd.differentiable(kernel, wrt))(*tensors)
+        if isinstance(results, torch.Tensor):  # no residuals
+            return results
         return results[0] if count == 1 else results[:count]
 
     call.__name__ = kernel.name
@@ -80,8 +100,10 @@ def _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa):
         raise ValueError(f"dropout_p: expected a probability of at least 0 and below 1, but got {dropout_p}")
     if is_causal and attn_mask is not None:
         raise ValueError("attn_mask, is_causal: PyTorch allows one of them")
-    if query.dim() < 2 or key.dim() != query.dim() or value.dim() != query.dim():
-        raise ValueError(f"query, key, value: expected the same number of dimensions, at least 2, but got {query.dim()}, {key.dim()} "
+    if attn_mask is not None and attn_mask.dtype != torch.bool and not attn_mask.is_floating_point():
+        raise TypeError(f"attn_mask: expected truth values or floats, but got {attn_mask.dtype}")
+    if query.dim() not in (2, 3, 4) or key.dim() != query.dim() or value.dim() != query.dim():
+        raise ValueError(f"query, key, value: expected the same number of dimensions, 2 to 4, but got {query.dim()}, {key.dim()} "
                          f"and {value.dim()}")
     if query.dim() > 2 and query.shape[-3] != key.shape[-3] and not enable_gqa:
         raise ValueError(f"key: expected {query.shape[-3]} heads, as query has, but got {key.shape[-3]}; enable_gqa=True lets heads share keys")
@@ -180,7 +202,8 @@ def _sdpa_setup(ctx, inputs, output):
 
 
 def _sdpa_backward(ctx, cotangents):
-    inputs, kept = ctx.saved_tensors[:5], ctx.saved_tensors[5:]
+    saved = ctx.saved_tensors  # once: torch.utils.checkpoint computes them again
+    inputs, kept = saved[:5], saved[5:]
     found = dict(zip(ctx.rest[-1].split(), torch.ops.attn.sdpa_gradient(*inputs, *ctx.rest, kept, cotangents[0])))
     return (*(found[n] if n in found else None for n in ("q", "k", "v", "bias")), None, None, None, None, None)
 

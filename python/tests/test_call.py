@@ -28,6 +28,10 @@ def test_names(plain):
     assert "attention(q: f32[q0, 2, q2, 16]" in repr(plain)
 
 
+def test_threads_are_any_integer(plain, q):
+    np.testing.assert_array_equal(plain(q, q, q, threads=np.int64(2)), plain(q, q, q))
+
+
 def test_by_name(plain, q):
     np.testing.assert_array_equal(plain(q, v=q, k=q), plain(q, q, q))
 
@@ -154,6 +158,7 @@ WRONG = {
     "out overlaps itself": (lambda q: dict(out=np.broadcast_to(q[:, :, :1].copy(), q.shape)), ValueError, "out: is read-only"),
     "out list": (lambda q: dict(out=[1, 2]), TypeError, "out: expected 1 arrays"),
     "out number": (lambda q: dict(out=3), TypeError, "out: expected an array"),
+    "threads": (lambda q: dict(threads=1.5), TypeError, "threads: expected an int, but got float"),
 }
 
 

@@ -18,6 +18,7 @@ STARTS = np.searchsorted(IDS, np.arange(5)).astype(np.int64)
 TABLE = np.random.default_rng(4).standard_normal((HEADS, 65)).astype(np.float32)
 SLOPES = 2.0 ** -np.arange(1, HEADS + 1)
 PREFIX = np.array([20, 65], np.int32)
+NUMBER = np.array(3)
 ALLOWED = np.random.default_rng(5).random(256) < 0.6
 
 
@@ -42,6 +43,7 @@ SCORES = {
     "numpy_where": lambda s, b, h, i, j: np.where(j > i, s - 3.0, s),
     "per_batch": lambda s, b, h, i, j: s + 0.25 * b,
     "power": lambda s, b, h, i, j: s - abs(i - j) ** 0.5,
+    "array_of_one": lambda s, b, h, i, j: attn.where((NUMBER == 3) & (NUMBER != 2), s * 2, +NUMBER),
 }
 MASKS = {
     "causal": causal,

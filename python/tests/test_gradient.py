@@ -78,7 +78,28 @@ def test_weights(rng):
     assert abs(got - slope(lambda *a: attention(*a).weights, arrays, directions, cotangent)) < 1e-7
 
 
+PROJECT = """  %y = attn.project %x, %w : (tensor<?x4xf64>, tensor<4x4xf64>) -> tensor<?x4xf64>
+  return %y : tensor<?x4xf64>
+}
+"""
+
+
+@pytest.mark.parametrize("arguments", [
+    "(%x : tensor< ?x4xf64 > {attn.gradient}, %w: tensor<4x4xf64>)",
+    " (%x: tensor<?x4xf64>{attn.gradient,attn.name=\"x\"}, // of (what\n %w: tensor<4x4xf64> { attn.gradient })",
+    "(%x: tensor<?x4xf64>, // attn.gradient stands here, too :(\n %w: tensor<4x4xf64>)",
+])
+def test_texts_as_people_write_them(arguments, rng):
+    """Brackets in comments, other spaces."""
+    text = f"// func.func @old(%x\nfunc.func @g{arguments} -> tensor<?x4xf64> {{\n{PROJECT}"
+    for given in (text, f"module {{ {text[text.index('func.func @g'):]}}}"):
+        out, gradient = attn.value_and_grad(attn.compile(given), wrt="w")(rng.standard_normal((3, 4)), np.eye(4))
+        assert gradient(np.ones_like(out)).shape == (4, 4)
+
+
 def test_what_is_refused():
+    with pytest.raises(TypeError, match="wrt: expected an argument of layer to learn, but got none"):
+        attn.value_and_grad(layer, wrt=())
     with pytest.raises(TypeError, match="wrt: layer has no argument 'y', only x, w"):
         attn.value_and_grad(layer, wrt=("y",))
     with pytest.raises(TypeError, match="expected a kernel"):

@@ -82,6 +82,18 @@ def test_steps_of_scores(rng):
     np.testing.assert_allclose(steps(q, b, slopes, np.full(2, -np.inf)), expected, atol=1e-12)
 
 
+def test_functions_read_tensors_of_unknown_sizes(rng):
+    @attn.function
+    def look_up(q: attn.f32["b", 4, "n", 8], k: attn.f32["b", 2, "m", 8], t: attn.f32["m"], lengths: attn.i32["b"]):
+        scores = attn.score_mod(attn.scores(q, k) * 0.3, lambda s, b, h, i, j: s + t[j] * t[0])
+        return attn.context(attn.softmax(attn.mask(scores, lambda b, h, i, j: (j < lengths[b]) | (j <= i))), k)
+
+    for b, n, m in ((2, 5, 9), (1, 1, 1)):
+        q, k, t, lengths = make(rng, b, 4, n, 8), make(rng, b, 2, m, 8), make(rng, m), np.arange(b, dtype=np.int32) * 4
+        expected = reference(q, k, k, lambda s, b, h, i, j: s + t[j] * t[0], lambda b, h, i, j: (j < lengths[b]) | (j <= i), scale=0.3)[0]
+        np.testing.assert_allclose(look_up(q, k, t, lengths), expected, atol=2e-6)
+
+
 def test_two_calls_share_a_kernel(rng):
     def make_function():
         @attn.function
@@ -166,7 +178,7 @@ def test_a_block_of_a_transformer(rng):
 def test_numbers_and_activations(rng):
     @attn.function
     def many(x: attn.f32["n", 8]):
-        return (x + 1, 1.0 - x, 2 / (x * x + 1), attn.relu(x), attn.gelu(x, "tanh"), attn.maximum(x, 0.5), attn.minimum(-0.5, x),
+        return (x + np.int32(1), np.float64(1.0) - x, 2 / (x * x + 1), attn.relu(x), attn.gelu(x, "tanh"), attn.maximum(x, 0.5), attn.minimum(-0.5, x),
                 attn.maximum(x, x * 2), attn.transpose(x), x.T)
 
     x = make(rng, 5, 8)
@@ -198,6 +210,8 @@ def test_arithmetic_on_scores_is_fused(rng):
     ('def f(x: attn.f32["n", 3]): return x[-2:5]', "a slice whose size follows from that of"),
     ('def f(x: attn.f32["n", 3]): return x[x]', "expected slices and whole numbers, but got Tensor"),
     ('def f(x: attn.f32["n", 3], y: attn.f32["n", 4]): return attn.concat([x, y], 0)', "expected tensors that differ along axis 0 alone"),
+    ('def f(x: attn.f32["n", 3], t: attn.f32["n"]): return attn.score_mod(attn.scores(x, x), lambda s, b, h, i, j: s + t[-1])',
+     "t is read from the end of a dimension whose size, n, is not known"),
     ('def f(x: attn.f32["n", 3]): return attn.concat([], 0)', "expected a tensor or several"),
     ('def f(x: attn.f32["n", 3]): return attn.transpose(x, (0, 0))', "expected each axis of tensor<.x3xf32> once"),
     ('def f(x: attn.f32["n", 3]): return attn.gelu(x, "erf")', "expected 'none' or 'tanh'"),

@@ -32,6 +32,7 @@ MASKS = {
     "cumulative": (attn.document(cumulative=(np.minimum(STARTS, SQ), STARTS)),
                    lambda b, h, i, j: DOCUMENT[i] == DOCUMENT[j]),
     "allowed": (attn.allowed(ALLOWED), lambda b, h, i, j: ALLOWED[i, j]),
+    "array on the left": (ALLOWED & attn.causal(), lambda b, h, i, j: ALLOWED[i, j] & (j <= i)),
     "not allowed": (~attn.allowed(ALLOWED), lambda b, h, i, j: ~ALLOWED[i, j]),
     "with a function": (attn.causal() & (lambda b, h, i, j: (i + j) % (2 + h) == 0), lambda b, h, i, j: (j <= i) & ((i + j) % (2 + h) == 0)),
     "function on the left": ((lambda b, h, i, j: j > 3) | attn.causal(), lambda b, h, i, j: (j > 3) | (j <= i)),
@@ -69,6 +70,9 @@ def test_bias_sinks_and_layout(arrays, rng):
     swapped = [np.ascontiguousarray(a.transpose(0, 2, 1, 3)) for a in arrays]
     expected = reference(*arrays, bias=bias)[0].transpose(0, 2, 1, 3)
     np.testing.assert_allclose(kernel(*swapped), expected, atol=2e-6)
+    lse, out = attn.attention(heads=2, dim=16, bias=bias, returns=("lse", "out"))(*arrays)  # in the order of `returns`
+    for got, want in zip((out, lse), reference(*arrays, bias=bias)):
+        np.testing.assert_allclose(got, want, atol=2e-6)
     sinks = attn.attention(heads=2, dim=16, sinks=np.full(2, -np.inf, np.float32))
     np.testing.assert_allclose(sinks(*arrays), reference(*arrays)[0], atol=2e-6)
 
@@ -81,6 +85,8 @@ def test_bias_sinks_and_layout(arrays, rng):
     (lambda: attn.attention(attn.causal() & (lambda b, h, i, j: j > i), heads=2, dim=16), "admits no pair"),
     (lambda: attn.attention(dim=16, dtype="f8"), "expected f16, bf16, f32 or f64"),
     (lambda: attn.attention(dim=16, returns="lse"), "expected 'out' and others"),
+    (lambda: attn.attention(dim=16, returns=("out", "out")), "each result once"),
+    (lambda: attn.attention(dim=16, name="my-attention"), "name: expected a name of Python and C, but got 'my-attention'"),
     (lambda: attn.attention(dim=16, layout="sbhd"), "expected 'bhsd' or 'bshd'"),
 ])
 def test_wrong_masks(wrong, text):

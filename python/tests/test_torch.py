@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch: tensors, operators, its sdpa, torch.compile. Left out without torch."""
+from concurrent.futures import ThreadPoolExecutor
+
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -7,6 +10,8 @@ import attn
 from reference import attention as reference
 
 torch = pytest.importorskip("torch")
+import torch.utils.checkpoint  # noqa: E402
+
 import attn.torch  # noqa: E402
 
 F = torch.nn.functional
@@ -86,6 +91,40 @@ def test_gradcheck(learned):
     assert not learned(q.detach(), k.detach(), v.detach())[0].requires_grad
 
 
+def test_one_result_without_residuals():
+    @attn.function
+    def squashed(x: attn.f64["n", 4]):
+        return attn.tanh(x)
+
+    x = make(3, 4, dtype=torch.float64).requires_grad_()
+    operator = attn.torch.operator(squashed)
+    torch.testing.assert_close(operator(x), x.tanh())
+    assert torch.autograd.gradcheck(operator, x)
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_checkpoint(learned, reentrant):
+    """Residuals that torch drops, and computes again in the backward pass."""
+    q, k = make(1, 4, 3, 4, dtype=torch.float64), make(1, 2, 3, 4, dtype=torch.float64)
+    for function in (lambda x: learned(x, k, k[..., :3])[0], lambda x: attn.torch.sdpa(x, k, k, enable_gqa=True)):
+        x, y = q.clone().requires_grad_(), q.clone().requires_grad_()
+        function(x).sum().backward()
+        torch.utils.checkpoint.checkpoint(function, y, use_reentrant=reentrant).sum().backward()
+        torch.testing.assert_close(y.grad, x.grad)
+
+
+def test_threads_that_learn_first():
+    kernel, x = attn.attention(heads=2, dim=4, dtype="f64", scale=0.4321), make(1, 2, 3, 4, dtype=torch.float64)
+
+    def learn(_):
+        y = x.clone().requires_grad_()
+        return torch.autograd.grad(attn.torch.operator(kernel)(y, y, y).sum(), y)[0]
+
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = pool.map(learn, range(4))
+    assert all(torch.equal(first, other) for other in others)
+
+
 def test_only_what_requires_a_gradient_gets_one(learned):
     q, k, v = make(1, 4, 3, 4, dtype=torch.float64), make(1, 2, 3, 4, dtype=torch.float64), make(1, 2, 3, 3, dtype=torch.float64)
     k.requires_grad_()
@@ -162,6 +201,8 @@ def test_sdpa_grouped_heads():
     (dict(attn_mask=torch.ones(9, 9, dtype=torch.bool), is_causal=True), "allows one of them"),
     (dict(key=make(4, 9, 16)), "same number of dimensions"),
     (dict(value=[1]), "value: expected a tensor, but got list"),
+    (dict(attn_mask=torch.ones(9, 9, dtype=torch.int32)), "attn_mask: expected truth values or floats, but got torch.int32"),
+    (dict.fromkeys(("query", "key", "value"), make(1, 1, 2, 9, 16)), "number of dimensions, 2 to 4, but got 5"),
 ])
 def test_wrong_sdpa(wrong, text):
     x = make(2, 4, 9, 16)
@@ -209,7 +250,20 @@ def test_operators_pass_torchs_own_check():
     kernel = attn.torch.operator(attn.attention(heads=4, dim=16))
     assert kernel(make(1, 4, 3, 16), make(1, 4, 5, 16), make(1, 4, 5, 16)).shape == (1, 4, 3, 16)
     x = make(1, 4, 3, 16)
-    torch.library.opcheck(torch.ops.attn.sdpa.default, (x, x, x, None, True, None), test_utils=("test_schema", "test_faketensor"))
+    torch.library.opcheck(torch.ops.attn.sdpa.default, (x, x, x, None, None, True, None, 0.0), test_utils=("test_schema", "test_faketensor"))
+
+
+def test_captured_arrays_of_an_operator():
+    backwards, slopes = np.arange(4, dtype=np.float32)[::-1], np.arange(4).astype(ml_dtypes.bfloat16)
+    kernel = attn.attention(attn.key_length(np.array([3])), heads=(4, 2), dim=16, score_mod=lambda s, b, h, i, j: s * backwards[h] + slopes[h])
+    x, y = make(1, 4, 3, 16), make(1, 2, 5, 16)
+    operator = attn.torch.operator(kernel)
+    torch.testing.assert_close(operator(x, y, y), torch.as_tensor(kernel(x, y, y)))
+    with pytest.raises(TypeError, match="v: expected a tensor, but got ndarray"):
+        operator(x, y, y.numpy())
+    for tensors, named in (((x, y), {}), ((x, y, y, y), {}), ((x, y, y), {"q": x}), ((x, y), {"w": y})):
+        with pytest.raises(TypeError, match="attention takes q, k, v, each once, but got"):
+            operator(*tensors, **named)
 
 
 FLEX = {
@@ -254,6 +308,6 @@ def test_dropout_by_a_seed():
     x = make(9, 8)
     assert torch.equal(kernel(x, x, x, np.array(5)), kernel(x, x, x, seed=np.array(5)))
     assert not torch.equal(kernel(x, x, x, np.array(5)), kernel(x, x, x, np.array(6)))
-    assert torch.equal(kernel(x, x, x, np.array(-1)), attn.attention(dim=8)(x, x, x))
+    torch.testing.assert_close(kernel(x, x, x, np.array(-1)), attn.attention(dim=8)(x, x, x))
     with pytest.raises(ValueError, match="dropout: expected a probability of at least 0 and below 1, but got 1"):
         attn.attention(dim=8, dropout=1)
