@@ -130,24 +130,40 @@ static Value throughRow(TensorBuilder &t, Value from, ArrayRef<Size> old,
   return next.size() == 1 ? row : expand(t, row, next, all(next.size()));
 }
 
-Value TensorBuilder::reshape(Value from, ArrayRef<Size> old,
-                             ArrayRef<Size> next) {
+/// By one expansion and one collapse. Null: the shapes have no common finer
+/// one.
+static Value byRefinement(TensorBuilder &t, Value from, ArrayRef<Size> old,
+                          ArrayRef<Size> next) {
   if (old.equals(next))
     return from;
-  std::optional<Refinement> all;
-  if (!hasZero(old) && !hasZero(next))
-    all = refine(old, next);
+  if (hasZero(old) || hasZero(next))
+    return {};
+  std::optional<Refinement> all = refine(old, next);
   if (!all)
-    return old.empty() || next.empty() ? Value()
-                                       : throughRow(*this, from, old, next);
+    return {};
   if (!old.empty())
     complete(all->old, *all);
   if (!next.empty())
     complete(all->next, *all);
   Value fine = from;
   if (all->sizes.size() > old.size())
-    fine = expand(*this, from, all->sizes, all->old);
+    fine = expand(t, from, all->sizes, all->old);
   if (all->sizes.size() > next.size())
-    fine = collapse(*this, fine, next, all->next);
+    fine = collapse(t, fine, next, all->next);
   return fine;
+}
+
+Value TensorBuilder::reshape(Value from, ArrayRef<Size> old,
+                             ArrayRef<Size> next) {
+  Value result;
+  if (auto known = rows.find(from); known != rows.end())
+    result =
+        byRefinement(*this, known->second.value, known->second.shape, next);
+  if (!result)
+    result = byRefinement(*this, from, old, next);
+  if (!result && !old.empty() && !next.empty())
+    result = throughRow(*this, from, old, next);
+  if (result && next.size() == 1 && old.size() > 1)
+    rows[result] = {from, Shape(old)};
+  return result;
 }

@@ -110,6 +110,16 @@ public:
   }
   /// A tensor of code, whose contents may have folded to a constant.
   Tensor made(mlir::Value value, llvm::ArrayRef<Size> shape);
+
+private:
+  /// What a row was before it was one: exporters write a reshape to a row in
+  /// front of another, and the row does not say which of its elements are
+  /// whose.
+  struct Original {
+    mlir::Value value;
+    Shape shape;
+  };
+  llvm::DenseMap<mlir::Value, Original> rows;
 };
 
 /// The shape of both broadcast to each other by NumPy's rules, or none. Sizes

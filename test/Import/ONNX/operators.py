@@ -256,6 +256,14 @@ one("Resize", images(2, 1, 4), constants=[None, None, np.array([2, 1, 1])], name
 one("Resize", images(1, 2, 5, 7), constants=[None, None, np.array([1, 2, 3, 14])], name="-cubic-outside", mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
 one("Resize", images(1, 2, 5, dtype=np.float16), constants=[None, np.array([1, 1, 2], np.float32)], name="-linear-f16", mode="linear")
 one("Resize", np.arange(8).reshape(1, 8), constants=[None, np.array([1, 0.5], np.float32)], name="-integers", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+# Angles of one batch entry for all, as torch writes them; ONNX's reference takes one per entry.
+ANGLES = images(2, 1, 5, 4)
+for batch in (1, 3):
+    heads = images(batch, 2, 5, 8)
+    add(f"rotary-{batch}", [node("RotaryEmbedding", ["x", "cos", "sin"], ["y"])], {"x": heads, "cos": ANGLES[0], "sin": ANGLES[1]}, opset=23,
+        shapes={"x": ["batch", 2, "seq", 8], "cos": [1, "seq", 4], "sin": [1, "seq", 4]})
+    (cos, sin), (first, second) = ANGLES[:, :, None], np.split(heads, 2, -1)
+    OTHER[f"rotary-{batch}"] = [np.concatenate([first * cos - second * sin, first * sin + second * cos], -1)]
 add("table-around-the-middle", [node("Shape", ["x"], ["n"], start=0, end=1), node("Sub", ["c64", "n"], ["begin"]), node("Add", ["c63", "n"], ["end"]),
     node("Slice", ["table", "begin", "end", "zero"], ["p"]), node("Neg", ["n"], ["back"]), node("Slice", ["table", "back", "c200", "zero"], ["last"]),
     node("Add", ["x", "last"], ["z"])], {"x": normal(5, 3)}, ("p", "z"),

@@ -172,6 +172,27 @@ einsum_layer("einsum-layer")
 einsum_layer("einsum-layer-known", shapes=None)
 
 
+def padded(name, batch=2, rows=5, shapes=UNKNOWN | {"m": ["batch", "seq"]}):
+    """Keys that `mask[batch, key]` shows, as the older exporter of torch writes it: one index into the flattened mask, and its shape."""
+    layer = Layer()
+    shape = layer("Shape", "m")
+    b, s = (layer("Gather", shape, np.int64(i)) for i in range(2))
+    entry, key = (layer("Unsqueeze", layer("Range", np.int64(0), size, np.int64(1)), np.array(ones)) for size, ones in ((b, [1, 2, 3]), (s, [0, 1, 2])))
+    at = layer("Add", key, layer("Mul", entry, s))
+    row = layer("Reshape", layer("Gather", layer("Flatten", "m", axis=2), at), np.array([-1]))
+    seen = layer("Reshape", row, layer("Shape", at))
+    q, k, v = (layer.heads(layer.linear("x")) for _ in "qkv")
+    hidden = layer("Where", seen, np.float32(0), np.float32(-np.inf))
+    layer.merged(layer.attention(q, k, v, lambda scores: layer("Softmax", layer("Add", scores, hidden), axis=-1)), out="y")
+    case(name, layer, {"x": floats(batch, rows, WIDTH), "m": np.arange(batch * rows).reshape(batch, rows) % 4 < 3}, {"attn.sdpa": 1, "attn.mask_fn": 0}, shapes)
+
+
+padded("padded")
+padded("padded-batch-1", batch=1)
+padded("padded-one-row", batch=3, rows=1)
+padded("padded-known", shapes=None)
+
+
 def check(name):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"

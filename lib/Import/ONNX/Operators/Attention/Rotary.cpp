@@ -39,16 +39,18 @@ static FailureOr<Angles> anglesOf(Node &node, const Size &batch,
     return node.fail("expects cosines and sines per batch entry and row where "
                      "no positions are given, but got " +
                      describe(angles.cos));
+  // Exporters write those of one entry for all.
+  bool shared = angles.cos.shape[0].is(1) && angles.sin.shape[0].is(1);
+  Size all = shared ? length : batch * length;
   for (Tensor *table : {&angles.cos, &angles.sin}) {
-    std::optional<Tensor> rows =
-        t.reshaped(*table, {batch * length, table->shape[2]});
+    std::optional<Tensor> rows = t.reshaped(*table, {all, table->shape[2]});
     if (!rows)
       return node.fail("expects cosines and sines per batch entry and row, but "
                        "got " +
                        describe(*table));
     *table = *rows;
   }
-  Value stride = t.index(length);
+  Value stride = t.index(shared ? Size(0) : length);
   angles.positions = t.generate(
       {batch, length}, t.b.getI64Type(), [&](OpBuilder &b, ValueRange at) {
         Value begin = arith::MulIOp::create(b, t.loc, at[0], stride);
