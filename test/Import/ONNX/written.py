@@ -187,6 +187,17 @@ def padded(name, batch=2, rows=5, shapes=UNKNOWN | {"m": ["batch", "seq"]}):
     case(name, layer, {"x": floats(batch, rows, WIDTH), "m": np.arange(batch * rows).reshape(batch, rows) % 4 < 3}, {"attn.sdpa": 1, "attn.mask_fn": 0}, shapes)
 
 
+def one_value(name, shapes=UNKNOWN):
+    """Keys of each head, values of one head for all."""
+    layer = Layer()
+    q, k = (layer.heads(layer.linear("x")) for _ in "qk")
+    v = layer("Unsqueeze", layer.linear("x", columns=FEATURES), np.array([1]))
+    layer.merged(layer.attention(q, k, v), out="y")
+    case(name, layer, {"x": floats(2, 5, WIDTH)}, {"attn.sdpa": 1}, shapes)
+
+
+one_value("one-value")
+one_value("one-value-known", shapes=None)
 padded("padded")
 padded("padded-batch-1", batch=1)
 padded("padded-one-row", batch=3, rows=1)

@@ -193,24 +193,35 @@ static Value unscaled(Value tensor, double &factor) {
   return left;
 }
 
-/// The view furthest up that can be put in order; factors on the way are taken
-/// out if `factor` may change.
+/// The view furthest up that can be put in order, of `heads` heads if that is
+/// not 0; factors on the way are multiplied into `factor`, unless it is null.
 TensorView AttentionReader::deepest(TensorView view, const Arrangement &wanted,
-                                    double &factor) {
+                                    double *factor, int64_t heads) {
   TensorView best = view;
   double taken = 1;
   while (true) {
-    if (canArrange(view, wanted)) {
+    if (canArrange(view, wanted) && (!heads || headsOf(view) == heads)) {
       best = view;
-      factor *= std::exchange(taken, 1);
+      if (factor)
+        *factor *= std::exchange(taken, 1);
     }
+    Value input;
     if (std::optional<TensorView> next = peel(view))
       view = *next;
-    else if (Value input = unscaled(view.tensor, taken))
+    else if (factor && (input = unscaled(view.tensor, taken)))
       view.tensor = input;
     else
       return best;
   }
+}
+
+/// The heads of keys or values: 1 where all queries share them.
+int64_t AttentionReader::headsOf(const TensorView &view) const {
+  for (const LoopIndex &index : view.dims)
+    for (const Digit &digit : index)
+      if (raised.rank >= 3 && digit.loop == raised.rank - 3)
+        return digit.size;
+  return 1;
 }
 
 bool AttentionReader::readOperands() {
@@ -233,30 +244,31 @@ bool AttentionReader::readOperands() {
   if (keysLeft)
     std::swap(left, right);
   TensorView query = viewOf(*left, op.getMatchingIndexingMap(left), loops),
-             key = viewOf(*right, op.getMatchingIndexingMap(right), loops);
+             key = viewOf(*right, op.getMatchingIndexingMap(right), loops),
+             value = raised.value;
   Arrangement queries = raised.arrangement(rank - 2, raised.queryFeature()),
               keys = raised.keysArrangement(raised.queryFeature()),
               values = raised.keysArrangement(raised.valueFeature());
-  double none = 1;
-  raised.query = deepest(query, queries, raised.operandScale);
-  raised.key = deepest(key, keys, raised.operandScale);
+  raised.query = deepest(query, queries, &raised.operandScale);
   // A factor of values is none of scores: the product is left as it is.
-  TensorView value = raised.value;
-  raised.value = deepest(value, values, none);
-  if (none != 1) {
-    raised.value = value;
-    while (std::optional<TensorView> next = peel(value)) {
-      value = *next;
-      if (canArrange(value, values))
-        raised.value = value;
-    }
+  raised.value = deepest(value, values, /*factor=*/nullptr);
+  double ofKeys = 1;
+  raised.key = deepest(key, keys, &ofKeys);
+  if (headsOf(raised.key) != headsOf(raised.value)) {
+    // Fewer keys than values, or the reverse: all heads of both, repeated.
+    int64_t heads = raised.sizes[rank - 3];
+    raised.value = deepest(value, values, /*factor=*/nullptr, heads);
+    raised.key = deepest(key, keys, &(ofKeys = 1), heads);
   }
+  raised.operandScale *= ofKeys;
   if (!canArrange(raised.query, queries))
     return no("its queries are in an order that it cannot read");
   if (!canArrange(raised.key, keys))
     return no("its keys are in an order that it cannot read");
   if (!canArrange(raised.value, values))
     return no("its values are in an order that it cannot read");
+  if (headsOf(raised.key) != headsOf(raised.value))
+    return no("its keys and values have different numbers of heads");
   return true;
 }
 

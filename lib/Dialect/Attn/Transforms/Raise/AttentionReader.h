@@ -69,8 +69,9 @@ private:
   bool findContext(const TensorView &weights, unsigned depth);
   bool noContext(const PathOptions &options);
   bool readContext(const TensorView &weights, mlir::Operation *user);
-  TensorView deepest(TensorView view, const Arrangement &wanted,
-                     double &factor);
+  TensorView deepest(TensorView view, const Arrangement &wanted, double *factor,
+                     int64_t heads = 0);
+  int64_t headsOf(const TensorView &view) const;
 
   bool lowestExcludes;
   /// The last reader of weights beyond which no product was looked for.
