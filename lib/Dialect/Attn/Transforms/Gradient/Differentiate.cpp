@@ -49,6 +49,7 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -145,13 +146,21 @@ std::string Pair::resultName(unsigned result) {
   return name ? name.str() : "out" + std::to_string(result);
 }
 
+/// Whether the regions of `op` read what a learned argument reaches.
+static bool readsActive(const Adjoints &adjoints, Operation *op) {
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  return llvm::any_of(captured,
+                      [&](Value value) { return adjoints.isActive(value); });
+}
+
 /// What depends on a learned argument.
 void Pair::findActive(Adjoints &adjoints) {
   for (unsigned i : learned)
     adjoints.activate(gradient.getArgument(i));
   auto isActive = [&](Value value) { return adjoints.isActive(value); };
   for (Operation *op : forwardOps)
-    if (llvm::any_of(op->getOperands(), isActive))
+    if (llvm::any_of(op->getOperands(), isActive) || readsActive(adjoints, op))
       for (Value result : op->getResults())
         if (isa<FloatType>(getElementTypeOrSelf(result)))
           adjoints.activate(result);
@@ -176,6 +185,9 @@ void Pair::addCotangents(Adjoints &adjoints) {
 }
 
 static LogicalResult followOne(Adjoints &adjoints, Operation *op) {
+  if (readsActive(adjoints, op))
+    return op->emitOpError("has no gradient for what its region reads from "
+                           "outside, which a learned argument reaches");
   for (auto rules : {followAttention, followGraphOp, followTensorOp})
     if (Ruled done = rules(adjoints, op))
       return *done;

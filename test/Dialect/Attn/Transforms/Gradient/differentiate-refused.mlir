@@ -77,3 +77,46 @@ func.func private @taken_gradient()
 func.func @taken(%q: tensor<5x8xf32> {attn.gradient}) -> tensor<5x8xf32> {
   return %q : tensor<5x8xf32>
 }
+
+// -----
+
+// A lookup reads its table inside of its region.
+func.func @lookup(%x: tensor<3x4xf32>, %w: tensor<9x4xf32> {attn.gradient}, %at: tensor<3xindex>) -> tensor<3x4xf32> {
+  // expected-error@+1 {{'tensor.generate' op has no gradient for what its region reads from outside, which a learned argument reaches}}
+  %e = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    %row = tensor.extract %at[%i] : tensor<3xindex>
+    %number = tensor.extract %w[%row, %j] : tensor<9x4xf32>
+    tensor.yield %number : f32
+  } : tensor<3x4xf32>
+  %y = arith.addf %x, %e : tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+
+// -----
+
+#same = affine_map<(i, j) -> (i, j)>
+func.func @gain(%x: tensor<3x4xf32> {attn.gradient}, %w: tensor<f32> {attn.gradient}) -> tensor<3x4xf32> {
+  %gain = tensor.extract %w[] : tensor<f32>
+  %e = tensor.empty() : tensor<3x4xf32>
+  // expected-error@+1 {{'linalg.generic' op has no gradient for what its region reads from outside}}
+  %y = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.mulf %a, %gain : f32
+    linalg.yield %s : f32
+  } -> tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+
+// -----
+
+func.func @branch(%x: tensor<3x4xf32> {attn.gradient}, %c: i1) -> tensor<3x4xf32> {
+  // expected-error@+1 {{'scf.if' op has no gradient for what its region reads from outside}}
+  %y = scf.if %c -> tensor<3x4xf32> {
+    %t = math.tanh %x : tensor<3x4xf32>
+    scf.yield %t : tensor<3x4xf32>
+  } else {
+    scf.yield %x : tensor<3x4xf32>
+  }
+  return %y : tensor<3x4xf32>
+}
