@@ -88,8 +88,8 @@ def _identity(tool):
     return [tool, [(s.st_size, s.st_mtime_ns) for s in stats]]
 
 
-def _key(text, arguments, tool):
-    parts = [1, text, arguments, _identity(tool), _processor(), platform.machine()]
+def _key(text, arguments, tool, beside=""):
+    parts = [1, text, beside, arguments, _identity(tool), _processor(), platform.machine()]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -192,13 +192,14 @@ def _library_in(folder, key, source, text, arguments):
     return place
 
 
-def library(text, arguments=(), source="-"):
+def library(text, arguments=(), source="-", beside=""):
     """The shared library of a specification, compiled if it is not cached.
 
-    `source` is what attn-opt reads: a file's name, or - for `text`."""
+    `source` is what attn-opt reads: a file's name, or - for `text`. `beside`
+    says what else the library depends on."""
     arguments = list(arguments)
     tool = find_attn_opt()
-    key = _key(text, arguments, tool)
+    key = _key(text, arguments, tool, beside)
     given = text if source == "-" else None
     folder = cache_folder()
     try:
@@ -220,13 +221,13 @@ _loaded = {}
 _loading = threading.Lock()
 
 
-def load(kind, text, name, arguments=(), source="-"):
+def load(kind, text, name, arguments=(), source="-", beside=""):
     """The kernel `name` of a specification, as a `kind` of _call.Kernel."""
     arguments = tuple(arguments)
     with _loading:
-        at = (kind, text, name, arguments, os.environ.get("ATTN_OPT"))
+        at = (kind, text, name, arguments, beside, os.environ.get("ATTN_OPT"))
         if at not in _loaded:
-            _loaded[at] = kind(library(text, arguments, source), name)
+            _loaded[at] = kind(library(text, arguments, source, beside), name)
         return _loaded[at]
 
 

@@ -9,24 +9,25 @@ import shutil
 from . import _call, _driver, _steps
 from ._call import Error
 
+_WEIGHT = re.compile(r'attn\.weight\s+"(?:[^"\\]|\\.)*"\s+from\s+"((?:[^"\\]|\\.)*)"')
 _FUNCTION = re.compile(r"^\s*func\.func\s+(?:public\s+)?@([\w$.]+)", re.MULTILINE)
 
 
 class Kernel(_call.Kernel):
     __doc__ = _call.Kernel.__doc__
 
-    _model = None  # the file of an ONNX model, which is no text
+    _file = None  # the file of a model, or of a specification that reads weights beside it: the text alone does not say all
 
     def _source(self, *arguments):
         """What attn-opt reads, and what it gets as standard input."""
         common = [f"--entry={self.name}", f"--target={self.info['target']}", *arguments]
-        return ([self._model, *common], None) if self._model else (["-", *common], self.mlir)
+        return ([self._file, *common], None) if self._file else (["-", *common], self.mlir)
 
     @property
     def mlir(self):
         """The specification, in the language of docs/Spec.md; what a model was read as."""
-        if self._model:
-            return _driver.run([self._model, f"--entry={self.name}", "--compile-to=input"], what="reading")
+        if self._file:
+            return _driver.run([self._file, f"--entry={self.name}", "--compile-to=input"], what="reading")
         return super().mlir
 
     def explain(self, **sizes):
@@ -62,6 +63,18 @@ def _contents(path):
     return repr((hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest(), beside))
 
 
+def _weights(text, file):
+    """The files of weights that a specification reads, and what says that one is another than before."""
+    folder = pathlib.Path("." if file == "-" else file).resolve()
+    folder = folder if file == "-" else folder.parent
+    found = []
+    for name in sorted(set(_WEIGHT.findall(text))):
+        path = folder / name
+        state = path.stat() if path.exists() else None
+        found.append((str(path), state and (state.st_size, state.st_mtime_ns)))
+    return found
+
+
 def _compile_model(file, name, target):
     try:
         contents = _contents(file)
@@ -69,7 +82,7 @@ def _compile_model(file, name, target):
         raise Error(f"cannot read {file!r}: {error.strerror}") from None
     name = name or "model"
     kernel = _driver.load(Kernel, contents, name, [f"--target={target}", f"--entry={name}"], file)
-    kernel._model = os.path.abspath(file)
+    kernel._file = os.path.abspath(file)
     return kernel
 
 
@@ -98,4 +111,8 @@ def compile(source, name=None, *, target="native"):
         raise Error(f"the specification has several functions; choose with name=: {', '.join(names)}")
     name = name or (names[0] if names else "main")
     arguments = [f"--target={target}", f"--entry={name}"] if len(names) > 1 else [f"--target={target}"]
-    return _driver.load(Kernel, text, name, arguments, file)
+    weights = _weights(text, file)
+    kernel = _driver.load(Kernel, text, name, arguments, file, repr(weights) if weights else "")
+    if weights and file != "-":
+        kernel._file = os.path.abspath(file)
+    return kernel

@@ -143,3 +143,25 @@ def test_verify(folder):
     }""")
     with pytest.raises(attn.Error, match="out differs from the reference by more than its tolerance"):
         lost.verify()
+
+
+def test_weights_are_those_of_the_file(tmp_path):
+    """Another file of weights is another kernel, although the text is the same; a gradient finds the file, too."""
+    text = """func.func @scaled(%x: tensor<?x2xf64>) -> tensor<?x2xf64> {
+  %w = attn.weight "w" from "w.safetensors" : tensor<2x2xf64>
+  %y = attn.project %x, %w : (tensor<?x2xf64>, tensor<2x2xf64>) -> tensor<?x2xf64>
+  return %y : tensor<?x2xf64>
+}
+"""
+    x = np.ones((3, 2))
+    for folder, factor in (("one", 1.0), ("two", 2.0), ("one", 3.0)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        head = b'{"w":{"dtype":"F64","shape":[2,2],"data_offsets":[0,32]}}'
+        head += b" " * (-len(head) % 8)
+        (tmp_path / folder / "w.safetensors").write_bytes(len(head).to_bytes(8, "little") + head + (factor * np.eye(2)).tobytes())
+        (tmp_path / folder / "scaled.mlir").write_text(text)
+        kernel = attn.compile(tmp_path / folder / "scaled.mlir")
+        np.testing.assert_array_equal(kernel(x), factor * x)
+        y, gradient = attn.value_and_grad(kernel)(x)
+        np.testing.assert_array_equal(gradient(y), factor * y)
+        assert "largest error" in kernel.verify(runs=1)
