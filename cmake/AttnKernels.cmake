@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 include_guard()
 
-# attn_add_kernel(<name> SOURCE <file.mlir | file.onnx> [TARGETS <cpu>[,<cpu>...]])
+# attn_add_kernel(<name> SOURCE <file.mlir | file.onnx> [TARGETS <cpu>[,<cpu>...]] [DEPENDS <file>...])
 # makes a static library <name> of the kernels in the file, to be linked like any
 # other; its header is <name>.h. TARGETS are the processors that the library
-# chooses between when it runs; without it, the one that compiles.
+# chooses between when it runs; without it, the one that compiles. DEPENDS are
+# files that the source names, such as those of weights.
 function(attn_add_kernel name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;TARGETS" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;TARGETS" "DEPENDS")
   if(NOT arg_SOURCE OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "attn_add_kernel(<name> SOURCE <file> [TARGETS <cpu>,...])")
+    message(FATAL_ERROR "attn_add_kernel(<name> SOURCE <file> [TARGETS <cpu>,...] [DEPENDS <file>...])")
   endif()
   if(NOT arg_TARGETS)
     set(arg_TARGETS native)
@@ -19,7 +20,7 @@ function(attn_add_kernel name)
   add_custom_command(
     OUTPUT ${folder}/${name}.o ${folder}/${name}.h
     COMMAND Attn::attn-opt ${arg_SOURCE} --emit=obj --target=${arg_TARGETS} -o ${folder}/${name}.o
-    DEPENDS ${arg_SOURCE} Attn::attn-opt
+    DEPENDS ${arg_SOURCE} ${arg_DEPENDS} Attn::attn-opt
     COMMENT "Compiling attention ${name}"
     VERBATIM)
   add_library(${name} STATIC ${folder}/${name}.o ${folder}/${name}.h)

@@ -233,7 +233,7 @@ class Operands:
     def add(self, value, name, type):
         """An operand of that type: a name, or an array to be called `name`.
         Returns how the text reads it."""
-        at = value if isinstance(value, str) else id(value)
+        at = value if isinstance(value, str) else (id(value), type)  # a term leaves sizes open, a function does not
         if at in self._at:
             found, had = self._at[at]
             if had != type:

@@ -125,9 +125,7 @@ def sdpa(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scal
     arguments = query, key, value, attn_mask, seed, is_causal, scale, float(dropout_p)
     if wrt:
         return torch.ops.attn.sdpa_forward(*arguments, wrt)[0]
-    if torch.compiler.is_compiling():
-        return torch.ops.attn.sdpa(*arguments)
-    return _sdpa(*arguments)
+    return torch.ops.attn.sdpa(*arguments)  # tracers and vmap see an operator
 
 
 def _prepare(query, key, value, attn_mask, seed, is_causal, scale, dropout):
@@ -144,18 +142,14 @@ def _prepare(query, key, value, attn_mask, seed, is_causal, scale, dropout):
     return kernel, tuple(t for t in (query, key, value, attn_mask, seed) if t is not None)
 
 
-def _sdpa(*arguments):
-    kernel, tensors = _prepare(*arguments)
-    return kernel(*tensors)
-
-
 _ARGUMENTS = "Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? seed, bool is_causal, float? scale, float dropout"
 library.define(f"sdpa({_ARGUMENTS}) -> Tensor")
 
 
 def _sdpa_below_autograd(*arguments):
+    kernel, tensors = _prepare(*arguments)
     with torch.no_grad():
-        return _sdpa(*arguments)
+        return kernel(*tensors)
 
 
 def _sdpa_fake(query, key, value, *_):

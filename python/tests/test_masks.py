@@ -64,6 +64,14 @@ def test_arguments_by_name(arrays):
         kernel(*arrays, LENGTHS)
 
 
+def test_an_array_of_a_term_and_of_a_function(arrays):
+    ids = IDS.copy()
+    got = attn.flex_attention(*arrays, mask_mod=attn.document(ids[:SQ].copy(), ids) & (lambda b, h, i, j: ids[j] != 1),
+                              score_mod=lambda s, b, h, i, j: s + 0.5 * ids[j])
+    expected = reference(*arrays, lambda s, b, h, i, j: s + 0.5 * ids[j], lambda b, h, i, j: (ids[i] == ids[j]) & (ids[j] != 1))[0]
+    np.testing.assert_allclose(got, expected, atol=2e-6)
+
+
 def test_bias_sinks_and_layout(arrays, rng):
     bias = rng.standard_normal((2, 1, SKV)).astype(np.float32)
     kernel = attn.attention(heads=2, dim=16, bias=bias, layout="bshd")

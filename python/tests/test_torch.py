@@ -246,6 +246,15 @@ def test_sizes_that_are_computed_are_symbols_of_torch_compile():
         torch.testing.assert_close(compiled(x, past), F.scaled_dot_product_attention(x, keys, keys, scale=0.3)[:, :, 1:] * 2)
 
 
+def test_tracers_see_an_operator():
+    """Of make_fx, whose graph is run on other tensors, and of vmap."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+    x, y = make(2, 2, 6, 8), make(2, 2, 6, 8, seed=1)
+    wanted = F.scaled_dot_product_attention(y, y, y)
+    torch.testing.assert_close(make_fx(lambda t: attn.torch.sdpa(t, t, t))(x)(y), wanted)
+    torch.testing.assert_close(torch.vmap(lambda t: attn.torch.sdpa(t, t, t))(torch.stack([x, y]))[1], wanted)
+
+
 def test_operators_pass_torchs_own_check():
     kernel = attn.torch.operator(attn.attention(heads=4, dim=16))
     assert kernel(make(1, 4, 3, 16), make(1, 4, 5, 16), make(1, 4, 5, 16)).shape == (1, 4, 3, 16)
