@@ -20,11 +20,11 @@ static const llvm::StringMap<llvm::SmallVector<const Operator *, 1>> &table() {
                        flexAttentionOperators(), functionOperators(),
                        gatherOperators(),        normalizationOperators(),
                        groupQueryOperators(),    multiHeadOperators(),
-                       productOperators(),       reductionOperators(),
-                       rotaryOperators(),        resizeOperators(),
-                       topKOperators(),          scatterOperators(),
-                       shapeOperators(),         skipNormOperators(),
-                       sliceOperators()})
+                       poolingOperators(),       productOperators(),
+                       reductionOperators(),     rotaryOperators(),
+                       resizeOperators(),        topKOperators(),
+                       scatterOperators(),       shapeOperators(),
+                       skipNormOperators(),      sliceOperators()})
       for (const Operator &one : group)
         map[key(one.domain, one.name)].push_back(&one);
     for (auto &entry : map)

@@ -40,6 +40,7 @@ llvm::ArrayRef<Operator> gatherOperators();
 llvm::ArrayRef<Operator> normalizationOperators();
 llvm::ArrayRef<Operator> groupQueryOperators();
 llvm::ArrayRef<Operator> multiHeadOperators();
+llvm::ArrayRef<Operator> poolingOperators();
 llvm::ArrayRef<Operator> productOperators();
 llvm::ArrayRef<Operator> reductionOperators();
 llvm::ArrayRef<Operator> resizeOperators();

@@ -105,6 +105,14 @@ std::optional<Size> Size::dividedBy(const Size &divisor) const {
   return quotient;
 }
 
+unsigned Size::latest() const {
+  unsigned last = 0;
+  for (const auto &[monomial, coefficient] : terms)
+    if (!monomial.empty())
+      last = std::max(last, monomial.back() + 1);
+  return last;
+}
+
 bool Size::isSum() const {
   return valid &&
          llvm::all_of(terms, [](const auto &term) { return term.second > 0; });

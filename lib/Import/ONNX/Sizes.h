@@ -54,6 +54,9 @@ public:
   multipleFor(const Size &divisor) const;
   /// With `other` for a symbol.
   Size replaced(unsigned symbol, const Size &other) const;
+  /// The latest of its symbols, from 1 on, or 0: those of inputs come before
+  /// those that are computed.
+  unsigned latest() const;
   /// Whether nothing is subtracted.
   bool isSum() const;
   bool operator==(const Size &other) const {

@@ -40,7 +40,11 @@ std::optional<Shape> attn::onnx::broadcastShape(ArrayRef<Size> a,
     Size &both = shape[shape.size() - 1 - i];
     if (left.is(1) || left == right)
       both = right;
-    else if (right.is(1) || !right.constant())
+    else if (right.is(1))
+      both = left;
+    else if (!left.constant() && !right.constant())
+      both = right.latest() < left.latest() ? right : left;
+    else if (!right.constant())
       both = left;
     else if (!left.constant())
       both = right;

@@ -124,7 +124,7 @@ private:
 
 /// The shape of both broadcast to each other by NumPy's rules, or none. Sizes
 /// of which it is unknown whether they are equal count as equal: the port or
-/// the op that joins them checks it.
+/// the op that joins them checks it. That of an input stands for both.
 std::optional<Shape> broadcastShape(llvm::ArrayRef<Size> a,
                                     llvm::ArrayRef<Size> b);
 

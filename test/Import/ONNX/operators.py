@@ -256,6 +256,21 @@ one("Resize", images(2, 1, 4), constants=[None, None, np.array([2, 1, 1])], name
 one("Resize", images(1, 2, 5, 7), constants=[None, None, np.array([1, 2, 3, 14])], name="-cubic-outside", mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
 one("Resize", images(1, 2, 5, dtype=np.float16), constants=[None, np.array([1, 1, 2], np.float32)], name="-linear-f16", mode="linear")
 one("Resize", np.arange(8).reshape(1, 8), constants=[None, np.array([1, 0.5], np.float32)], name="-integers", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+for op in ("MaxPool", "AveragePool"):
+    one(op, images(2, 3, 7, 8), name="-stem", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    one(op, images(1, 2, 9), name="-row", kernel_shape=[4], strides=[3])
+    one(op, images(1, 2, 6, 5), name="-same", kernel_shape=[2, 3], auto_pad="SAME_UPPER")
+    add(f"{op}-unknown", [node(op, ["x"], ["y"], kernel_shape=[2, 2], strides=[2, 2])], {"x": images(2, 3, 6, 7)}, shapes={"x": ["n", 3, "h", "w"]})
+one("AveragePool", images(2, 2, 5, 5), name="-with-pads", kernel_shape=[3, 3], pads=[1, 0, 1, 1], count_include_pad=1)
+one("AveragePool", images(2, 2, 6, dtype=np.float16), name="-half", kernel_shape=[2])
+one("MaxPool", images(1, 2, 9, 9), name="-dilated", kernel_shape=[2, 3], dilations=[2, 3])
+for op in ("GlobalMaxPool", "GlobalAveragePool"):
+    one(op, images(2, 3, 4, 5))
+for shift in (-1, 0, 2):
+    add(f"eye-{shift}", [node("EyeLike", ["x"], ["e"], k=shift), node("Add", ["e", "x"], ["y"])], {"x": images(4, 6)}, shapes={"x": ["n", "m"]})
+one("EyeLike", images(3, 3), name="-bool", dtype=TensorProto.BOOL)
+one("OneHot", np.array([[1, -2, 4], [0, 7, -4]]), constants=[np.array(4), np.array([-1.5, 2], np.float32)], name="-outside")
+one("OneHot", np.array([2, 0, 1]), constants=[np.array(3), np.array([0, 1], np.float32)], name="-first", axis=0)
 # Angles of one batch entry for all, as torch writes them; ONNX's reference takes one per entry.
 ANGLES = images(2, 1, 5, 4)
 for batch in (1, 3):

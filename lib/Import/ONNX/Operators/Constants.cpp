@@ -136,10 +136,35 @@ static LogicalResult importRange(Node &node) {
       }));
 }
 
+/// 1 on a diagonal of a matrix of the input's sizes, 0 elsewhere.
+static LogicalResult importEyeLike(Node &node) {
+  TensorBuilder &t = node.build();
+  Tensor &x = node.input(0);
+  Type element = x.element;
+  if (node.find("dtype"))
+    element = elementType(t.b.getContext(), node.getInt("dtype", 0));
+  if (x.rank() != 2 || !element || !element.isIntOrFloat())
+    return node.fail("expects a matrix and a type of numbers, but got " +
+                     describe(x));
+  Value shift = t.index(node.getInt("k", 0));
+  auto number = [&](OpBuilder &b, double value) {
+    return arith::ConstantOp::create(b, t.loc, t.number(element, value));
+  };
+  return node.give(
+      t.generate(x.shape, element, [&](OpBuilder &b, ValueRange at) -> Value {
+        Value column = arith::AddIOp::create(b, t.loc, at[0], shift);
+        Value isOn = arith::CmpIOp::create(b, t.loc, arith::CmpIPredicate::eq,
+                                           column, at[1]);
+        return arith::SelectOp::create(b, t.loc, isOn, number(b, 1),
+                                       number(b, 0));
+      }));
+}
+
 ArrayRef<Operator> attn::onnx::constantOperators() {
   static const Operator all[] = {
       {"", "Constant", importConstant, 0, 0},
       {"", "ConstantOfShape", importConstantOfShape, 1, 1},
+      {"", "EyeLike", importEyeLike, 1, 1, /*since=*/9},
       {"", "Range", importRange, 3, 3},
   };
   return all;

@@ -227,11 +227,51 @@ static LogicalResult importTensorScatter(Node &node) {
       }));
 }
 
+/// values[1] at each index along a new axis, values[0] elsewhere, and
+/// everywhere for an index outside of [-depth, depth).
+static LogicalResult importOneHot(Node &node) {
+  enum { Indices, Depth, Values };
+  Tensor &indices = node.input(Indices), &values = node.input(Values);
+  FailureOr<int64_t> axis =
+      node.axis(node.getInt("axis", -1), indices.rank() + 1);
+  FailureOr<Shape> depth = node.numbers(Depth);
+  if (failed(axis) || failed(depth) || failed(expectIndices(node, Indices)))
+    return failure();
+  if (depth->size() != 1 || values.rank() != 1 || !values.shape[0].is(2))
+    return node.fail("expects one depth and two values, but got " +
+                     describe(node.input(Depth)) + " and " + describe(values));
+  TensorBuilder &t = node.build();
+  Shape shape(indices.shape);
+  shape.insert(shape.begin() + *axis, depth->front());
+  Value places = t.value(indices), table = t.value(values),
+        size = t.index(depth->front());
+  return node.give(t.generate(
+      shape, values.element, [&](OpBuilder &b, ValueRange at) -> Value {
+        SmallVector<Value> others(at.take_front(*axis));
+        llvm::append_range(others, at.drop_front(*axis + 1));
+        Value given = tensor::ExtractOp::create(b, t.loc, places, others);
+        Value index =
+            arith::IndexCastOp::create(b, t.loc, b.getIndexType(), given);
+        Value fromEnd = arith::SubIOp::create(b, t.loc, at[*axis], size);
+        auto is = [&](Value place) {
+          return arith::CmpIOp::create(b, t.loc, arith::CmpIPredicate::eq,
+                                       index, place);
+        };
+        Value isOn = arith::OrIOp::create(b, t.loc, is(at[*axis]), is(fromEnd));
+        auto value = [&](int64_t i) {
+          Value place = arith::ConstantIndexOp::create(b, t.loc, i);
+          return tensor::ExtractOp::create(b, t.loc, table, place);
+        };
+        return arith::SelectOp::create(b, t.loc, isOn, value(1), value(0));
+      }));
+}
+
 ArrayRef<Operator> attn::onnx::gatherOperators() {
   static const Operator all[] = {
       {"", "Gather", importGather, 2, 2},
       {"", "GatherElements", importGatherElements, 2, 2},
       {"", "GatherND", importGatherND, 2, 2, /*since=*/12},
+      {"", "OneHot", importOneHot, 3, 3, /*since=*/9},
       {"", "TensorScatter", importTensorScatter, 2, 3, /*since=*/24},
   };
   return all;

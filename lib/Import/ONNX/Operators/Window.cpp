@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Window.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace attn::onnx;
+
+/// The pads that `auto_pad` means: with SAME there is a place per stride.
+static LogicalResult choosePads(Node &node, Window &window) {
+  std::string padding = node.getString("auto_pad", "NOTSET");
+  if (padding == "NOTSET" || padding == "VALID")
+    return success();
+  if (padding != "SAME_UPPER" && padding != "SAME_LOWER")
+    return node.fail("expects auto_pad NOTSET, VALID, SAME_UPPER or "
+                     "SAME_LOWER, but got " +
+                     padding);
+  for (int64_t i = 0; i < window.dims; ++i) {
+    int64_t stride = window.strides[i], all = window.reach(i) - 1;
+    if (stride > 1) {
+      std::optional<int64_t> size = node.input(0).shape[2 + i].constant();
+      if (!size)
+        return node.fail("expects a known size for auto_pad " + padding +
+                         " with strides, but got " + describe(node.input(0)));
+      int64_t last = (llvm::divideCeil(*size, stride) - 1) * stride;
+      all = std::max<int64_t>(0, last + window.reach(i) - *size);
+    }
+    int64_t less = all / 2, more = all - less;
+    bool isUpper = padding == "SAME_UPPER";
+    window.pads[i] = isUpper ? less : more;
+    window.pads[window.dims + i] = isUpper ? more : less;
+  }
+  return success();
+}
+
+LogicalResult attn::onnx::readWindow(Node &node, Window &window) {
+  auto list = [&](StringRef name, int64_t count, int64_t fallback) {
+    return node.getInts(name).value_or(SmallVector<int64_t>(count, fallback));
+  };
+  window.strides = list("strides", window.dims, 1);
+  window.dilations = list("dilations", window.dims, 1);
+  window.pads = list("pads", 2 * window.dims, 0);
+  auto isWithin = [](ArrayRef<int64_t> all, int64_t count, int64_t least) {
+    return static_cast<int64_t>(all.size()) == count &&
+           llvm::all_of(all, [&](int64_t n) {
+             return n >= least && n < (int64_t(1) << 31);
+           });
+  };
+  if (!isWithin(window.strides, window.dims, 1) ||
+      !isWithin(window.dilations, window.dims, 1) ||
+      !isWithin(window.pads, 2 * window.dims, 0))
+    return node.fail("expects strides and dilations of at least 1 and pads of "
+                     "at least 0 for each dimension");
+  return choosePads(node, window);
+}
+
+Tensor attn::onnx::padded(TensorBuilder &t, Tensor &x, const Window &window,
+                          double number) {
+  if (llvm::all_of(window.pads, [](int64_t n) { return n == 0; }))
+    return x;
+  Shape low(2, 0), high(2, 0), shape(x.shape);
+  for (int64_t i = 0; i < window.dims; ++i) {
+    low.push_back(window.pads[i]);
+    high.push_back(window.pads[window.dims + i]);
+    shape[2 + i] = shape[2 + i] + low.back() + high.back();
+  }
+  Value around =
+      arith::ConstantOp::create(t.b, t.loc, t.number(x.element, number));
+  Value all =
+      tensor::PadOp::create(t.b, t.loc, t.type(shape, x.element), t.value(x),
+                            t.folded(low), t.folded(high), around);
+  return {x.element, shape, all, {}, {}};
+}
+
+FailureOr<Shape> attn::onnx::placesOf(Node &node, const Tensor &x,
+                                      const Window &window) {
+  TensorBuilder &t = node.build();
+  Shape places;
+  for (int64_t i = 0; i < window.dims; ++i) {
+    Size rest = x.shape[2 + i] - Size(window.reach(i));
+    if (rest.constant().value_or(0) < 0)
+      return node.fail("expects an input that is larger than the window, but "
+                       "got " +
+                       describe(node.input(0)));
+    // Where the window does not fit, the kernel refuses a size below 0.
+    places.push_back(t.quotient(rest, window.strides[i]) + Size(1));
+  }
+  return places;
+}

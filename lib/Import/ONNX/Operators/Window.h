@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The windows of convolutions and pooling: (N, C, sizes..), one window per
+// place of the sizes.
+#ifndef ATTN_LIB_IMPORT_ONNX_OPERATORS_WINDOW_H
+#define ATTN_LIB_IMPORT_ONNX_OPERATORS_WINDOW_H
+
+#include "Node.h"
+
+namespace attn::onnx {
+
+/// Of the dimensions behind the channels.
+struct Window {
+  int64_t dims;
+  llvm::SmallVector<int64_t> kernel, strides, dilations, pads;
+  int64_t groups = 1; ///< of channels
+
+  /// How many elements one place spans.
+  int64_t reach(int64_t i) const { return dilations[i] * (kernel[i] - 1) + 1; }
+};
+
+/// Reads strides, dilations and pads, of a window whose kernel is known.
+llvm::LogicalResult readWindow(Node &node, Window &window);
+
+/// The input with `number` around it.
+Tensor padded(TensorBuilder &t, Tensor &x, const Window &window, double number);
+
+/// How many places the window has along each dimension of a padded input.
+mlir::FailureOr<Shape> placesOf(Node &node, const Tensor &x,
+                                const Window &window);
+
+} // namespace attn::onnx
+
+#endif
