@@ -204,6 +204,25 @@ padded("padded-one-row", batch=3, rows=1)
 padded("padded-known", shapes=None)
 
 
+def buffered(name, rows=5, shapes=UNKNOWN):
+    """A causal mask cut out of a square buffer, as nanoGPT has it and torch's exporter writes it: the rows behind it are min(16, rows)."""
+    layer = Layer()
+    q, k, v = (layer.heads(layer.linear("x")) for _ in "qkv")
+    length = layer("Shape", "x", start=1, end=2)
+    rows_of = layer("Slice", np.tril(np.ones((16, 16), bool)), np.array([0]), length, np.array([0]))
+    seen = layer("Slice", rows_of, np.array([0]), length, np.array([1]))
+    out = layer.attention(q, k, v, lambda scores: layer("Softmax", layer("Where", seen, scores, np.float32(-np.inf)), axis=-1))
+    least = layer("Min", np.array([16]), length)
+    shape = layer("Concat", layer("Shape", "x", end=1), least, np.array([WIDTH]), axis=0)
+    layer("Reshape", layer("Transpose", out, perm=[0, 2, 1, 3]), shape, out="y")
+    case(name, layer, {"x": floats(2, rows, WIDTH)}, {"attn.sdpa": 1}, shapes)
+
+
+buffered("buffered")
+buffered("buffered-one-row", rows=1)
+buffered("buffered-whole", rows=16)
+
+
 def check(name):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"

@@ -14,6 +14,18 @@ static LogicalResult remarkAssumed(Node &node, const std::string &assumed) {
   return failure();
 }
 
+/// `t` with a size that `shape` calls otherwise, such as min(t, 64) for t: ops
+/// that join it with others compare them when the kernel runs, as for sizes
+/// that broadcast.
+static std::optional<Tensor> renamed(Tensor t, ArrayRef<Size> shape) {
+  auto same = product(t.shape).solved(product(shape));
+  if (!same || same->second.constant())
+    return std::nullopt;
+  for (Size &size : t.shape)
+    size = size.replaced(same->first.latest() - 1, same->second);
+  return t;
+}
+
 /// `t` as `shape`, as the node's output.
 static LogicalResult giveReshaped(Node &node, Tensor &t, ArrayRef<Size> shape) {
   std::optional<Tensor> result = node.build().reshaped(t, shape);
@@ -23,6 +35,9 @@ static LogicalResult giveReshaped(Node &node, Tensor &t, ArrayRef<Size> shape) {
       node.shared().assumeEqual(product(t.shape), product(shape));
   if (!assumed.empty())
     return remarkAssumed(node, assumed);
+  if (std::optional<Tensor> same = renamed(t, shape))
+    if ((result = node.build().reshaped(*same, shape)))
+      return node.give(*result);
   return node.fail("expects a shape of as many elements as the input has, for "
                    "all sizes, but got " +
                    describe(t) + " and " +
