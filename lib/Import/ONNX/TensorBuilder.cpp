@@ -230,6 +230,29 @@ Tensor TensorBuilder::slice(Tensor &t, int64_t dim, const Size &offset,
   return {t.element, shape, part, {}, {}};
 }
 
+Value TensorBuilder::readable(Tensor &t, ArrayRef<int64_t> axes,
+                              ArrayRef<Size> shape) {
+  SmallVector<OpFoldResult> sizes = folded(t.shape);
+  Value least;
+  for (int64_t axis : axes) {
+    if (t.shape[axis].isPositive())
+      continue;
+    if (!least)
+      least =
+          b.createOrFold<arith::MinSIOp>(loc, index(product(shape)), index(1));
+    sizes[axis] =
+        b.createOrFold<arith::MaxSIOp>(loc, index(t.shape[axis]), least);
+  }
+  Value all = value(t);
+  if (!least)
+    return all;
+  // A slice that does not fit is refused.
+  SmallVector<OpFoldResult> offsets(t.rank(), b.getIndexAttr(0)),
+      strides(t.rank(), b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, loc, type(t), all, offsets, sizes,
+                                        strides);
+}
+
 Tensor TensorBuilder::concat(MutableArrayRef<Tensor> parts, int64_t dim) {
   Shape shape = parts.front().shape;
   shape[dim] = 0;

@@ -81,6 +81,11 @@ public:
   /// Elements from `offset` on, one dimension.
   Tensor slice(Tensor &t, int64_t dim, const Size &offset, const Size &size);
   Tensor concat(llvm::MutableArrayRef<Tensor> parts, int64_t dim);
+  /// `t`, for a result of `shape` that reads places of `axes` which are made
+  /// to fit: the kernel refuses a call where such an axis has no place at all,
+  /// but the result has elements.
+  mlir::Value readable(Tensor &t, llvm::ArrayRef<int64_t> axes,
+                       llvm::ArrayRef<Size> shape);
   /// Of type `element` by arith's conversions.
   Tensor cast(Tensor &t, mlir::Type element);
 

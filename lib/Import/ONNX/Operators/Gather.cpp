@@ -6,6 +6,7 @@
 #include "OperatorTable.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace attn::onnx;
@@ -88,7 +89,7 @@ static LogicalResult importGather(Node &node) {
   Shape shape(x.shape.begin(), x.shape.begin() + *axis);
   llvm::append_range(shape, indices.shape);
   shape.append(x.shape.begin() + *axis + 1, x.shape.end());
-  Value source = t.value(x), places = t.value(indices),
+  Value source = t.readable(x, *axis, shape), places = t.value(indices),
         size = t.index(x.shape[*axis]);
   unsigned width = indices.shape.size();
   return node.give(
@@ -117,7 +118,7 @@ static LogicalResult importGatherElements(Node &node) {
                      "got " +
                      describe(indices) + " for " + describe(x));
   TensorBuilder &t = node.build();
-  Value source = t.value(x), places = t.value(indices),
+  Value source = t.readable(x, *axis, indices.shape), places = t.value(indices),
         size = t.index(x.shape[*axis]);
   return node.give(t.generate(
       indices.shape, x.element, [&](OpBuilder &b, ValueRange at) -> Value {
@@ -146,7 +147,8 @@ static LogicalResult importGatherND(Node &node) {
   TensorBuilder &t = node.build();
   Shape shape(indices.shape.begin(), indices.shape.end() - 1);
   shape.append(x.shape.begin() + batch + *depth, x.shape.end());
-  Value source = t.value(x), places = t.value(indices);
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(batch, batch + *depth));
+  Value source = t.readable(x, axes, shape), places = t.value(indices);
   SmallVector<Value> sizes;
   for (int64_t i = 0; i < *depth; ++i)
     sizes.push_back(t.index(x.shape[batch + i]));

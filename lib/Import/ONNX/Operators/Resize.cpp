@@ -132,8 +132,10 @@ static FailureOr<SmallVector<Axis>> axesOf(Node &node) {
                     known.getValues<APFloat>()[i].convertToDouble());
     else
       axis = Axis{*dim, old, (*sizes->numbers)[i], old, (*sizes->numbers)[i]};
-    if (!axis)
+    if (!axis || axis->now.constant().value_or(0) < 0)
       return wrong();
+    if (old.is(0) && !axis->now.is(0))
+      return node.fail("expects an axis with elements, but got " + describe(x));
     if (axis->up != axis->down)
       axes.push_back(*axis);
   }
@@ -190,9 +192,12 @@ static bool repeats(const Method &method, const Axis &axis) {
 static Tensor nearest(TensorBuilder &t, Tensor &x, const Method &method,
                       ArrayRef<Axis> axes) {
   Shape shape(x.shape);
-  for (const Axis &axis : axes)
+  SmallVector<int64_t> dims;
+  for (const Axis &axis : axes) {
     shape[axis.dim] = axis.now;
-  Value source = t.value(x);
+    dims.push_back(axis.dim);
+  }
+  Value source = t.readable(x, dims, shape);
   return t.generate(
       shape, x.element, [&](OpBuilder &b, ValueRange at) -> Value {
         Elements e{b, t.loc};

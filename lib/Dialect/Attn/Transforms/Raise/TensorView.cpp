@@ -23,13 +23,15 @@ int64_t TensorView::dimOf(unsigned loop) const {
 //===----------------------------------------------------------------------===//
 
 /// Takes digits of `size` together from the end of `digits`. None: `size` falls
-/// inside of a digit and does not divide it.
+/// inside of a digit and does not divide it, or there are no elements.
 static std::optional<LoopIndex> takeDigits(LoopIndex &digits, int64_t size) {
   LoopIndex taken;
   while (size != 1) {
     if (digits.empty() || ShapedType::isDynamic(digits.back().size))
       return std::nullopt;
     Digit &last = digits.back();
+    if (size == 0 || last.size == 0)
+      return std::nullopt;
     if (size % last.size == 0) {
       taken.insert(taken.begin(), last);
       size /= last.size;

@@ -129,3 +129,14 @@ func.func @lowest(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32
 func.func @value() attributes {attn.lowest_excludes = 1 : i64} {
   return
 }
+
+// -----
+
+// Rows of no element: there is nothing to divide.
+func.func @no_rows(%x: tensor<0xf32>) -> tensor<0xf32> {
+  %r = tensor.expand_shape %x [[0, 1]] output_shape [0, 6] : tensor<0xf32> into tensor<0x6xf32>
+  %e = tensor.empty() : tensor<0x6xf32>
+  %w = linalg.softmax dimension(1) ins(%r : tensor<0x6xf32>) outs(%e : tensor<0x6xf32>) -> tensor<0x6xf32>
+  %o = tensor.collapse_shape %w [[0, 1]] : tensor<0x6xf32> into tensor<0xf32>
+  return %o : tensor<0xf32>
+}
