@@ -288,7 +288,8 @@ Value Sizes::emit(OpBuilder &b, Location loc, const Size &size) {
     Value term = emit(b, loc, monomial, coefficient);
     sum = sum ? arith::AddIOp::create(b, loc, sum, term) : term;
   }
-  return sum;
+  // Too large for 64 bits: a tensor of so many elements is refused later.
+  return sum ? sum : arith::ConstantIndexOp::create(b, loc, 0).getResult();
 }
 
 OpFoldResult Sizes::emitFolded(OpBuilder &b, Location loc, const Size &size) {

@@ -133,10 +133,12 @@ func.func @value() attributes {attn.lowest_excludes = 1 : i64} {
 // -----
 
 // Rows of no element: there is nothing to divide.
-func.func @no_rows(%x: tensor<0xf32>) -> tensor<0xf32> {
-  %r = tensor.expand_shape %x [[0, 1]] output_shape [0, 6] : tensor<0xf32> into tensor<0x6xf32>
+func.func @no_rows(%x: tensor<0x2x3xf32>) -> tensor<0x2x3xf32> {
+  %c = tensor.collapse_shape %x [[0, 1, 2]] : tensor<0x2x3xf32> into tensor<0xf32>
+  %r = tensor.expand_shape %c [[0, 1]] output_shape [0, 6] : tensor<0xf32> into tensor<0x6xf32>
   %e = tensor.empty() : tensor<0x6xf32>
   %w = linalg.softmax dimension(1) ins(%r : tensor<0x6xf32>) outs(%e : tensor<0x6xf32>) -> tensor<0x6xf32>
-  %o = tensor.collapse_shape %w [[0, 1]] : tensor<0x6xf32> into tensor<0xf32>
-  return %o : tensor<0xf32>
+  %d = tensor.collapse_shape %w [[0, 1]] : tensor<0x6xf32> into tensor<0xf32>
+  %o = tensor.expand_shape %d [[0, 1, 2]] output_shape [0, 2, 3] : tensor<0xf32> into tensor<0x2x3xf32>
+  return %o : tensor<0x2x3xf32>
 }
