@@ -184,7 +184,7 @@ def _make(problem, mask=None, score_mod=None, bias=None, scale=None, returns="ou
         raise ValueError(f"scores_stage: expected one of {', '.join(_STAGES)}, but got {scores_stage!r}")
     if len(set(returns)) < len(returns):
         raise ValueError(f"returns: expected each result once, but got {returns}")
-    if not name.isidentifier():
+    if not (name.isidentifier() and name.isascii()):
         raise ValueError(f"name: expected a name of Python and C, but got {name!r}")
     scale = 1 / math.sqrt(max(problem.dim, 1)) if scale is None else float(scale)
     same = dict(problem=problem, mask=mask, score_mod=score_mod, bias=bias, scale=scale, sinks=sinks, normalization=normalization, name=name, dropout=dropout)

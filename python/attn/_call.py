@@ -297,7 +297,8 @@ def _exporter(kind, port):
 _LARGE, _LINE = 1 << 18, 64
 
 
-def _number(threads):
+def _thread_count(threads):
+    """Any integer, such as NumPy's."""
     try:
         return operator.index(threads)
     except TypeError:
@@ -542,7 +543,7 @@ class Kernel:
 
     def _call_on_gpu(self, arrays, out, threads):
         """Tensors lie on a GPU or with the processor, each as it likes; the kernels run where the former lie."""
-        threads = _number(threads)
+        threads = _thread_count(threads)
         views = self._gpu_views(arrays, self.arguments)
         shapes = self._result_shapes([v.shape if isinstance(v, _DeviceView) else v.array.shape for v in views])
         first = next(array for array in arrays if _is_on_gpu(array))
@@ -601,7 +602,7 @@ class Kernel:
         everything = views + results
         lent = [view.lend() for view in everything]
         pointers = self._pointers(*map(ctypes.addressof, lent))
-        threads = _number(threads)
+        threads = _thread_count(threads)
         status = self._run(self._address, pointers, threads, 1)
         if status > 0 and status % _REASONS == _OVERLAP:
             self._refuse_overlap(views, results)

@@ -16,9 +16,10 @@ _ARGUMENT = re.compile(r"%([\w$.-]+):\s*tensor<([^>]*)>\s*(\{[^{}]*\})?")
 
 def _signature_end(text, start):
     """The place of the bracket that closes a list of arguments."""
-    depth = 0
+    depth, quoted = 0, False
     for i in range(start, len(text)):
-        depth += (text[i] == "(") - (text[i] == ")")
+        quoted ^= text[i] == '"' and text[i - 1] != "\\"
+        depth += not quoted and (text[i] == "(") - (text[i] == ")")
         if depth < 0:
             return i
     raise Error("the specification has no whole signature")

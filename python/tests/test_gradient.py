@@ -87,6 +87,7 @@ PROJECT = """  %y = attn.project %x, %w : (tensor<?x4xf64>, tensor<4x4xf64>) -> 
 @pytest.mark.parametrize("arguments", [
     "(%x : tensor< ?x4xf64 > {attn.gradient}, %w: tensor<4x4xf64>)",
     " (%x: tensor<?x4xf64>{attn.gradient,attn.name=\"x\"}, // of (what\n %w: tensor<4x4xf64> { attn.gradient })",
+    '(%x: tensor<?x4xf64> {attn.gradient, my.note = "of (x"}, %w: tensor<4x4xf64>)',
     "(%x: tensor<?x4xf64>, // attn.gradient stands here, too :(\n %w: tensor<4x4xf64>)",
 ])
 def test_texts_as_people_write_them(arguments, rng):

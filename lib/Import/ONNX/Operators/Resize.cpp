@@ -4,8 +4,10 @@
 //   nearest        y[i] = x[round(place(i))]
 //   linear, cubic  y = x W,  where W (old, new) is what each element takes of x
 // Element i of y lies in x at
-//   half_pixel     (i + 1/2) / scale - 1/2; pytorch_half_pixel: 0 where new is
-//   1 asymmetric     i / scale align_corners  i (old - 1) / (new - 1)
+//   half_pixel          (i + 1/2) / scale - 1/2
+//   pytorch_half_pixel  the same, but 0 where new is 1
+//   asymmetric          i / scale
+//   align_corners       i (old - 1) / (new - 1)
 // Scales have 24 bits or are quotients of sizes, so places are quotients of
 // integers, and rounding is exact. The kernel computes W, since sizes may be
 // unknown.
