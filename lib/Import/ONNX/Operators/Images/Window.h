@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The windows of convolutions and pooling: (N, C, sizes..), one window per
 // place of the sizes.
-#ifndef ATTN_LIB_IMPORT_ONNX_OPERATORS_WINDOW_H
-#define ATTN_LIB_IMPORT_ONNX_OPERATORS_WINDOW_H
+#ifndef ATTN_LIB_IMPORT_ONNX_OPERATORS_IMAGES_WINDOW_H
+#define ATTN_LIB_IMPORT_ONNX_OPERATORS_IMAGES_WINDOW_H
 
 #include "Node.h"
 

@@ -7,8 +7,8 @@
 // With G groups of channels, a product per group:
 //   rows (N, G, out, C/G*k)  * W' (G, C/G*k, M/G)
 #include "OperatorTable.h"
-#include "Products.h"
-#include "Reductions.h"
+#include "Operators/Products.h"
+#include "Operators/Reductions.h"
 #include "Window.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

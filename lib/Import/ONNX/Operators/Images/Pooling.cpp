@@ -4,7 +4,7 @@
 // the other, by an op on a slice per element of its interval:
 //   y = max(x[.., 0::stride], x[.., 1::stride], ..)
 #include "OperatorTable.h"
-#include "Reductions.h"
+#include "Operators/Reductions.h"
 #include "Window.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -12,8 +12,8 @@
 // integers, and rounding is exact. The kernel computes W, since sizes may be
 // unknown.
 #include "OperatorTable.h"
-#include "Products.h"
-#include "Reductions.h"
+#include "Operators/Products.h"
+#include "Operators/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -127,6 +127,8 @@ static FailureOr<SmallVector<Axis>> axesOf(Node &node) {
     FailureOr<int64_t> dim = node.axis(given, x.rank());
     if (failed(dim))
       return failure();
+    if (llvm::is_contained(ArrayRef(dims).take_front(i), given))
+      return node.fail("expects axes that differ");
     const Size &old = x.shape[*dim];
     std::optional<Axis> axis;
     if (byScales)
