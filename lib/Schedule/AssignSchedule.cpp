@@ -28,7 +28,9 @@
 #include "Rules.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
+#include "attn/Dialect/Attn/Utils/FewRows.h"
 #include "attn/Schedule/Passes.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -271,13 +273,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
                    dim, element.isF64());
   }
 
-  CPUScheduleAttr project(ProjectOp op) {
-    auto isBF16 = [](Value matrix) {
-      return getElementTypeOrSelf(matrix).isBF16();
-    };
-    Products products = Products::Fma;
-    if (isBF16(op.getInput()) && isBF16(op.getWeight()))
-      products = productsOfBF16();
+  CPUScheduleAttr project(ProjectOp op, Products products) {
     const ProjectSizes &sizes = projectSizes(target, products);
     int64_t wide = op.getType().getElementType().isF64() ? 2 : 1;
     int64_t lanes =
@@ -290,6 +286,27 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
         {sizes.rows, sizes.vectors, sizes.unroll, 0}, lanes, sizes.tileRows,
         sizes.depth / wide / sizes.rows * sizes.rows, products,
         /*prefetch=*/isEven ? 1 : 2);
+  }
+
+  /// A weight of bf16 that is no constant is packed first, unless rows are few.
+  void assign(ProjectOp op) {
+    auto isBF16 = [](Value matrix) {
+      return getElementTypeOrSelf(matrix).isBF16();
+    };
+    bool inPairs = isBF16(op.getInput()) && isBF16(op.getWeight());
+    CPUScheduleAttr usual =
+        project(op, inPairs ? productsOfBF16() : Products::Fma);
+    op.setScheduleAttr(usual);
+    int64_t few = mostRowsInNumbers(usual), rows = op.rowsOfProduct();
+    bool isKnown = !ShapedType::isDynamic(rows);
+    if (few == 0 || (isKnown && rows > few) ||
+        matchPattern(op.getWeight(), m_Constant()))
+      return;
+    CPUScheduleAttr inNumbers = project(op, Products::Fma);
+    if (isKnown)
+      op.setScheduleAttr(inNumbers);
+    else
+      op.setFewRowsScheduleAttr(inNumbers);
   }
 
   /// The head takes the schedules of every kind of target.
@@ -318,7 +335,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     });
     getOperation()->walk([&](ProjectOp op) {
       if (!op.getScheduleAttr())
-        op.setScheduleAttr(project(op));
+        assign(op);
     });
     getOperation()->walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op).Case<MergeStatesOp, FinalizeStateOp>(

@@ -85,7 +85,7 @@ def cases():
 
 # Of pairs and tiles of bf16: an odd K, the last pair, group of pairs, panel and block; more than a step, a tile and a few panels.
 BF16 = ((1, 1, 1), (5, 7, 9), (13, 33, 47), (16, 31, 48), (17, 32, 49), (33, 63, 64), (97, 40, 100), (2, 0, 3), (600, 64, 33), (40, 1025, 50),
-        (16, 70, 2100), (4, 300, 800))
+        (16, 70, 2100), (4, 300, 800), (8, 33, 95), (9, 300, 130))
 
 
 def run(case, size, target, rng, all_sizes=SIZES, flags=()):

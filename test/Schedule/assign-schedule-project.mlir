@@ -30,8 +30,41 @@ func.func @f64(%x: tensor<2x4xf64>, %w: tensor<4x6xf64>) -> tensor<2x6xf64> {
   %y = attn.project %x, %w : (tensor<2x4xf64>, tensor<4x6xf64>) -> tensor<2x6xf64>
   return %y : tensor<2x6xf64>
 }
-func.func @bf16(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %f: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xbf16>) {
-  %y = attn.project %x, %w : (tensor<2x4xbf16>, tensor<4x4xbf16>) -> tensor<2x4xf32>
-  %z = attn.project %x, %f : (tensor<2x4xbf16>, tensor<4x4xf32>) -> tensor<2x4xbf16>
-  return %y, %z : tensor<2x4xf32>, tensor<2x4xbf16>
+func.func @bf16(%x: tensor<9x4xbf16>, %w: tensor<4x4xbf16>, %f: tensor<4x4xf32>) -> (tensor<9x4xf32>, tensor<9x4xbf16>) {
+  %y = attn.project %x, %w : (tensor<9x4xbf16>, tensor<4x4xbf16>) -> tensor<9x4xf32>
+  %z = attn.project %x, %f : (tensor<9x4xbf16>, tensor<4x4xf32>) -> tensor<9x4xbf16>
+  return %y, %z : tensor<9x4xf32>, tensor<9x4xbf16>
+}
+
+// Packing a weight that is an argument takes longer than few rows; a constant
+// was packed before.
+// PAIRS-LABEL: @few
+// PAIRS: attn.project {{.*}} {schedule = #attn.cpu_schedule<{{[^>]*}}prefetch = 2>}
+// PAIRS-LABEL: @unknown
+// PAIRS: attn.project {{.*}}few_rows_schedule = #attn.cpu_schedule<{{[^>]*}}prefetch = 2>, schedule = #attn.cpu_schedule<{{[^>]*}}products = dot>}
+// PAIRS-LABEL: @constant
+// PAIRS-NOT: few_rows
+// PAIRS: attn.project {{.*}} {schedule = #attn.cpu_schedule<{{[^>]*}}products = dot>}
+// TILES-LABEL: @few
+// TILES: attn.project {{.*}} {schedule = #attn.cpu_schedule<{{[^>]*}}products = amx>}
+// TILES-LABEL: @four
+// TILES: attn.project {{.*}} {schedule = #attn.cpu_schedule<{{[^>]*}}prefetch = 2>}
+// TILES-LABEL: @unknown
+// TILES: attn.project {{.*}}few_rows_schedule = #attn.cpu_schedule<{{[^>]*}}prefetch = 2>, schedule = #attn.cpu_schedule<{{[^>]*}}products = amx>}
+func.func @few(%x: tensor<2x8x4xbf16>, %w: tensor<4x4xbf16>) -> tensor<2x8x4xbf16> {
+  %y = attn.project %x, %w : (tensor<2x8x4xbf16>, tensor<4x4xbf16>) -> tensor<2x8x4xbf16>
+  return %y : tensor<2x8x4xbf16>
+}
+func.func @four(%x: tensor<4x1x4xbf16>, %w: tensor<4x4xbf16>) -> tensor<4x1x4xbf16> {
+  %y = attn.project %x, %w : (tensor<4x1x4xbf16>, tensor<4x4xbf16>) -> tensor<4x1x4xbf16>
+  return %y : tensor<4x1x4xbf16>
+}
+func.func @unknown(%x: tensor<?x4xbf16>, %w: tensor<4x4xbf16>) -> tensor<?x4xbf16> {
+  %y = attn.project %x, %w : (tensor<?x4xbf16>, tensor<4x4xbf16>) -> tensor<?x4xbf16>
+  return %y : tensor<?x4xbf16>
+}
+func.func @constant(%x: tensor<?x4xbf16>) -> tensor<?x2xbf16> {
+  %w = arith.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]> : tensor<4x2xbf16>
+  %y = attn.project %x, %w : (tensor<?x4xbf16>, tensor<4x2xbf16>) -> tensor<?x2xbf16>
+  return %y : tensor<?x2xbf16>
 }

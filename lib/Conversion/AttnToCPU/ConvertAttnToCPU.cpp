@@ -311,11 +311,14 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Type element =
         computedIn(cast<ShapedType>(op.getOut().getType()).getElementType());
-    int64_t shallowRows =
-        op->hasAttr(fewRowsAttr) ? mostFewRows(CPUScheduleAttr::of(op)) : 0;
-    ProjectSizes sizes(CPUScheduleAttr::of(op), adaptor.getInput(),
-                       adaptor.getWeight(), op.getTransposed(), element,
-                       op.getEpilogueBlock(), shallowRows);
+    CPUScheduleAttr schedule = CPUScheduleAttr::of(op);
+    RowBounds bounds{schedule.getQueryTile(),
+                     op->hasAttr(fewRowsAttr) ? mostFewRows(schedule) : 0};
+    if (auto most = op->getAttrOfType<IntegerAttr>(mostRowsAttr))
+      bounds.most = most.getInt();
+    ProjectSizes sizes(schedule, adaptor.getInput(), adaptor.getWeight(),
+                       op.getTransposed(), element, op.getEpilogueBlock(),
+                       bounds);
     SmallVector<Value> operands(adaptor.getOperands());
     size_t own = operands.size();
     for (MemRefType type : sizes.scratch())
@@ -326,8 +329,8 @@ struct ConvertProjectTile : ConvertTileOp<ProjectTileOp> {
         [&](KernelBuilder &k, ValueRange a) {
           size_t captures = op.getCaptures().size();
           emitProjectTile(k, {a[0], a[1], op.getTransposed(),
-                              op.getBias() ? a[2] : Value(), a[own - 1],
-                              shallowRows, op.getEpilogueBlock(),
+                              op.getBias() ? a[2] : Value(), a[own - 1], bounds,
+                              op.getEpilogueBlock(),
                               a.take_front(own - 1).take_back(captures),
                               a.drop_front(own)});
         },

@@ -29,6 +29,7 @@ public:
       : k(k), input(operands.input), weight(operands.weight),
         sums(operands.scratch[sizes.dotScratch]),
         parts(operands.scratch[sizes.dotScratch + 1]), panel(sizes.panel),
+        mostRows(sizes.dotRows),
         block(k, operands, sizes, /*waiting=*/Value()) {}
 
   void emit();
@@ -49,7 +50,7 @@ private:
 
   KernelBuilder &k;
   Value input, weight, sums, parts;
-  int64_t panel;
+  int64_t panel, mostRows;
   BlockBuilder block;
 };
 } // namespace
@@ -260,6 +261,8 @@ void Dots::emit() {
       write(column);
     });
   };
+  if (mostRows <= tileRows)
+    return each(&Dots::panelAtOnce);
   k.choose(
       k.less(block.rows, k.index(tileRows + 1)),
       [&] { each(&Dots::panelAtOnce); }, [&] { each(&Dots::panelInSteps); });

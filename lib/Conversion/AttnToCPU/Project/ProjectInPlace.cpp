@@ -111,7 +111,7 @@ void Projection::stream(int64_t count) {
 
 /// By blocks of a quarter, half or all of a block's rows, or of one row.
 void Projection::streamBy(int64_t count) {
-  if (count == k.rows)
+  if (count >= std::min(k.rows, sizes.rows))
     return stream(count);
   k.choose(
       k.less(rows, k.index(count + 1)), [&] { stream(count); },

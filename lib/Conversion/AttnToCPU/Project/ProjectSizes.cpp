@@ -14,11 +14,12 @@ static constexpr int64_t panelsOfPairs = 8, bytesOfPairs = 256 << 10;
 
 ProjectSizes::ProjectSizes(CPUScheduleAttr schedule, Value input, Value weight,
                            bool transposed, Type element, bool hasEpilogue,
-                           int64_t shallowRows)
-    : rows(schedule.getQueryTile()), panel(schedule.getQueryBlock()),
+                           RowBounds bounds)
+    : rows(std::min(schedule.getQueryTile(), bounds.most)),
+      panel(schedule.getQueryBlock()),
       depth(schedule.getPanelRows(schedule.getKeyTile())),
       unit(schedule.getRowsPerProduct()), packed(0),
-      fewRows(schedule.getFewRows()), shallowRows(shallowRows) {
+      fewRows(schedule.getFewRows()), shallowRows(bounds.shallow) {
   panels = schedule.getColumnTile() / panel;
   bool inPanels = cast<MemRefType>(weight.getType()).getRank() == 3;
   if (!inPanels && schedule.usesDot()) {

@@ -7,11 +7,20 @@
 
 namespace attn::cpu {
 
+/// Rows of a tile.
+struct RowBounds {
+  /// There are never more; as many as the schedule has, if that is less.
+  int64_t most;
+  /// Up to so many, more than a block, take the weight in shallow steps: 0
+  /// where there are more.
+  int64_t shallow;
+};
+
 /// How a tile is cut, and the memory that takes.
 struct ProjectSizes {
   ProjectSizes(CPUScheduleAttr schedule, mlir::Value input, mlir::Value weight,
                bool transposed, mlir::Type element, bool hasEpilogue,
-               int64_t shallowRows);
+               RowBounds bounds);
 
   /// Rows of a tile at most, and panels of one.
   int64_t rows, panels;
@@ -38,8 +47,7 @@ struct ProjectSizes {
   /// which there are so many at most.
   mlir::MemRefType dotParts;
   static constexpr int64_t dotColumns = 8;
-  /// Rows, more than a block, that take the weight in shallow steps: 0 where
-  /// there are more.
+  /// As RowBounds has it.
   int64_t shallowRows;
   /// The sums of their panel, in the place of `sums`: null where these serve.
   mlir::MemRefType shallow;
@@ -57,7 +65,7 @@ struct ProjectOperands {
   Value input, weight;
   bool transposed;
   Value bias, out;
-  int64_t shallowRows;
+  RowBounds bounds;
   mlir::Block *epilogue; // null: none
   mlir::ValueRange captures;
   mlir::ValueRange scratch; // as ProjectSizes has it

@@ -392,6 +392,8 @@ void Projection::emit() {
   k.choose(
       k.less(k.index(sizes.panel - 1), width),
       [&] {
+        if (sizes.rows <= k.rows)
+          return streamBy(1);
         k.choose(
             k.less(rows, k.index(k.rows + 1)), [&] { streamBy(1); },
             [&] { streamBlocks(); });
@@ -402,10 +404,12 @@ void Projection::emit() {
 void cpu::emitProjectTile(KernelBuilder &k, const ProjectOperands &operands) {
   ProjectSizes sizes(k.schedule, operands.input, operands.weight,
                      operands.transposed, k.element, operands.epilogue,
-                     operands.shallowRows);
+                     operands.bounds);
   auto emit = [&] { Projection(k, operands, sizes).emit(); };
   if (!sizes.dots)
     return emit();
+  if (sizes.rows <= sizes.dotRows)
+    return emitDots(k, operands, sizes);
   Value rows = sizeOf(k, operands.out, 0);
   k.choose(
       k.less(rows, k.index(sizes.dotRows + 1)),

@@ -26,7 +26,7 @@ static Tensor project(TensorBuilder &t, Tensor &x, Tensor &w, Tensor *bias) {
   shape.back() = w.shape[1];
   Value y =
       attn::ProjectOp::create(t.b, t.loc, t.type(shape, x.element), t.value(x),
-                              t.value(w), bias ? t.value(*bias) : Value(), {});
+                              t.value(w), bias ? t.value(*bias) : Value());
   return {x.element, shape, y, {}, {}};
 }
 

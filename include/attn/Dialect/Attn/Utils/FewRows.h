@@ -17,6 +17,17 @@ inline int64_t mostFewRows(CPUScheduleAttr schedule) {
   return schedule.usesAmx() ? 0 : std::max<int64_t>(16, 2 * schedule.getRows());
 }
 
+/// On one that never has more rows than this: it gets no code for them.
+constexpr llvm::StringLiteral mostRowsAttr = "attn.most_rows";
+
+/// A weight that `schedule` packs in pairs first takes more time for so many
+/// rows than products of numbers, which read it in place.
+inline int64_t mostRowsInNumbers(CPUScheduleAttr schedule) {
+  if (!schedule.usesDot())
+    return 0;
+  return schedule.usesAmx() ? 4 : 8;
+}
+
 } // namespace attn
 
 #endif

@@ -157,6 +157,19 @@ static LogicalResult expectProductTypes(ProjectOp op) {
                         "f64, or none of them");
 }
 
+static LogicalResult verifyFewRows(ProjectOp op) {
+  Attribute few = op.getFewRowsScheduleAttr();
+  auto usesDot = [](Attribute schedule) {
+    auto ofCPU = dyn_cast_or_null<CPUScheduleAttr>(schedule);
+    return ofCPU ? std::optional<bool>(ofCPU.usesDot()) : std::nullopt;
+  };
+  if (!few || (usesDot(few) == false && usesDot(op.getScheduleAttr()) == true))
+    return success();
+  return op.emitOpError() << "expects few_rows_schedule to have products = fma "
+                             "beside a schedule of pairs or tiles, but got "
+                          << few;
+}
+
 LogicalResult ProjectOp::verify() {
   RankedTensorType x = getInput().getType(), w = getWeight().getType(),
                    r = getResult().getType();
@@ -191,6 +204,8 @@ LogicalResult ProjectOp::verify() {
       return failure();
   if (getSchedule() && failed(expectPairs(*this, *getSchedule(),
                                           {getInput(), getWeight()}))) // C8
+    return failure();
+  if (failed(verifyFewRows(*this))) // C9
     return failure();
   if (!getBias())
     return success();

@@ -94,9 +94,9 @@ static void join(ProjectOp op, IRRewriter &rewriter) {
   int64_t count = cast<RankedTensorType>(rows.getType()).getDimSize(0);
   auto joined =
       RankedTensorType::get({count, type.getDimSize(2)}, type.getElementType());
-  Value all =
-      ProjectOp::create(rewriter, loc, joined, rows, op.getWeight(),
-                        op.getTransposed(), op.getBias(), op.getScheduleAttr());
+  Value all = ProjectOp::create(
+      rewriter, loc, joined, rows, op.getWeight(), op.getTransposed(),
+      op.getBias(), op.getScheduleAttr(), op.getFewRowsScheduleAttr());
   sizes[2] = tensor::getMixedSize(rewriter, loc, all, 1);
   rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, type, all, groups,
                                                      sizes);

@@ -160,7 +160,8 @@ static void merge(MutableArrayRef<Part> parts, IRRewriter &rewriter) {
   Value all = ProjectOp::create(
       rewriter, loc,
       RankedTensorType::get(shape, first.getType().getElementType()),
-      first.getInput(), joined, rows, first.getScheduleAttr());
+      first.getInput(), joined, /*transposed=*/false, rows,
+      first.getScheduleAttr(), first.getFewRowsScheduleAttr());
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, all),
                             offsets(sizes.size(), rewriter.getIndexAttr(0)),
                             strides(sizes.size(), rewriter.getIndexAttr(1));
@@ -190,7 +191,8 @@ static bool alike(Part &a, Part &b) {
   return sameBias && leading(a) == leading(b) &&
          elementOf(a.op.getWeight()) == elementOf(b.op.getWeight()) &&
          a.op.getType().getElementType() == b.op.getType().getElementType() &&
-         a.op.getScheduleAttr() == b.op.getScheduleAttr();
+         a.op.getScheduleAttr() == b.op.getScheduleAttr() &&
+         a.op.getFewRowsScheduleAttr() == b.op.getFewRowsScheduleAttr();
 }
 
 static void mergeThoseOf(ArrayRef<ProjectOp> ops, IRRewriter &rewriter) {

@@ -68,7 +68,7 @@ static Value ofWeight(OpBuilder &b, ProjectOp op, Value dy) {
   Value left = op.getTransposed() ? dy : x, right = op.getTransposed() ? x : dy;
   Value turned = swappedColumns(b, left);
   return ProjectOp::create(b, op.getLoc(), op.getWeight().getType(), turned,
-                           right, /*bias=*/Value(), ScheduleInterface());
+                           right, /*bias=*/Value());
 }
 
 static LogicalResult follow(Adjoints &adjoints, ProjectOp op, Value dy) {
@@ -77,7 +77,7 @@ static LogicalResult follow(Adjoints &adjoints, ProjectOp op, Value dy) {
   if (adjoints.isActive(op.getInput())) {
     auto dx =
         ProjectOp::create(b, loc, op.getInput().getType(), dy, op.getWeight(),
-                          /*bias=*/Value(), ScheduleInterface());
+                          /*bias=*/Value());
     dx.setTransposed(!op.getTransposed());
     adjoints.add(op.getInput(), dx);
   }

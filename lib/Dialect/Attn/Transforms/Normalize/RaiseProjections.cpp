@@ -189,7 +189,8 @@ static void raise(linalg::LinalgOp op, IRRewriter &rewriter) {
   Value result = ProjectOp::create(
       rewriter, op.getLoc(), op->getResult(0).getType(), product.input,
       product.weight, product.transposed, product.start.bias,
-      /*schedule=*/ScheduleInterface());
+      /*schedule=*/ScheduleInterface(),
+      /*few_rows_schedule=*/ScheduleInterface());
   if (product.start.elsewhere)
     result = arith::AddFOp::create(rewriter, op.getLoc(), result,
                                    product.start.elsewhere);

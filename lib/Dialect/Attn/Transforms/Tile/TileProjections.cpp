@@ -25,6 +25,8 @@
 // Batch entries of one row that share a weight are the rows of one product, for
 // which the weight is read once.
 //
+// An op with a few_rows_schedule has a third loop, for few rows.
+//
 // A product that may have few rows has tiles marked `attn.few_rows`, which get
 // code that overlaps multiplying with reading the weight.
 //
@@ -40,6 +42,7 @@
 #include "ConstantWeight.h"
 #include "EmptyResults.h"
 #include "Epilogue.h"
+#include "Extents.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/FewRows.h"
@@ -69,67 +72,6 @@ static int64_t inPlaceTiles(ProjectOp op, CPUScheduleAttr schedule) {
 static constexpr int64_t panelsPerItem = 4;
 
 namespace {
-/// [begin, begin + count) along one dimension.
-struct Extent {
-  OpFoldResult begin, count;
-};
-} // namespace
-
-/// Tile number `tile` of tiles of `size` along a dimension of size `total`.
-static Extent tileRange(OpBuilder &b, Location loc, Value tile, Value size,
-                        Value total) {
-  Value begin = arith::MulIOp::create(b, loc, tile, size);
-  Value left = arith::SubIOp::create(b, loc, total, begin);
-  Value count = arith::MinUIOp::create(b, loc, left, size);
-  return {begin, count};
-}
-
-/// The panels that hold a range of columns, which begins with a panel.
-static Extent panelRange(OpBuilder &b, Location loc, Extent columns,
-                         int64_t panel) {
-  Value size = arith::ConstantIndexOp::create(b, loc, panel);
-  auto begin = cast<Value>(columns.begin), count = cast<Value>(columns.count);
-  return {arith::DivUIOp::create(b, loc, begin, size).getResult(),
-          arith::CeilDivUIOp::create(b, loc, count, size).getResult()};
-}
-
-/// Of the dimensions of `tensor` with the given ranges, `rank` remain: the
-/// last, or all but the second where `joined`. The others have count 1.
-static Value extract(OpBuilder &b, Location loc, Value tensor,
-                     ArrayRef<Extent> ranges, int64_t rank,
-                     bool joined = false) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<OpFoldResult> offsets, sizes,
-      strides(ranges.size(), b.getIndexAttr(1));
-  for (const Extent &range : ranges) {
-    offsets.push_back(range.begin);
-    sizes.push_back(range.count);
-  }
-  auto full = tensor::ExtractSliceOp::inferResultType(type, sizes);
-  SmallVector<int64_t> shape(full.getShape().take_back(rank));
-  if (joined)
-    shape.front() = full.getDimSize(0);
-  return tensor::ExtractSliceOp::create(
-      b, loc, RankedTensorType::get(shape, type.getElementType()), tensor,
-      offsets, sizes, strides);
-}
-
-/// Puts `tile` where `ranges` of the only result of `forall` are.
-static void insertInParallel(OpBuilder &b, scf::ForallOp forall, Value tile,
-                             ArrayRef<Extent> ranges) {
-  b.setInsertionPointToEnd(forall.getTerminator().getBody());
-  SmallVector<OpFoldResult> offsets, sizes;
-  for (const Extent &range : ranges) {
-    offsets.push_back(range.begin);
-    sizes.push_back(range.count);
-  }
-  SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
-  tensor::ParallelInsertSliceOp::create(b, tile.getLoc(), tile,
-                                        forall.getRegionIterArgs().front(),
-                                        offsets, sizes, strides);
-}
-
-namespace {
 /// Emits the loops of one projection.
 class ProjectionTiler {
 public:
@@ -155,12 +97,14 @@ private:
   }
   Extent whole(Value tensor, int64_t dim);
 
+  void use(CPUScheduleAttr other);
   SmallVector<Extent> rangesOf(Value entry, Extent row, Extent column);
   Value weightOf(Value weight, Value entry, Extent first, Extent second);
   Value matrixOf(Value entry, Extent column);
   OpFoldResult rowsOfPanel(OpFoldResult depth);
   Value packedWeight(Value isMany);
   Value multiply(Value weight, Value batches, Value destination);
+  Value multiplyInPlace(Value batchCount, Value destination);
   Value emptyResult();
   void replaceBy(Value result);
 
@@ -173,10 +117,10 @@ private:
   Location loc;
   CPUScheduleAttr schedule;
   bool batched;
-  /// Entries of one row each, which share a weight, are the rows of one
-  /// product.
   bool joined;
   int64_t panel;
+  /// Rows that the tiles have at most, where that is less than the schedule's.
+  std::optional<int64_t> mostRows;
   Value batches, rows, columns, panels;
 };
 } // namespace
@@ -184,8 +128,7 @@ private:
 ProjectionTiler::ProjectionTiler(ProjectOp op, IRRewriter &rewriter)
     : op(op), epilogue(op), b(rewriter), loc(op.getLoc()),
       schedule(CPUScheduleAttr::of(op)), batched(op.getType().getRank() == 3),
-      joined(batched && !op.hasWeights() && op.getType().getDimSize(1) == 1),
-      panel(schedule.getQueryBlock()) {
+      joined(op.joinsEntries()) {
   b.setInsertionPoint(op);
   ReifiedRankedShapedTypeDims shapes;
   (void)op.reifyResultShapes(b, shapes); // never fails
@@ -197,6 +140,12 @@ ProjectionTiler::ProjectionTiler(ProjectOp op, IRRewriter &rewriter)
   batches = batched && !joined ? sizes[0] : index(1);
   rows = sizes[batched && !joined];
   columns = sizes[batched + 1];
+  use(schedule);
+}
+
+void ProjectionTiler::use(CPUScheduleAttr other) {
+  schedule = other;
+  panel = schedule.getQueryBlock();
   panels = ceilDiv(columns, index(panel));
 }
 
@@ -341,9 +290,28 @@ Value ProjectionTiler::multiply(Value weight, Value batchCount,
                                     /*epilogueCount=*/!epilogue.empty());
   if (hasFewRows())
     tile->setAttr(fewRowsAttr, b.getUnitAttr());
+  if (mostRows)
+    tile->setAttr(mostRowsAttr, b.getI64IntegerAttr(*mostRows));
   addEpilogue(tile, ivs[0], row, column);
   insertInParallel(b, forall, tile.getResult(0), outRanges);
   return forall.getResult(0);
+}
+
+/// The loops that read the weight as it is, of which those of few rows have a
+/// schedule of their own.
+Value ProjectionTiler::multiplyInPlace(Value batchCount, Value destination) {
+  auto few = cast_or_null<CPUScheduleAttr>(op.getFewRowsScheduleAttr());
+  if (!few)
+    return multiply(op.getWeight(), batchCount, destination);
+  CPUScheduleAttr usual = schedule;
+  Value isFew = atMost(rows, mostRowsInNumbers(usual)), none = index(0);
+  use(few);
+  mostRows = mostRowsInNumbers(usual);
+  destination =
+      multiply(op.getWeight(), select(isFew, batchCount, none), destination);
+  mostRows.reset();
+  use(usual);
+  return multiply(op.getWeight(), select(isFew, none, batchCount), destination);
 }
 
 /// What is computed from each sum before it is written.
@@ -395,7 +363,7 @@ void ProjectionTiler::tile() {
   std::optional<int64_t> known = getConstantIntValue(isMany);
   Value none = index(0);
   if (!known || !*known)
-    result = multiply(op.getWeight(), select(isMany, none, batches), result);
+    result = multiplyInPlace(select(isMany, none, batches), result);
   if (!known || *known)
     result =
         multiply(packedWeight(isMany), select(isMany, batches, none), result);

@@ -127,3 +127,27 @@ func.func @project_c8_tiles(%x: tensor<5x6xbf16>, %w: tensor<6x4xf32>) {
   %r = attn.project %x, %w {schedule = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>} : (tensor<5x6xbf16>, tensor<6x4xf32>) -> tensor<5x4xbf16>
   return
 }
+
+// -----
+
+func.func @project_c9_pairs(%x: tensor<?x6xbf16>, %w: tensor<6x4xbf16>) {
+  // expected-error@+1 {{expects few_rows_schedule to have products = fma beside a schedule of pairs or tiles, but got #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>}}
+  %r = attn.project %x, %w {schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>, few_rows_schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>} : (tensor<?x6xbf16>, tensor<6x4xbf16>) -> tensor<?x4xbf16>
+  return
+}
+
+// -----
+
+func.func @project_c9_beside_numbers(%x: tensor<?x6xbf16>, %w: tensor<6x4xbf16>) {
+  // expected-error@+1 {{expects few_rows_schedule to have products = fma beside a schedule of pairs or tiles, but got #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>}}
+  %r = attn.project %x, %w {schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>, few_rows_schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} : (tensor<?x6xbf16>, tensor<6x4xbf16>) -> tensor<?x4xbf16>
+  return
+}
+
+// -----
+
+func.func @project_c9_alone(%x: tensor<?x6xbf16>, %w: tensor<6x4xbf16>) {
+  // expected-error@+1 {{expects few_rows_schedule to have products = fma beside a schedule of pairs or tiles, but got #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>}}
+  %r = attn.project %x, %w {few_rows_schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} : (tensor<?x6xbf16>, tensor<6x4xbf16>) -> tensor<?x4xbf16>
+  return
+}

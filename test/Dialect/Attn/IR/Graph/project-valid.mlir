@@ -47,6 +47,11 @@ func.func @project_c8_single(%x: tensor<5x6xbf16>, %w: tensor<6x4xbf16>) {
   return
 }
 
+func.func @project_c9_beside_pairs(%x: tensor<?x6xbf16>, %w: tensor<6x4xbf16>) {
+  %r = attn.project %x, %w {schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>, few_rows_schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>} : (tensor<?x6xbf16>, tensor<6x4xbf16>) -> tensor<?x4xbf16>
+  return
+}
+
 func.func @project_c2_weight_per_entry(%x: tensor<?x5x6xf32>, %w: tensor<?x4x6xf32>, %b: tensor<4xf32>) {
   %r = attn.project %x, %w transposed, %b : (tensor<?x5x6xf32>, tensor<?x4x6xf32>, tensor<4xf32>) -> tensor<?x5x4xf32>
   return

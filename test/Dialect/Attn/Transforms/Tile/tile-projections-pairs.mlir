@@ -4,6 +4,7 @@
 // RUN: attn-opt %s --attn-tile-projections --canonicalize --cse | FileCheck %s
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0, products = dot>
 #t = #attn.cpu_schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 32, key_tile = 64, unroll = 1, prefetch = 0, products = amx>
+#f = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>
 
 // CHECK-LABEL: @dense
 // CHECK: %[[W:.*]] = arith.constant dense<{{\[\[}}[0.000000e+00, 5.000000e+00, 1.000000e+00, 6.000000e+00, 2.000000e+00, 7.000000e+00, 3.000000e+00, 8.000000e+00],
@@ -60,4 +61,21 @@ func.func @known(%x: tensor<100x33xbf16>, %w: tensor<33x40xbf16>) -> tensor<100x
 func.func @unknown(%x: tensor<100x?xbf16>, %w: tensor<?x40xbf16>) -> tensor<100x40xbf16> {
   %y = attn.project %x, %w {schedule = #t} : (tensor<100x?xbf16>, tensor<?x40xbf16>) -> tensor<100x40xbf16>
   return %y : tensor<100x40xbf16>
+}
+
+// Few rows, four beside tiles, have a loop of their own, whose code is for no
+// more.
+// CHECK-LABEL: @few_rows
+// CHECK: %[[FEW:[0-9]+]] = arith.cmpi ule, %{{.*}}, %c4
+// CHECK: %[[BATCHES:[0-9]+]] = arith.select %[[FEW]], %{{.*}}, %c0
+// CHECK: %[[FIRST:[0-9]+]] = scf.forall {{.*}} in (%[[BATCHES]], %{{.*}})
+// CHECK: attn.project_tile {{.*}} {attn.few_rows, attn.most_rows = 4 : i64, schedule = #attn.cpu_schedule<lanes = 4, {{.*}}prefetch = 0>
+// CHECK: %[[OTHERS:[0-9]+]] = arith.select %[[FEW]], %c0
+// CHECK: scf.forall {{.*}} in (%[[OTHERS]], %{{.*}}) shared_outs(%{{.*}} = %[[FIRST]])
+// CHECK: attn.project_tile {{.*}}products = amx>
+// CHECK: attn.pack_panels
+// CHECK: attn.project_tile {{.*}}products = amx>
+func.func @few_rows(%x: tensor<?x33xbf16>, %w: tensor<33x40xbf16>) -> tensor<?x40xbf16> {
+  %y = attn.project %x, %w {schedule = #t, few_rows_schedule = #f} : (tensor<?x33xbf16>, tensor<33x40xbf16>) -> tensor<?x40xbf16>
+  return %y : tensor<?x40xbf16>
 }

@@ -234,6 +234,9 @@ def Attn_ProjectOp : Attn_GraphOp<"project"> {
     `result[.., n] = sum_k input[.., k] * weight[k, n] (+ bias[n])`. A `transposed`
     weight is read as `weight[n, k]`; one of rank 3 has a matrix per batch entry.
 
+    `schedule` holds the tile sizes; `few_rows_schedule` those for few rows, at run
+    time, of a weight that `schedule` would pack in pairs first.
+
     ```mlir
     func.func @project(%x: tensor<?x6xf32>, %w: tensor<6x4xf32>, %b: tensor<4xf32>) -> tensor<?x4xf32> {
       %y = attn.project %x, %w, %b : (tensor<?x6xf32>, tensor<6x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
@@ -243,17 +246,17 @@ def Attn_ProjectOp : Attn_GraphOp<"project"> {
   }];
   let arguments = (ins Attn_FloatTensor:$input, Attn_FloatTensor:$weight,
                        UnitAttr:$transposed, Optional<Attn_FloatTensor>:$bias,
-                       OptionalAttr<Attn_ScheduleInterface>:$schedule);
+                       OptionalAttr<Attn_ScheduleInterface>:$schedule,
+                       OptionalAttr<Attn_ScheduleInterface>:$few_rows_schedule);
   let results = (outs Attn_FloatTensor:$result);
   let assemblyFormat = [{
     $input `,` $weight (`transposed` $transposed^)? (`,` $bias^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input,
-    "::mlir::Value":$weight, "::mlir::Value":$bias,
-    "::attn::ScheduleInterface":$schedule), [{
+    "::mlir::Value":$weight, "::mlir::Value":$bias), [{
     build($_builder, $_state, result, input, weight, /*transposed=*/false, bias,
-          schedule);
+          /*schedule=*/{}, /*few_rows_schedule=*/{});
   }]>];
   let extraClassDeclaration = [{
     /// Whether each batch entry has a weight of its own.
@@ -261,6 +264,17 @@ def Attn_ProjectOp : Attn_GraphOp<"project"> {
     /// The weight's dimensions of size K and N.
     int64_t depthDim() { return hasWeights() + getTransposed(); }
     int64_t columnDim() { return hasWeights() + !getTransposed(); }
+    /// Whether batch entries of one row, which share a weight, are the rows of
+    /// one product.
+    bool joinsEntries() {
+      return getType().getRank() == 3 && !hasWeights() &&
+             getType().getDimSize(1) == 1;
+    }
+    /// Rows that a weight is multiplied by at once; dynamic if unknown.
+    int64_t rowsOfProduct() {
+      bool isBatched = getType().getRank() == 3;
+      return getType().getDimSize(isBatched && !joinsEntries());
+    }
   }];
 }
 

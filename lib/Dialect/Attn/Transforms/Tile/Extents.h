@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Slices of tensors that a tile reads and writes.
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_EXTENTS_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_EXTENTS_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace attn {
+
+/// [begin, begin + count) along one dimension.
+struct Extent {
+  mlir::OpFoldResult begin, count;
+};
+
+/// Tile number `tile` of tiles of `size` along a dimension of size `total`.
+Extent tileRange(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tile,
+                 mlir::Value size, mlir::Value total);
+
+/// The panels that hold a range of columns, which begins with a panel.
+Extent panelRange(mlir::OpBuilder &b, mlir::Location loc, Extent columns,
+                  int64_t panel);
+
+/// Of the dimensions of `tensor` with the given ranges, `rank` remain: the
+/// last, or all but the second where `joined`. The others have count 1.
+mlir::Value extract(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor,
+                    llvm::ArrayRef<Extent> ranges, int64_t rank,
+                    bool joined = false);
+
+/// Puts `tile` where `ranges` of the only result of `forall` are.
+void insertInParallel(mlir::OpBuilder &b, mlir::scf::ForallOp forall,
+                      mlir::Value tile, llvm::ArrayRef<Extent> ranges);
+
+} // namespace attn
+
+#endif
