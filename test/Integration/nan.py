@@ -19,8 +19,32 @@ SPEC = """func.func @kernel(%q: tensor<2x?x40xTYPE>, %k: tensor<2x?x40xTYPE>, %v
 """
 
 
+LARGE = """func.func @kernel(%q: tensor<?x32xTYPE>, %k: tensor<?x32xTYPE>, %v: tensor<?x32xTYPE>) -> (tensor<?x32xTYPE>, tensor<?xf32>) {
+  %out, %lse = attn.sdpa %q, %k, %v scale 0.15 returning(out, lse)
+    : (tensor<?x32xTYPE>, tensor<?x32xTYPE>, tensor<?x32xTYPE>) -> (tensor<?x32xTYPE>, tensor<?xf32>)
+  return %out, %lse : tensor<?x32xTYPE>, tensor<?xf32>
+}
+"""
+
+
 # Kernels work in units of log2, in which a lower bias has no finite value (docs/Spec.md, attn.bias).
 LOWEST = float(np.finfo(np.float32).min) * np.log(2)
+
+
+def large_scores(element, target, flags):
+    """Finite scores never overflow: the largest takes all of the weight, whatever rounding leaves of it."""
+    powers = (10, 28, 33, 40, 60) if element != "f16" else (10, 15)
+    with tempfile.TemporaryDirectory() as folder:
+        kernel = Kernel(LARGE.replace("TYPE", element), folder, target=target, flags=flags)
+        for power in powers:
+            for largest, others in ((1.25, 0), (1.25, -1), (0, -1.25), (-1.25, -1.5)):
+                q, k, v = np.zeros((70, 32)), np.zeros((99, 32)), np.ones((99, 32))
+                q[:, 3], k[:, 3], k[41, 3], v[41] = 2.0, others * 2.0**power, largest * 2.0**power, 3
+                room = [elements.empty((70, 32), element), elements.empty((70,), "f32")]
+                out, lse = (elements.numbers(a) for a in kernel([elements.store(a, element) for a in (q, k, v)], room, threads=2))
+                score = 0.3 * largest * 2.0**power
+                assert (out == 3).all() and np.allclose(lse, score, rtol=1e-6), f"scores of 2^{power}, {largest} and {others}: {out[0, 0]}, {lse[0]}"
+    return 4 * len(powers)
 
 
 def main():
@@ -59,6 +83,10 @@ def main():
                         compare(f"{where} {sq}x{skv} {name}", g, w, **bounds)
                     except AssertionError as error:
                         failures.append(str(error))
+    try:
+        count += large_scores(element, options.target, flags)
+    except AssertionError as error:
+        failures.append(str(error))
     finish(count, failures)
 
 

@@ -56,6 +56,38 @@ static void updateStatistics(KernelBuilder &k, const StateLayout &layout,
   }
 }
 
+/// Products of larger maxima with `factor` leave more behind rounding, which an
+/// FMA adds, than exp2 takes.
+static constexpr double largestMaximum = 0x1p30;
+
+/// What scores are still to be multiplied by: 1 where a maximum is so large
+/// that all of these columns are multiplied by `factor` and rounded here.
+static Value scaleLarge(KernelBuilder &k, Value weights,
+                        const QueryBlockScores &scores, const Values &columns,
+                        const Values &maxima) {
+  Value isLarge;
+  for (Value maximum : maxima) {
+    Value size = math::AbsFOp::create(k.builder, k.loc, maximum);
+    Value large =
+        arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OGT, size,
+                              k.splat(largestMaximum));
+    isLarge = isLarge ? arith::OrIOp::create(k.builder, k.loc, isLarge, large)
+                      : large;
+  }
+  Value any = vector::ReductionOp::create(k.builder, k.loc,
+                                          vector::CombiningKind::OR, isLarge);
+  k.when(any, [&] {
+    k.loop(scores.begin, scores.end, 1, [&](Value key) {
+      for (Value column : columns) {
+        Value row = k.add(weights, key);
+        k.store(k.mulf(k.load(scores.state, row, column), scores.factor),
+                scores.state, row, column);
+      }
+    });
+  });
+  return k.select(any, k.splat(1.0), scores.factor);
+}
+
 /// Scores become weights; m, l and a are updated. Pairs of weights overwrite
 /// scores of keys that have been read.
 static void softmaxColumns(KernelBuilder &k, const StateLayout &layout,
@@ -73,6 +105,8 @@ static void softmaxColumns(KernelBuilder &k, const StateLayout &layout,
     sums.push_back(k.splat(0.0));
     negated.push_back(k.subf(k.splat(0.0), safe.back()));
   }
+  if (factor)
+    factor = scaleLarge(k, weights, scores, columns, safe);
   auto exponentials = [&](Value key, int64_t count, ValueRange carried) {
     Values differences, result(carried);
     for (int64_t i = 0; i < count; ++i)

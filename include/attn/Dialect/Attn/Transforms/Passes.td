@@ -112,7 +112,8 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
   let options = [Option<"only", "only", "std::string", /*default=*/"",
       "The one function of the three that stays; empty: all.">];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
 }
 
 def CheckGradients : Pass<"attn-check-gradients"> {

@@ -9,13 +9,16 @@
 //
 // A loop then has one buffer per tensor for all turns: the work space has its
 // size before the kernel runs, and one-shot bufferization accepts no other
-// loop. Where %y can be computed in the place of %x, nothing is copied.
+// loop. Where %y can be computed in the place of %x, nothing is copied. Where
+// %y is %x with other elements, written one by one, it lies there already, and
+// loops in loops would ask for two places.
 //
 // Before: tensors; loops of the user, none of attn-tile-queries. After: the
 // same.
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace attn {
 #define GEN_PASS_DEF_YIELDINTOARGUMENTS
@@ -24,6 +27,41 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+
+/// The operand that `value` is, but for elements that an op wrote, itself or in
+/// its turns; null if it is something else.
+static OpOperand *writtenOperand(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto insert = dyn_cast_or_null<tensor::InsertOp>(op))
+    return &insert.getDestMutable();
+  if (auto loop = dyn_cast_or_null<scf::ForOp>(op))
+    return loop.getTiedLoopInit(cast<OpResult>(value));
+  return nullptr;
+}
+
+/// Whether `value` is `argument` but for elements that were written, and nobody
+/// reads what they were before.
+static bool liesIn(Value value, Value argument) {
+  while (value != argument) {
+    OpOperand *written = writtenOperand(value);
+    if (!written)
+      return false;
+    Operation *op = written->getOwner();
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      unsigned number = cast<OpResult>(value).getResultNumber();
+      if (!liesIn(loop.getYieldedValues()[number],
+                  loop.getRegionIterArg(number)))
+        return false;
+    }
+    for (Operation *user : written->get().getUsers())
+      if (user != op &&
+          (!isa<tensor::ExtractOp, tensor::DimOp>(user) ||
+           user->getBlock() != op->getBlock() || op->isBeforeInBlock(user)))
+        return false;
+    value = written->get();
+  }
+  return true;
+}
 
 namespace {
 struct YieldIntoArguments
@@ -35,7 +73,7 @@ struct YieldIntoArguments
       for (auto [argument, operand] :
            llvm::zip(loop.getRegionIterArgs(), yield->getOpOperands()))
         if (isa<RankedTensorType>(argument.getType()) &&
-            operand.get() != argument)
+            !liesIn(operand.get(), argument))
           operand.set(bufferization::MaterializeInDestinationOp::create(
                           b, yield->getLoc(), argument.getType(), operand.get(),
                           argument)

@@ -48,6 +48,7 @@ using Ruled = std::optional<llvm::LogicalResult>;
 Ruled followAttention(Adjoints &adjoints, mlir::Operation *op);
 Ruled followGraphOp(Adjoints &adjoints, mlir::Operation *op);
 Ruled followTensorOp(Adjoints &adjoints, mlir::Operation *op);
+Ruled followLoop(Adjoints &adjoints, mlir::Operation *op);
 
 /// Gives attentions whose gradient needs lse that result and, unless
 /// `isRounded`, those of 16 bits an out in the type of the statistics, which is

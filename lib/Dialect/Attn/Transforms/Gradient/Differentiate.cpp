@@ -32,8 +32,9 @@
 // function's attribute `attn.rounded_residuals` it is the rounded one.
 //
 // The rules are reverse mode on the ops of the fused level, from the last op to
-// the first (AttentionRules, GraphRules, TensorRules). What is used several
-// times gets the sum of its gradients, in the order of the uses from the end.
+// the first (AttentionRules, GraphRules, TensorRules, LoopRules). What is used
+// several times gets the sum of its gradients, in the order of the uses from
+// the end.
 //
 // Before: attn-fuse has run. After: the same, with attn.sdpa_grad in the third
 // function, and no attn.gradient. Refused: a gradient by something else than a
@@ -185,6 +186,8 @@ void Pair::addCotangents(Adjoints &adjoints) {
 }
 
 static LogicalResult followOne(Adjoints &adjoints, Operation *op) {
+  if (Ruled done = followLoop(adjoints, op))
+    return *done;
   if (readsActive(adjoints, op))
     return op->emitOpError("has no gradient for what its region reads from "
                            "outside, which a learned argument reaches");

@@ -247,3 +247,23 @@ Value attn::applyPartial(OpBuilder &b, Operation *op, unsigned operand,
           [&](math::PowFOp power) { return applyPower(e, power, operand, t); })
       .Default([](auto) { return Value(); });
 }
+
+Value attn::tangentOf(OpBuilder &b, Operation *op,
+                      const llvm::DenseMap<Value, Value> &tangents) {
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    Value first = tangents.lookup(select.getTrueValue());
+    Value second = tangents.lookup(select.getFalseValue());
+    if (first && second)
+      return arith::SelectOp::create(b, op->getLoc(), select.getCondition(),
+                                     first, second);
+  }
+  Value sum;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value t = tangents.lookup(operand.get());
+    Value term =
+        t ? applyPartial(b, op, operand.getOperandNumber(), t) : Value();
+    if (term)
+      sum = sum ? arith::AddFOp::create(b, op->getLoc(), sum, term) : term;
+  }
+  return sum;
+}

@@ -17,6 +17,11 @@ bool hasPartial(mlir::Operation *op, unsigned operand);
 mlir::Value applyPartial(mlir::OpBuilder &b, mlir::Operation *op,
                          unsigned operand, mlir::Value t);
 
+/// The tangent of the result of `op`, given those of its operands that have
+/// one; null where it is 0.
+mlir::Value tangentOf(mlir::OpBuilder &b, mlir::Operation *op,
+                      const llvm::DenseMap<mlir::Value, mlir::Value> &tangents);
+
 } // namespace attn
 
 #endif

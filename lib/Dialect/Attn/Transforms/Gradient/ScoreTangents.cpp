@@ -33,27 +33,6 @@ Operation *attn::findUnknownPartial(Region &function,
   return nullptr;
 }
 
-/// The tangent of the result of `op`; null where it is 0.
-static Value tangentOf(OpBuilder &b, Operation *op,
-                       const llvm::DenseMap<Value, Value> &tangents) {
-  if (auto select = dyn_cast<arith::SelectOp>(op)) {
-    Value first = tangents.lookup(select.getTrueValue());
-    Value second = tangents.lookup(select.getFalseValue());
-    if (first && second)
-      return arith::SelectOp::create(b, op->getLoc(), select.getCondition(),
-                                     first, second);
-  }
-  Value sum;
-  for (OpOperand &operand : op->getOpOperands()) {
-    Value t = tangents.lookup(operand.get());
-    Value term =
-        t ? applyPartial(b, op, operand.getOperandNumber(), t) : Value();
-    if (term)
-      sum = sum ? arith::AddFOp::create(b, op->getLoc(), sum, term) : term;
-  }
-  return sum;
-}
-
 void attn::addTangents(Region &function,
                        function_ref<bool(unsigned)> isLearned) {
   Block &block = function.front();

@@ -97,6 +97,19 @@ static LogicalResult follow(Adjoints &adjoints, linalg::TransposeOp op,
   return success();
 }
 
+/// What was padded gets the part of the cotangent that it became.
+static LogicalResult follow(Adjoints &adjoints, tensor::PadOp op, Value dy) {
+  OpBuilder &b = adjoints.builder;
+  SmallVector<OpFoldResult> strides(op.getSourceType().getRank(),
+                                    b.getIndexAttr(1));
+  adjoints.add(op.getSource(),
+               tensor::ExtractSliceOp::create(
+                   b, op.getLoc(), op.getSourceType(), dy, op.getMixedLowPad(),
+                   tensor::getMixedSizes(b, op.getLoc(), op.getSource()),
+                   strides));
+  return success();
+}
+
 /// Arithmetic, element by element.
 static Ruled followElementwise(Adjoints &adjoints, Operation *op, Value dy) {
   if (!OpTrait::hasElementwiseMappableTraits(op))
@@ -119,7 +132,7 @@ Ruled attn::followTensorOp(Adjoints &adjoints, Operation *op) {
   Value dy = adjoints.of(op->getResult(0));
   return llvm::TypeSwitch<Operation *, Ruled>(op)
       .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp,
-            tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+            tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::PadOp,
             linalg::TransposeOp>(
           [&](auto known) -> Ruled { return follow(adjoints, known, dy); })
       .Case<tensor::CastOp>([&](tensor::CastOp cast) -> Ruled {

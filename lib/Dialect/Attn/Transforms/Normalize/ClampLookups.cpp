@@ -10,11 +10,13 @@
 //
 // The numbers are known when the kernel runs, which must not read other
 // memory. An index outside of the table gives its nearest element, as in score
-// functions, whose kernels see to it themselves. Indices that are computed from
+// functions, whose kernels see to it themselves; so does tensor.insert write
+// that one, as the gradient of a look-up has to. Indices that are computed from
 // loop counters and sizes are the specification's own.
 //
-// Before: any. After: the same; tensor.extract outside of attn ops has indices
-// inside of its tensor wherever they depend on elements of tensors.
+// Before: any. After: the same; tensor.extract outside of attn ops, and
+// tensor.insert, have indices inside of their tensor wherever they depend on
+// elements of tensors.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,31 +44,36 @@ static bool isData(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
   });
 }
 
-static Value clamp(OpBuilder &b, tensor::ExtractOp op, int64_t dim) {
-  Location loc = op.getLoc();
+static Value clamp(OpBuilder &b, Value tensor, Value index, int64_t dim) {
+  Location loc = index.getLoc();
   Value one = arith::ConstantIndexOp::create(b, loc, 1),
         zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value size = b.createOrFold<tensor::DimOp>(loc, op.getTensor(), dim);
+  Value size = b.createOrFold<tensor::DimOp>(loc, tensor, dim);
   Value last = b.createOrFold<arith::SubIOp>(loc, size, one);
-  Value high =
-      arith::MinSIOp::create(b, loc, op.getIndices()[dim], last).getResult();
+  Value high = arith::MinSIOp::create(b, loc, index, last);
   return arith::MaxSIOp::create(b, loc, high, zero);
+}
+
+static void clampAll(Operation *op, Value tensor, MutableOperandRange indices) {
+  for (auto [dim, operand] : llvm::enumerate(indices)) {
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    if (!isData(operand.get(), seen))
+      continue;
+    OpBuilder b(op);
+    operand.set(clamp(b, tensor, operand.get(), dim));
+  }
 }
 
 namespace {
 struct ClampLookups : attn::impl::ClampLookupsBase<ClampLookups> {
   void runOnOperation() override {
-    getOperation()->walk([](tensor::ExtractOp op) {
-      if (isa_and_nonnull<attn::AttnDialect>(op->getParentOp()->getDialect()))
-        return;
-      for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
-        llvm::SmallPtrSet<Operation *, 8> seen;
-        if (!isData(index, seen))
-          continue;
-        OpBuilder b(op);
-        Value inside = clamp(b, op, dim);
-        op.getIndicesMutable()[dim].set(inside);
-      }
+    getOperation()->walk([](Operation *op) {
+      if (auto insert = dyn_cast<tensor::InsertOp>(op))
+        return clampAll(op, insert.getDest(), insert.getIndicesMutable());
+      auto extract = dyn_cast<tensor::ExtractOp>(op);
+      if (extract &&
+          !isa_and_nonnull<attn::AttnDialect>(op->getParentOp()->getDialect()))
+        clampAll(op, extract.getTensor(), extract.getIndicesMutable());
     });
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ScalarCode.h"
 #include "attn/Dialect/Attn/Utils/VectorOps.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -226,4 +227,20 @@ Value ScalarCode::emitRead(const TensorView &view) {
     indices.push_back(index);
   }
   return tensor::ExtractOp::create(b, loc, capture(view.tensor), indices);
+}
+
+bool ScalarCode::comparesResultsOf(Operation *source) const {
+  if (code->getOps<arith::CmpFOp>().empty())
+    return false;
+  BackwardSliceOptions behind;
+  behind.omitBlockArguments = true;
+  behind.filter = [&](Operation *op) {
+    Operation *in = source->getBlock()->findAncestorOpInBlock(*op);
+    return in && !in->isBeforeInBlock(source);
+  };
+  return llvm::any_of(captured, [&](Value value) {
+    SetVector<Operation *> before;
+    return succeeded(getBackwardSlice(value, &before, behind)) &&
+           before.contains(source);
+  });
 }

@@ -50,6 +50,9 @@ public:
   mlir::Value tensorOf(mlir::tensor::ExtractOp read) const;
   /// The first tensor of which `number` was seen to be an element, or null.
   const TensorView *viewOf(mlir::Value number) const;
+  /// Whether numbers are compared, and some are read of what is computed from
+  /// the result of `source`.
+  bool comparesResultsOf(mlir::Operation *source) const;
   /// The loop whose index `value` is, or -1.
   int64_t loopOf(mlir::Value value) const;
 

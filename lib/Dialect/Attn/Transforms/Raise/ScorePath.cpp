@@ -414,6 +414,11 @@ std::optional<ScorePath> attn::readScorePath(Value scores,
         codeBetween(views[i], views[i + 1], loc, options.sizes, reason);
     if (!result)
       return std::nullopt;
+    if (code->comparesResultsOf(levels->product.op)) {
+      // Scores that are computed again may be rounded in another way.
+      reason = "its scores are compared with what is computed from them";
+      return std::nullopt;
+    }
     collector.add(i, StepReader(code, options).read(result));
   }
   path.scaled = views[collector.scales];

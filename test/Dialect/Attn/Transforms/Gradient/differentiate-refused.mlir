@@ -120,3 +120,30 @@ func.func @branch(%x: tensor<3x4xf32> {attn.gradient}, %c: i1) -> tensor<3x4xf32
   }
   return %y : tensor<3x4xf32>
 }
+
+// -----
+
+func.func @product(%x: tensor<3x4xf32> {attn.gradient}) -> tensor<3xf32> {
+  %one = arith.constant dense<1.0> : tensor<3xf32>
+  // expected-error@+1 {{'linalg.reduce' op has no gradient that is known}}
+  %y = linalg.reduce ins(%x : tensor<3x4xf32>) outs(%one : tensor<3xf32>) dimensions = [1]
+    (%in: f32, %m: f32) {
+      %p = arith.mulf %in, %m : f32
+      linalg.yield %p : f32
+    }
+  return %y : tensor<3xf32>
+}
+
+// -----
+
+#same = affine_map<(i) -> (i)>
+func.func @inside(%x: tensor<3xf32> {attn.gradient}) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %y = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    // expected-error@+1 {{'math.atan' op has no derivative that is known, but a learned argument reaches a result through it}}
+    %s = math.atan %a : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}

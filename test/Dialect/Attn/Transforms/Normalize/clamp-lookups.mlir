@@ -51,3 +51,16 @@ func.func @second(%x: tensor<?xi64>, %y: tensor<?xf32>) -> tensor<1xf32> {
   %r = tensor.from_elements %a : tensor<1xf32>
   return %r : tensor<1xf32>
 }
+
+// What is written is the nearest element, too.
+// CHECK-LABEL: func @written
+// CHECK:      %[[HIGH:.*]] = arith.minsi
+// CHECK:      %[[INSIDE:.*]] = arith.maxsi %[[HIGH]],
+// CHECK:      tensor.insert %{{.*}} into %{{.*}}[%[[INSIDE]]]
+func.func @written(%x: tensor<?xi64>, %y: tensor<?xf32>, %v: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %i = tensor.extract %x[%c0] : tensor<?xi64>
+  %at = arith.index_cast %i : i64 to index
+  %r = tensor.insert %v into %y[%at] : tensor<?xf32>
+  return %r : tensor<?xf32>
+}

@@ -142,3 +142,37 @@ func.func @no_rows(%x: tensor<0x2x3xf32>) -> tensor<0x2x3xf32> {
   %o = tensor.expand_shape %d [[0, 1, 2]] output_shape [0, 2, 3] : tensor<0xf32> into tensor<0x2x3xf32>
   return %o : tensor<0x2x3xf32>
 }
+
+// -----
+
+// The largest score is compared with one that was computed from the same
+// product: a kernel that computes it once more may round in another way.
+#full = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @own_maximum(%q: tensor<9x8xf32>, %k: tensor<9x8xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<9x9xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %s = linalg.matmul indexing_maps = [affine_map<(i, j, d) -> (i, d)>, affine_map<(i, j, d) -> (j, d)>, affine_map<(i, j, d) -> (i, j)>]
+      ins(%q, %k : tensor<9x8xf32>, tensor<9x8xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %e1 = tensor.empty() : tensor<9xf32>
+  %start = linalg.fill ins(%low : f32) outs(%e1 : tensor<9xf32>) -> tensor<9xf32>
+  %most = linalg.reduce ins(%s : tensor<9x9xf32>) outs(%start : tensor<9xf32>) dimensions = [1]
+    (%in: f32, %m: f32) {
+      %b = arith.maximumf %in, %m : f32
+      linalg.yield %b : f32
+    }
+  %hard = linalg.generic {indexing_maps = [#full, #row, #full], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %most : tensor<9x9xf32>, tensor<9xf32>) outs(%e : tensor<9x9xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %is = arith.cmpf oge, %a, %m : f32
+    %y = arith.select %is, %a, %low : f32
+    linalg.yield %y : f32
+  } -> tensor<9x9xf32>
+  // expected-remark @below {{not read as attention: its scores are compared with what is computed from them}}
+  %w = linalg.softmax dimension(1) ins(%hard : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
