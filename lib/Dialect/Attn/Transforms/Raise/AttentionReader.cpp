@@ -297,6 +297,37 @@ bool AttentionReader::readSinks() {
 // Deciding
 //===----------------------------------------------------------------------===//
 
+/// Ops that show the weights in another way.
+static bool showsAgain(Operation *op) {
+  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+             linalg::TransposeOp, arith::ExtFOp, arith::TruncFOp,
+             arith::SelectOp>(op);
+}
+
+/// Whether nothing is computed from the weights before the values are there:
+/// one op gives weights and context.
+bool AttentionReader::checkReaders() {
+  Operation *softmax = raised.softmax,
+            *context = raised.context.getDefiningOp();
+  Operation *last = raised.value.tensor.getDefiningOp();
+  Block *block = softmax->getBlock();
+  if (!last || last->getBlock() != block || last->isBeforeInBlock(softmax))
+    return true;
+  SmallVector<Value> shown{raised.parts.weights};
+  while (!shown.empty())
+    for (Operation *user : shown.pop_back_val().getUsers()) {
+      if (user == context)
+        continue;
+      Operation *in = block->findAncestorOpInBlock(*user);
+      if (showsAgain(user))
+        llvm::append_range(shown, user->getResults());
+      else if (in && !last->isBeforeInBlock(in))
+        return no("'" + user->getName().getStringRef() +
+                  "' reads its weights before its values are there");
+    }
+  return true;
+}
+
 bool AttentionReader::read() {
   linalg::SoftmaxOp softmax = raised.softmax;
   auto type = dyn_cast<RankedTensorType>(raised.parts.scores.getType());
@@ -323,7 +354,8 @@ bool AttentionReader::read() {
   if (!path)
     return false;
   raised.path = std::move(*path);
-  if (!checkGuard() || !readOperands() || !readSinks() || !readValues())
+  if (!checkGuard() || !readOperands() || !readSinks() || !readValues() ||
+      !checkReaders())
     return false;
   for (unsigned feature : {raised.queryFeature(), raised.valueFeature()})
     if (ShapedType::isDynamic(raised.sizes[feature]) ||

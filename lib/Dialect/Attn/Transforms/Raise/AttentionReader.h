@@ -63,6 +63,7 @@ private:
   }
   bool readValues();
   bool checkGuard();
+  bool checkReaders();
   mlir::Value rowGuardOf(mlir::Value weights, mlir::Operation *user);
   bool readOperands();
   bool readSinks();

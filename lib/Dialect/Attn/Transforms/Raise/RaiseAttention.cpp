@@ -230,10 +230,16 @@ static void rewrite(Raised &raised, IRRewriter &rewriter,
   Operation *shown = old.getDefiningOp();
   auto type = cast<RankedTensorType>(old.getType());
   Operation *context = raised.context.getDefiningOp();
-  rewriter.setInsertionPoint(context);
+  // As early as possible: other readers of the weights may stand in front of
+  // the context.
+  Operation *source = raised.value.tensor.getDefiningOp();
+  bool isLater = source && source->getBlock() == softmax->getBlock() &&
+                 softmax->isBeforeInBlock(source);
+  rewriter.setInsertionPointAfterValue(isLater ? raised.value.tensor : weights);
   unsigned feature = raised.valueFeature();
   Value value =
       arrange(rewriter, loc, raised.value, raised.keysArrangement(feature));
+  rewriter.setInsertionPoint(context);
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(scores.getType()).getShape());
   shape.back() = raised.sizes[feature];

@@ -176,3 +176,27 @@ func.func @own_maximum(%q: tensor<9x8xf32>, %k: tensor<9x8xf32>, %v: tensor<9x8x
   %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
   return %o : tensor<9x8xf32>
 }
+
+// -----
+
+// The weights are summed before there are values.
+func.func @values_later(%q: tensor<9x8xf32>, %k: tensor<9x8xf32>, %x: tensor<9x8xf32>) -> (tensor<9xf32>, tensor<9x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<9x9xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %s = linalg.matmul indexing_maps = [affine_map<(i, j, d) -> (i, d)>, affine_map<(i, j, d) -> (j, d)>, affine_map<(i, j, d) -> (i, j)>]
+      ins(%q, %k : tensor<9x8xf32>, tensor<9x8xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  // expected-remark @below {{not read as attention: 'linalg.reduce' reads its weights before its values are there}}
+  %w = linalg.softmax dimension(1) ins(%s : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %e1 = tensor.empty() : tensor<9xf32>
+  %z1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<9xf32>) -> tensor<9xf32>
+  %sum = linalg.reduce ins(%w : tensor<9x9xf32>) outs(%z1 : tensor<9xf32>) dimensions = [0]
+    (%in: f32, %m: f32) {
+      %b = arith.addf %in, %m : f32
+      linalg.yield %b : f32
+    }
+  %v = math.exp %x : tensor<9x8xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %sum, %o : tensor<9xf32>, tensor<9x8xf32>
+}
