@@ -26,6 +26,17 @@ static std::optional<Tensor> renamed(Tensor t, ArrayRef<Size> shape) {
   return t;
 }
 
+/// What makes the first sizes that differ equal: exporters give the sizes of
+/// each input names of their own. Empty if that is nothing to assume.
+static std::string assumePlaces(Node &node, ArrayRef<Size> from,
+                                ArrayRef<Size> to) {
+  for (auto [a, b] : llvm::zip(from, to))
+    if (!(a == b))
+      return a.constant() || b.constant() ? std::string()
+                                          : node.shared().assumeEqual(a, b);
+  return {};
+}
+
 /// `t` as `shape`, as the node's output.
 static LogicalResult giveReshaped(Node &node, Tensor &t, ArrayRef<Size> shape) {
   std::optional<Tensor> result = node.build().reshaped(t, shape);
@@ -38,6 +49,8 @@ static LogicalResult giveReshaped(Node &node, Tensor &t, ArrayRef<Size> shape) {
   if (std::optional<Tensor> same = renamed(t, shape))
     if ((result = node.build().reshaped(*same, shape)))
       return node.give(*result);
+  if (assumed = assumePlaces(node, t.shape, shape); !assumed.empty())
+    return remarkAssumed(node, assumed);
   return node.fail("expects a shape of as many elements as the input has, for "
                    "all sizes, but got " +
                    describe(t) + " and " +
@@ -65,9 +78,12 @@ static LogicalResult importSize(Node &node) {
                                         node.build().b.getI64Type()));
 }
 
-/// The size that makes the number of elements that of the input.
-static FailureOr<Size> inferred(Node &node, const Size &all,
-                                const Size &others) {
+/// The size that makes the number of elements that of the input, behind those
+/// of `front`.
+static FailureOr<Size> inferred(Node &node, const Size &others,
+                                ArrayRef<Size> front) {
+  Tensor &x = node.input(0);
+  Size all = product(x.shape);
   if (others.is(0))
     return node.fail("expects no -1 in a shape with a size of 0");
   if (std::optional<Size> exact = all.dividedBy(others))
@@ -75,9 +91,12 @@ static FailureOr<Size> inferred(Node &node, const Size &all,
   if (std::string assumed = node.shared().assumeMultiple(all, others);
       !assumed.empty())
     return remarkAssumed(node, assumed);
+  if (std::string assumed = assumePlaces(node, x.shape, front);
+      !assumed.empty())
+    return remarkAssumed(node, assumed);
   return node.fail("expects a shape whose -1 follows from the sizes of the "
                    "inputs, but got " +
-                   describe(node.input(0)) +
+                   describe(x) +
                    " for a number of elements that "
                    "is no multiple");
 }
@@ -106,7 +125,8 @@ static LogicalResult importReshape(Node &node) {
     others = others * size;
   }
   if (unknown) {
-    FailureOr<Size> size = inferred(node, product(x.shape), others);
+    FailureOr<Size> size =
+        inferred(node, others, ArrayRef(*wanted).take_front(*unknown));
     if (failed(size))
       return failure();
     (*wanted)[*unknown] = *size;
