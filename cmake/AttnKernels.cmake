@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 include_guard()
 
-# attn_add_kernel(<name> SOURCE <file.mlir | file.onnx> [TARGETS <cpu>[,<cpu>...]] [DEPENDS <file>...])
+# attn_add_kernel(<name> SOURCE <file.mlir | file.onnx> [TARGETS <cpu>[,<gpu>]] [DEPENDS <file>...])
 # makes a static library <name> of the kernels in the file, to be linked like any
-# other; its header is <name>.h. TARGETS are the processors that the library
-# chooses between when it runs; without it, the one that compiles. DEPENDS are
-# files that the source names, such as those of weights.
+# other; its header is <name>.h. TARGETS are the processor, the one that
+# compiles unless it is named, and a GPU, whose kernels run where their tensors
+# lie there. DEPENDS are files that the source names, such as those of weights.
 function(attn_add_kernel name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;TARGETS" "DEPENDS")
   if(NOT arg_SOURCE OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "attn_add_kernel(<name> SOURCE <file> [TARGETS <cpu>,...] [DEPENDS <file>...])")
+    message(FATAL_ERROR "attn_add_kernel(<name> SOURCE <file> [TARGETS <cpu>[,<gpu>]] [DEPENDS <file>...])")
   endif()
   if(NOT arg_TARGETS)
     set(arg_TARGETS native)

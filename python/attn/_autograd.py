@@ -85,9 +85,14 @@ class Learned:
     def operands(self, inputs, kept, cotangents):
         """The arguments of the gradient: inputs and results of the forward function, and one cotangent, or None, per result."""
         def find(port):
-            if port.optional:
-                return cotangents[self._cotangents[port.name]]
-            return kept[self._kept[port.name]] if port.name not in self._inputs else inputs[self._inputs[port.name]]
+            if port.name in self._inputs:
+                return inputs[self._inputs[port.name]]
+            if port.name in self._kept:
+                return kept[self._kept[port.name]]
+            result = self._cotangents[port.name]
+            if cotangents[result] is None and self.pair.needs_cotangent(result):
+                return torch.zeros_like(kept[result])
+            return cotangents[result]
 
         return [find(port) for port in self.pair.gradient.arguments]
 

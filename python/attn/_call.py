@@ -298,9 +298,9 @@ _LARGE, _LINE = 1 << 18, 64
 
 
 def _thread_count(threads):
-    """Any integer, such as NumPy's."""
+    """Any integer, such as NumPy's; of more than 31 bits, as many as they hold."""
     try:
-        return operator.index(threads)
+        return max(-1, min(operator.index(threads), 2**31 - 1))
     except TypeError:
         raise TypeError(f"threads: expected an int, but got {type(threads).__name__}") from None
 
@@ -433,6 +433,8 @@ class Kernel:
     def __call__(self, *arrays, out=None, threads=0, **named):
         if named or len(arrays) != self._arity or self._may_lack:
             arrays = self._bind(arrays, named)
+        if threads != 0 or threads.__class__ is not int:
+            threads = _thread_count(threads)
         if self._has_gpu and any(map(_is_on_gpu, arrays)):
             return self._call_on_gpu(arrays, out, threads)
         if out is not None:

@@ -80,6 +80,10 @@ class Pair:
         self.cotangents = tuple(r.name if f"d_{r.name}" in cotangents else None for r in self.results)
         self._tuple = collections.namedtuple(f"{name}_results", [r.name for r in self.results], rename=True)
 
+    def needs_cotangent(self, result):
+        """Whether a result has a size that no other argument of the gradient has, as `past+new`: then one that is 0 has to be given."""
+        return any(isinstance(s, str) and not s.isidentifier() for s in self.results[result].shape)
+
     @staticmethod
     def _load(text, name, target):
         return _driver.load(Kernel, text, name, [f"--target={target}", f"--entry={name}"])
@@ -92,7 +96,9 @@ class Pair:
     def pull(self, arrays, kept, cotangents, threads=0):
         """Gradients, as a tuple in the order of the learned arguments; `cotangents` may lack names."""
         given = dict(zip([a.name for a in self.forward.arguments], arrays))
-        given.update({f"d_{n}": c for n, c in cotangents.items()})
+        for i, n in enumerate(self.cotangents):
+            if n is not None:
+                given[f"d_{n}"] = np.zeros_like(kept[n]) if n not in cotangents and self.needs_cotangent(i) else cotangents.get(n)
         given.update({n: a for n, a in kept.items() if n not in given})
         return self.gradient(*(given.get(a.name) for a in self.gradient.arguments), threads=threads)
 
@@ -129,7 +135,10 @@ def value_and_grad(function, wrt=None):
     def call(*arrays, threads=0, **named):
         if bound:
             rest = [a.name for a in pair.forward.arguments if a.name not in bound]
-            arrays, named = (), {**dict(zip(rest, arrays)), **named, **bound}
+            given = dict(zip(rest, arrays))
+            if len(arrays) > len(rest) or set(given) & set(named) or set(named) - set(rest):
+                raise TypeError(f"{name} takes {', '.join(rest)}, each once, but got {len(arrays)} arrays" + f" and {', '.join(named)}" * bool(named))
+            arrays, named = (), {**given, **named, **bound}
         arrays = pair.forward._bind(arrays, named)
         kept = pair.run(arrays, threads)
         values = [kept[r.name] for r in pair.results]
@@ -144,7 +153,7 @@ def value_and_grad(function, wrt=None):
             given = {**dict(zip(names, cotangents)), **by_name}
             if not given and len(names) == 1 and np.prod(np.shape(kept[names[0]])) == 1:
                 given = {names[0]: np.ones_like(kept[names[0]])}
-            if not given:
+            if not given and names:
                 raise TypeError(f"{name}: expected the derivative of the loss by {' or '.join(names)}")
             return pair.pull(arrays, kept, given, threads)
 

@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 import torch
+from torch.autograd import forward_ad
 
 from . import _attention, _autograd, _gradient, _masks
 from ._autograd import library
@@ -35,6 +36,15 @@ def _tensor_of(array):
     return torch.from_numpy(array)
 
 
+def _refuse_forward_mode(tensors):
+    """Operators have gradients in reverse mode; of others, autograd would take their tangents for 0."""
+    if torch.compiler.is_compiling():
+        return
+    if any(forward_ad.unpack_dual(t).tangent is not None for t in tensors if t is not None):
+        raise NotImplementedError("attn: kernels have no derivative in forward mode (torch.func.jvp, jacfwd, dual tensors); "
+                                  "use reverse mode")
+
+
 def operator(kernel):
     """A function of tensors that runs `kernel`, a Kernel, an Attention, or what
     `attn.function` returns, and that torch.compile keeps as one call. Arrays
@@ -48,16 +58,20 @@ def operator(kernel):
     tail = {name: _tensor_of(array) for name, array in bound.items()}
     names, count = [a.name for a in kernel.arguments], len(kernel.results)
     open_names = [n for n in names if n not in tail]
+    absent = {a.name: None for a in kernel.arguments if a.optional and a.name not in tail}
 
     def call(*tensors, **named):
         given = dict(zip(open_names, tensors)) | named
-        if len(given) != len(tensors) + len(named) or set(given) != set(open_names):
+        twice = len(given) != len(tensors) + len(named)
+        given = absent | given
+        if twice or set(given) != set(open_names):
             raise TypeError(f"{kernel.name} takes {', '.join(open_names)}, each once, but got {len(tensors)} tensors"
                             + f" and {', '.join(named)}" * bool(named))
         tensors = [tail[n] if n in tail else given[n] for n in names]
         wrong = [n for n, t in zip(names, tensors) if t is not None and not isinstance(t, torch.Tensor)]
         if wrong:
             raise TypeError(f"{wrong[0]}: expected a tensor, but got {type(given[wrong[0]]).__name__}")
+        _refuse_forward_mode(tensors)
         wrt = tuple(n for n, t in zip(names, tensors) if t is not None and t.requires_grad) if torch.is_grad_enabled() else ()
         if not wrt:
             return defined(*tensors)
@@ -120,6 +134,7 @@ def sdpa(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scal
     `torch.manual_seed` repeats them. Each probability is a kernel of its own."""
     _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
     tensors = {"q": query, "k": key, "v": value, "bias": attn_mask}
+    _refuse_forward_mode(tensors.values())
     wrt = " ".join(n for n, t in tensors.items() if t is not None and t.requires_grad) if torch.is_grad_enabled() else ""
     seed = torch.randint(0, 2**63 - 1, (), dtype=torch.int64) if dropout_p else None
     arguments = query, key, value, attn_mask, seed, is_causal, scale, float(dropout_p)

@@ -159,6 +159,7 @@ WRONG = {
     "out list": (lambda q: dict(out=[1, 2]), TypeError, "out: expected 1 arrays"),
     "out number": (lambda q: dict(out=3), TypeError, "out: expected an array"),
     "threads": (lambda q: dict(threads=1.5), TypeError, "threads: expected an int, but got float"),
+    "threads as text": (lambda q: dict(threads="2"), TypeError, "threads: expected an int, but got str"),
 }
 
 

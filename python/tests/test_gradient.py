@@ -98,6 +98,24 @@ def test_texts_as_people_write_them(arguments, rng):
         assert gradient(np.ones_like(out)).shape == (4, 4)
 
 
+def test_arrays_that_a_kernel_carries(rng):
+    x = rng.standard_normal((1, 2, 3, 4)).astype(np.float32)
+    learned = attn.value_and_grad(attn.attention(heads=2, dim=4, bias=np.zeros((3, 3), np.float32)))
+    for arrays, named in (((x, x, x, x), {}), ((x, x, x), {"q": x}), ((x, x, x), {"bias": x})):
+        with pytest.raises(TypeError, match="takes q, k, v, each once"):
+            learned(*arrays, **named)
+
+
+def test_an_argument_that_reaches_no_result(rng):
+    @attn.function
+    def first(a: attn.f32["n", 4], b: attn.f32["n", 4]):
+        return a * 2.0
+
+    a = rng.standard_normal((3, 4)).astype(np.float32)
+    _, gradient = attn.value_and_grad(first, wrt="b")(a, a)
+    np.testing.assert_array_equal(gradient(), np.zeros((3, 4), np.float32))
+
+
 def test_what_is_refused():
     with pytest.raises(TypeError, match="wrt: expected an argument of layer to learn, but got none"):
         attn.value_and_grad(layer, wrt=())

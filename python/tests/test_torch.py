@@ -246,6 +246,40 @@ def test_sizes_that_are_computed_are_symbols_of_torch_compile():
         torch.testing.assert_close(compiled(x, past), F.scaled_dot_product_attention(x, keys, keys, scale=0.3)[:, :, 1:] * 2)
 
 
+def test_forward_mode_is_refused():
+    """Whose tangents autograd would take for 0."""
+    q = make(1, 2, 5, 8)
+    operator = attn.torch.operator(attn.attention(heads=2, dim=8))
+    for function in (lambda x: attn.torch.sdpa(x, q, q), lambda x: operator(x, q, q)):
+        for transform in (lambda f: torch.func.jvp(f, (q,), (q,)), lambda f: torch.func.jacfwd(f)(q)):
+            with pytest.raises(NotImplementedError, match="forward mode"):
+                transform(function)
+
+
+def test_optional_arguments_and_sizes_that_are_computed_learn():
+    text = """func.func @f(%x: tensor<?x4xf64>, %b: tensor<?x4xf64> {attn.optional}) -> tensor<?x4xf64> {
+  %y = math.tanh %x : tensor<?x4xf64>
+  %z = arith.addf %y, %b : tensor<?x4xf64>
+  return %z : tensor<?x4xf64>
+}"""
+    operator = attn.torch.operator(attn.compile(text))
+    x, b = make(3, 4, dtype=torch.float64).requires_grad_(), make(3, 4, dtype=torch.float64, seed=1)
+    for given in ((x, b), (x, None), (x,)):
+        x.grad = None
+        operator(*given).sum().backward()
+        torch.testing.assert_close(x.grad, 1 - x.detach().tanh() ** 2)
+
+    @attn.function
+    def step(x: attn.f64["b", 4, "s", 8], past: attn.f64["b", 4, "p", 8]):
+        keys = attn.concat([past, x], axis=2)
+        return attn.context(attn.softmax(attn.scores(x, keys) * 0.3), keys), keys
+
+    x, past = make(1, 4, 5, 8, dtype=torch.float64).requires_grad_(), make(1, 4, 3, 8, dtype=torch.float64, seed=1)
+    found = torch.autograd.grad(attn.torch.operator(step)(x, past)[0].sum(), x)[0]
+    keys = torch.cat([past, x], 2)
+    torch.testing.assert_close(found, torch.autograd.grad(F.scaled_dot_product_attention(x, keys, keys, scale=0.3).sum(), x)[0])
+
+
 def test_tracers_see_an_operator():
     """Of make_fx, whose graph is run on other tensors, and of vmap."""
     from torch.fx.experimental.proxy_tensor import make_fx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Gradients of loops of linalg, and of padding.
+// Gradients of loops of linalg.
 //
 //   %y = linalg.generic ins(%x, %g) outs(%e) { (s, d): %x[s, d] * %g[d] }
 // gives, where both are learned,
@@ -55,10 +55,14 @@ struct Body {
 /// How the body combines `term` with the element of the result.
 static std::optional<Body> bodyOf(linalg::GenericOp op) {
   auto isSimple = [](AffineMap map) { return map.isProjectedPermutation(); };
-  if (op->getNumResults() != 1 ||
-      !llvm::all_of(op.getIndexingMapsArray(), isSimple))
-    return std::nullopt;
+  auto isScalar = [](Operation &each) {
+    return each.getNumResults() == 1 && each.getNumRegions() == 0;
+  };
   Body body{op};
+  if (op->getNumResults() != 1 ||
+      !llvm::all_of(op.getIndexingMapsArray(), isSimple) ||
+      !llvm::all_of(body.block().without_terminator(), isScalar))
+    return std::nullopt;
   body.term = body.block().getTerminator()->getOperand(0);
   if (op.getNumReductionLoops() == 0)
     return body;
@@ -371,19 +375,26 @@ Ruled attn::followLoop(Adjoints &adjoints, Operation *op) {
   auto loop = dyn_cast<linalg::LinalgOp>(op);
   if (!loop || isa<linalg::TransposeOp>(op) || op->getNumResults() != 1)
     return std::nullopt;
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  if (!generic) {
-    // The body of one that has a name.
-    IRRewriter rewriter(adjoints.builder);
-    FailureOr<linalg::GenericOp> named = linalg::generalizeNamedOp(
-        rewriter, cast<linalg::LinalgOp>(adjoints.builder.clone(*op)));
-    if (failed(named))
+  auto follow = [&](linalg::GenericOp generic) -> Ruled {
+    std::optional<Body> body = bodyOf(generic);
+    auto isNumber = [&](Value v) {
+      return adjoints.isActive(v) && !isa<RankedTensorType>(v.getType());
+    };
+    if (!body || !onlyLooksUp(adjoints, generic) ||
+        llvm::any_of(generic->getOperands(), isNumber))
       return std::nullopt;
-    generic = *named;
-  }
-  std::optional<Body> body = bodyOf(generic);
-  if (!body || !onlyLooksUp(adjoints, generic))
+    Value y = op->getResult(0);
+    return LoopGradient(adjoints, *body, y, adjoints.of(y)).follow();
+  };
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return follow(generic);
+  // One that has a name is followed as what it stands for.
+  IRRewriter rewriter(adjoints.builder);
+  FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(
+      rewriter, cast<linalg::LinalgOp>(adjoints.builder.clone(*op)));
+  if (failed(generic))
     return std::nullopt;
-  Value y = op->getResult(0);
-  return LoopGradient(adjoints, *body, y, adjoints.of(y)).follow();
+  Ruled done = follow(*generic);
+  rewriter.eraseOp(*generic);
+  return done;
 }

@@ -147,3 +147,14 @@ func.func @inside(%x: tensor<3xf32> {attn.gradient}) -> tensor<3xf32> {
   } -> tensor<3xf32>
   return %y : tensor<3xf32>
 }
+
+// -----
+
+func.func @number(%x: tensor<3xf32> {attn.gradient}) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %first = tensor.extract %x[%c0] : tensor<3xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  // expected-error@+1 {{'linalg.fill' op has no gradient that is known}}
+  %y = linalg.fill ins(%first : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
