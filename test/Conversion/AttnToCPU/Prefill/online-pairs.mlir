@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of pairs. Keys are read as pairs straight from memory, the last number of
-// an odd row alone. Scores stay unscaled until the maximum is subtracted; the
-// maximum begins with the first of them. exp2 may be rough, and weights are rounded
+// an odd row alone. Scores stay unscaled until the maximum is subtracted, unless
+// that is large; the maximum begins with the first of them. exp2 may be rough, and weights are rounded
 // into pairs. Then values of two keys are put side by side, those of a last key
 // alone beside 0.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize --cse | FileCheck %s
@@ -20,7 +20,13 @@
 // CHECK: arith.extui {{.*}} : i16 to i32
 // CHECK: vector.contract
 
-// CHECK: vector.fma %{{.*}}, %[[FACTOR]], %{{.*}} : vector<4xf32>
+// CHECK: %[[SIZE:.*]] = math.absf
+// CHECK: %[[LARGE:.*]] = arith.cmpf ogt, %[[SIZE]],
+// CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[LARGE]]
+// CHECK: scf.if %[[ANY]]
+// CHECK: arith.mulf %{{.*}}, %[[FACTOR]]
+// CHECK: %[[LEFT:.*]] = arith.select %[[ANY]], %{{.*}}, %[[FACTOR]]
+// CHECK: vector.fma %{{.*}}, %[[LEFT]], %{{.*}} : vector<4xf32>
 // CHECK: math.exp2 %{{.*}} fastmath<afn>
 // CHECK: arith.truncf {{.*}} : vector<4xf32> to vector<4xbf16>
 // CHECK: arith.truncf {{.*}} : vector<4xf32> to vector<4xbf16>
