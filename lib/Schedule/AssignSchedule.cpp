@@ -22,6 +22,9 @@
 // of kind prefill sees all keys, unless a head has few tiles of queries and
 // many keys: then it sees 4096 of them.
 //
+// A projection of bf16 in pairs or tiles by a weight that would be packed first
+// gets a few_rows_schedule of numbers, or that alone where its rows are few.
+//
 // An op that carries a schedule keeps it, so that a test or a user can pin it.
 // Before: ops of the fused level. After: every sdpa, project, merge_states and
 // finalize_state has a schedule. docs/Experiments.md has the measurements.

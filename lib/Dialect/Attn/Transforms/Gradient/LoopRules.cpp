@@ -88,14 +88,8 @@ static std::optional<Body> bodyOf(linalg::GenericOp op) {
 static Operation *findUnknown(const Body &body, Value input) {
   llvm::DenseSet<Value> dependent{input};
   for (Operation &op : body.block().without_terminator())
-    for (OpOperand &operand : op.getOpOperands()) {
-      if (!dependent.contains(operand.get()) || &op == body.combiner)
-        continue;
-      if (!hasPartial(&op, operand.getOperandNumber()))
-        return &op;
-      if (isa<FloatType>(op.getResult(0).getType()))
-        dependent.insert(op.getResult(0));
-    }
+    if (&op != body.combiner && !spreadDependence(&op, dependent))
+      return &op;
   return nullptr;
 }
 

@@ -248,6 +248,18 @@ Value attn::applyPartial(OpBuilder &b, Operation *op, unsigned operand,
       .Default([](auto) { return Value(); });
 }
 
+bool attn::spreadDependence(Operation *op, llvm::DenseSet<Value> &dependent) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!dependent.contains(operand.get()))
+      continue;
+    if (!hasPartial(op, operand.getOperandNumber()))
+      return false;
+    if (isa<FloatType>(op->getResult(0).getType()))
+      dependent.insert(op->getResult(0));
+  }
+  return true;
+}
+
 Value attn::tangentOf(OpBuilder &b, Operation *op,
                       const llvm::DenseMap<Value, Value> &tangents) {
   if (auto select = dyn_cast<arith::SelectOp>(op)) {

@@ -4,6 +4,7 @@
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_GRADIENT_PARTIALS_H
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace attn {
 
@@ -16,6 +17,11 @@ bool hasPartial(mlir::Operation *op, unsigned operand);
 /// tangent; with t the cotangent of the result, one of the operand's.
 mlir::Value applyPartial(mlir::OpBuilder &b, mlir::Operation *op,
                          unsigned operand, mlir::Value t);
+
+/// Adds the result of `op` to `dependent` if it is a float and an operand is in
+/// there. False if the derivative by such an operand is not known.
+bool spreadDependence(mlir::Operation *op,
+                      llvm::DenseSet<mlir::Value> &dependent);
 
 /// The tangent of the result of `op`, given those of its operands that have
 /// one; null where it is 0.

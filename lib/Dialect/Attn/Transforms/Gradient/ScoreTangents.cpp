@@ -18,17 +18,9 @@ Operation *attn::findUnknownPartial(Region &function,
   for (Operation &op : block.without_terminator()) {
     if (readsLearned(&op, isLearned))
       dependent.insert(op.getResult(0));
-    for (OpOperand &operand : op.getOpOperands()) {
-      if (!dependent.contains(operand.get()))
-        continue;
-      // Where a score decides what is read, nothing flows.
-      if (readsCapture(&op))
-        continue;
-      if (!hasPartial(&op, operand.getOperandNumber()))
-        return &op;
-      if (isa<FloatType>(op.getResult(0).getType()))
-        dependent.insert(op.getResult(0));
-    }
+    // Where a score decides what is read, nothing flows.
+    if (!readsCapture(&op) && !spreadDependence(&op, dependent))
+      return &op;
   }
   return nullptr;
 }

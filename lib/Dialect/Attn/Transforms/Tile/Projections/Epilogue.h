@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elementwise ops behind a product that are computed with its sums.
-#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_EPILOGUE_H
-#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_EPILOGUE_H
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_PROJECTIONS_EPILOGUE_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_PROJECTIONS_EPILOGUE_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Weights of projections that are constants, as tiles read them.
-#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_CONSTANTWEIGHT_H
-#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_CONSTANTWEIGHT_H
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_PROJECTIONS_CONSTANTWEIGHT_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_PROJECTIONS_CONSTANTWEIGHT_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/IR/PatternMatch.h"
