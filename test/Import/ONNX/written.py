@@ -158,6 +158,39 @@ sequence_first("sequence-first-one-row", rows=1)
 sequence_first("sequence-first-known", shapes=None)
 
 
+def batch_of_heads(name, batch=2, rows=5, keys=5, mask="add", shapes=UNKNOWN | {"m": ["batch", 1, "seq", "keys"], "z": ["batch", "keys", WIDTH]}):
+    """As Bart, XGLM, OPT: (B, H, S, D) as (B*H, S, D); scores are (B, H, S, T) for the mask alone, and weights for nothing."""
+    layer = Layer()
+    b, s, t = (layer("Gather", layer("Shape", x), np.array([axis])) for x, axis in (("x", 0), ("x", 1), ("z", 1)))
+    joined, apart = layer("Mul", b, np.array([HEADS])), lambda *sizes: layer("Concat", b, np.array([HEADS]), *sizes, axis=0)
+
+    def heads(x, length):
+        split = layer("Reshape", x, layer("Concat", b, length, np.array([HEADS]), np.array([FEATURES]), axis=0))
+        return layer("Reshape", layer("Transpose", split, perm=[0, 2, 1, 3]), layer("Concat", joined, np.array([-1]), np.array([FEATURES]), axis=0))
+
+    q = heads(layer("Mul", layer.linear("x"), np.float32(FEATURES**-0.5)), s)
+    k, v = (heads(layer.linear("z"), t) for _ in "kv")
+    scores = layer("MatMul", q, layer("Transpose", k, perm=[0, 2, 1]))
+    flat = layer("Concat", joined, s, t, axis=0)
+    if mask:
+        scores = layer("Add", layer("Reshape", scores, apart(s, t)), "m")
+        scores = layer("Reshape", layer("Max", scores, np.float32(-3.4e38)) if mask == "max" else scores, flat)
+    weights = layer("Reshape", layer("Reshape", layer("Softmax", scores, axis=-1), apart(s, t)), flat)
+    out = layer("Reshape", layer("MatMul", weights, v), apart(s, np.array([FEATURES])))
+    layer("Reshape", layer("Transpose", out, perm=[0, 2, 1, 3]), layer("Concat", b, s, np.array([WIDTH]), axis=0), out="y")
+    hidden = {"m": np.where(np.arange(batch * rows * keys).reshape(batch, 1, rows, keys) % 4 < 3, 0, -np.inf).astype(np.float32)} if mask else {}
+    case(name, layer, {"x": floats(batch, rows, WIDTH), "z": floats(batch, keys, WIDTH), **hidden}, {"attn.sdpa": 1, f"tensor<?x{HEADS}x?x?xf32>": 0}, shapes)
+
+
+batch_of_heads("batch-of-heads")
+batch_of_heads("batch-of-heads-max", mask="max")
+batch_of_heads("batch-of-heads-cross", keys=9)
+batch_of_heads("batch-of-heads-batch-1", batch=1)
+batch_of_heads("batch-of-heads-one-row", batch=3, rows=1, keys=7)
+batch_of_heads("batch-of-heads-unmasked", keys=9, mask=None, shapes=UNKNOWN | {"z": ["batch", "keys", WIDTH]})
+batch_of_heads("batch-of-heads-known", keys=9, shapes=None)
+
+
 def einsum_layer(name, shapes=UNKNOWN):
     """Projections into heads, scores and context, all by Einsum."""
     layer = Layer()

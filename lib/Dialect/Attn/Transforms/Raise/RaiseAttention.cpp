@@ -34,8 +34,10 @@
 // sees no key then becomes 0 instead of the mean of all values, which a remark
 // says.
 //
-// Where batch entries and heads are one dimension of unknown size, as in
-// exports of nn.MultiheadAttention, each is a batch entry of one head.
+// Where batch entries and heads are one dimension of unknown size, they are
+// taken apart again if a tensor around the softmax says how many heads there
+// are; else, as in exports of nn.MultiheadAttention, each is a batch entry of
+// one head (SoftmaxForms.h).
 //
 // A column of one number per head that is put behind the scores and goes behind
 // the softmax is its sinks. A difference with the maximum of each row goes.
@@ -51,6 +53,7 @@
 // 1024 features.
 #include "AttentionReader.h"
 #include "RaiseMasks.h"
+#include "SoftmaxForms.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -277,94 +280,6 @@ static bool lowestExcludes(Operation *op) {
   return function && function->hasAttr(AttnDialect::lowestExcludesAttr);
 }
 
-//===----------------------------------------------------------------------===//
-// Batches of heads, and rows that are columns
-//===----------------------------------------------------------------------===//
-
-/// Whether batch entries and heads are one dimension of unknown size.
-static bool isBatchOfHeads(linalg::SoftmaxOp op) {
-  auto type = dyn_cast<RankedTensorType>(op.getInputOperandType());
-  return type && type.getRank() == 3 && type.isDynamicDim(0) &&
-         op.getDimension() == 2;
-}
-
-/// The same softmax with one head per batch entry: (N, S, T) as (N, 1, S, T).
-static linalg::SoftmaxOp withOneHead(IRRewriter &rewriter,
-                                     linalg::SoftmaxOp op) {
-  rewriter.setInsertionPoint(op);
-  Location loc = op.getLoc();
-  auto type = cast<RankedTensorType>(op.getInputOperandType());
-  SmallVector<ReassociationIndices> groups{{0, 1}, {2}, {3}};
-  SmallVector<int64_t> shape(type.getShape());
-  shape.insert(shape.begin() + 1, 1);
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(rewriter, loc, op.getInput());
-  sizes.insert(sizes.begin() + 1, rewriter.getIndexAttr(1));
-  Value scores = tensor::ExpandShapeOp::create(rewriter, loc, type.clone(shape),
-                                               op.getInput(), groups, sizes);
-  Value empty =
-      tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
-  auto softmax = linalg::SoftmaxOp::create(
-      rewriter, loc, TypeRange(empty.getType()), scores, empty, 3);
-  Value joined = tensor::CollapseShapeOp::create(rewriter, loc, type,
-                                                 softmax->getResult(0), groups);
-  rewriter.replaceAllUsesWith(op->getResult(0), joined);
-  return softmax;
-}
-
-/// Whether rows of queries are columns: softmax of K * Q'.
-static bool isTransposed(linalg::SoftmaxOp op) {
-  auto type = dyn_cast<RankedTensorType>(op.getInputOperandType());
-  return type && type.getRank() >= 2 && type.getRank() <= 4 &&
-         static_cast<int64_t>(op.getDimension()) == type.getRank() - 2;
-}
-
-static Value withLastTwoSwapped(IRRewriter &rewriter, Value value) {
-  Location loc = value.getLoc();
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, value);
-  SmallVector<int64_t> order =
-      llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
-  std::swap(order[order.size() - 1], order[order.size() - 2]);
-  std::swap(sizes[order.size() - 1], sizes[order.size() - 2]);
-  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes,
-                                        getElementTypeOrSelf(value));
-  return linalg::TransposeOp::create(rewriter, loc, value, empty, order)
-      ->getResult(0);
-}
-
-/// The same softmax of rows.
-static linalg::SoftmaxOp withRows(IRRewriter &rewriter, linalg::SoftmaxOp op) {
-  rewriter.setInsertionPoint(op);
-  Value scores = withLastTwoSwapped(rewriter, op.getInput());
-  auto type = cast<RankedTensorType>(scores.getType());
-  Value empty = tensor::EmptyOp::create(
-      rewriter, op.getLoc(),
-      tensor::getMixedSizes(rewriter, op.getLoc(), scores),
-      type.getElementType());
-  auto softmax =
-      linalg::SoftmaxOp::create(rewriter, op.getLoc(), TypeRange(type), scores,
-                                empty, type.getRank() - 1);
-  rewriter.replaceAllUsesWith(
-      op->getResult(0), withLastTwoSwapped(rewriter, softmax->getResult(0)));
-  return softmax;
-}
-
-/// The softmax as attention is read from.
-static linalg::SoftmaxOp toBeRead(IRRewriter &rewriter, linalg::SoftmaxOp op) {
-  if (isBatchOfHeads(op))
-    return withOneHead(rewriter, op);
-  return isTransposed(op) ? withRows(rewriter, op) : op;
-}
-
-/// Puts `old` back where `made` was made of it.
-static void undo(IRRewriter &rewriter, linalg::SoftmaxOp old,
-                 linalg::SoftmaxOp made) {
-  Operation *joined = *made->getResult(0).user_begin();
-  rewriter.replaceAllUsesWith(joined->getResult(0), old->getResult(0));
-  DenseSet<Operation *> erased;
-  eraseUnread(joined, rewriter, erased);
-}
-
 namespace {
 struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
   void runOnOperation() override {
@@ -378,20 +293,33 @@ struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
     for (linalg::SoftmaxOp op : ops) {
       if (erased.contains(op))
         continue;
-      linalg::SoftmaxOp read = toBeRead(rewriter, op);
+      std::string reason;
+      if (raise(op, rewriter, erased, reason) || reason.empty())
+        continue;
+      remark::missed(op.getLoc(), remark::RemarkOpts::name("NotAttention")
+                                      .category("attn-raise-attention"))
+          << "not read as attention: " + reason;
+    }
+  }
+
+  /// Reads the softmax in each of its forms. False: `reason` is why the first
+  /// could not be read, and empty where there is no attention.
+  static bool raise(linalg::SoftmaxOp op, IRRewriter &rewriter,
+                    DenseSet<Operation *> &erased, std::string &reason) {
+    for (SoftmaxForm form : formsOf(op)) {
+      linalg::SoftmaxOp read = writeAs(form, op, rewriter);
       AttentionReader reader(read, lowestExcludes(op));
       if (reader.read()) {
         rewrite(reader.raised, rewriter, erased);
         eraseUnread(op, rewriter, erased);
-        continue;
+        return true;
       }
       if (read != op)
-        undo(rewriter, op, read);
-      if (!reader.reason.empty())
-        remark::missed(op.getLoc(), remark::RemarkOpts::name("NotAttention")
-                                        .category("attn-raise-attention"))
-            << "not read as attention: " + reader.reason;
+        eraseUnread(takeBack(op, read, rewriter), rewriter, erased);
+      if (reason.empty())
+        reason = reader.reason;
     }
+    return false;
   }
 };
 } // namespace

@@ -207,6 +207,68 @@ func.func @batch_of_heads(%q: tensor<?x?x8xf32>, %k: tensor<?x8x?xf32>, %v: tens
 
 // -----
 
+// A tensor of which the queries are another view says how many heads there are; the mask is one of batch entries.
+// CHECK-LABEL: @heads_apart
+// CHECK-SAME:    (%[[Q:.*]]: tensor<?x4x?x8xf32>, %[[K:.*]]: tensor<?x4x?x8xf32>, %[[V:.*]]: tensor<?x4x?x8xf32>, %[[M:.*]]: tensor<?x1x?x?xf32>
+// CHECK:         %[[S:.*]] = attn.scores %[[Q]], %[[K]] : (tensor<?x4x?x8xf32>, tensor<?x4x?x8xf32>) -> tensor<?x4x?x?xf32>
+// CHECK:         attn.bias %[[S]], %[[M]]
+// CHECK:         attn.context %{{.*}}, %[[V]] : (tensor<?x4x?x?xf32>, tensor<?x4x?x8xf32>) -> tensor<?x4x?x8xf32>
+func.func @heads_apart(%q4: tensor<?x4x?x8xf32>, %k4: tensor<?x4x?x8xf32>, %v4: tensor<?x4x?x8xf32>, %m: tensor<?x1x?x?xf32>) -> tensor<?x?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %b = tensor.dim %q4, %c0 : tensor<?x4x?x8xf32>
+  %s = tensor.dim %q4, %c2 : tensor<?x4x?x8xf32>
+  %t = tensor.dim %k4, %c2 : tensor<?x4x?x8xf32>
+  %n = arith.muli %b, %c4 : index
+  %q = tensor.collapse_shape %q4 [[0, 1], [2], [3]] : tensor<?x4x?x8xf32> into tensor<?x?x8xf32>
+  %k = tensor.collapse_shape %k4 [[0, 1], [2], [3]] : tensor<?x4x?x8xf32> into tensor<?x?x8xf32>
+  %v = tensor.collapse_shape %v4 [[0, 1], [2], [3]] : tensor<?x4x?x8xf32> into tensor<?x?x8xf32>
+  %e = tensor.empty(%n, %s, %t) : tensor<?x?x?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %et = tensor.empty(%n, %t) : tensor<?x8x?xf32>
+  %kt = linalg.transpose ins(%k : tensor<?x?x8xf32>) outs(%et : tensor<?x8x?xf32>) permutation = [0, 2, 1]
+  %p = linalg.batch_matmul ins(%q, %kt : tensor<?x?x8xf32>, tensor<?x8x?xf32>) outs(%z : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %p4 = tensor.expand_shape %p [[0, 1], [2], [3]] output_shape [%b, 4, %s, %t] : tensor<?x?x?xf32> into tensor<?x4x?x?xf32>
+  %m3 = tensor.collapse_shape %m [[0, 1], [2], [3]] : tensor<?x1x?x?xf32> into tensor<?x?x?xf32>
+  %e4 = tensor.empty(%b, %s, %t) : tensor<?x4x?x?xf32>
+  %m4 = linalg.broadcast ins(%m3 : tensor<?x?x?xf32>) outs(%e4 : tensor<?x4x?x?xf32>) dimensions = [1]
+  %a4 = arith.addf %p4, %m4 : tensor<?x4x?x?xf32>
+  %a = tensor.collapse_shape %a4 [[0, 1], [2], [3]] : tensor<?x4x?x?xf32> into tensor<?x?x?xf32>
+  %w = linalg.softmax dimension(2) ins(%a : tensor<?x?x?xf32>) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %f = tensor.empty(%n, %s) : tensor<?x?x8xf32>
+  %y = linalg.fill ins(%zero : f32) outs(%f : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %o = linalg.batch_matmul ins(%w, %v : tensor<?x?x?xf32>, tensor<?x?x8xf32>) outs(%y : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %o : tensor<?x?x8xf32>
+}
+
+// -----
+
+// Where queries of as many heads do not fit, each is a batch entry of one head.
+// CHECK-LABEL: @heads_of_another
+// CHECK:         attn.scores %{{.*}}, %{{.*}} : (tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32>) -> tensor<?x1x?x?xf32>
+func.func @heads_of_another(%q: tensor<?x?x8xf32>, %k: tensor<?x8x?xf32>, %v: tensor<?x?x8xf32>, %m4: tensor<?x4x?x?xf32>) -> tensor<?x?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %q, %c0 : tensor<?x?x8xf32>
+  %s = tensor.dim %q, %c1 : tensor<?x?x8xf32>
+  %t = tensor.dim %v, %c1 : tensor<?x?x8xf32>
+  %e = tensor.empty(%n, %s, %t) : tensor<?x?x?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %p = linalg.batch_matmul ins(%q, %k : tensor<?x?x8xf32>, tensor<?x8x?xf32>) outs(%z : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %m = tensor.collapse_shape %m4 [[0, 1], [2], [3]] : tensor<?x4x?x?xf32> into tensor<?x?x?xf32>
+  %a = arith.addf %p, %m : tensor<?x?x?xf32>
+  %w = linalg.softmax dimension(2) ins(%a : tensor<?x?x?xf32>) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %f = tensor.empty(%n, %s) : tensor<?x?x8xf32>
+  %y = linalg.fill ins(%zero : f32) outs(%f : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %o = linalg.batch_matmul ins(%w, %v : tensor<?x?x?xf32>, tensor<?x?x8xf32>) outs(%y : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %o : tensor<?x?x8xf32>
+}
+
+// -----
+
 // One of which no values are read stays as it was.
 // CHECK-LABEL: @weights_alone
 // CHECK-NOT:     tensor<?x1x?x?xf32>

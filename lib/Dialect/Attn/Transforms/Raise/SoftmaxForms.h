@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The ways to write one softmax, of which attention is read from the first that
+// fits.
+//
+//   HeadsApart  (B*H, S, T) as (B, H, S, T), where a tensor that the scores are
+//               made of was (B, H, ..): Bart's layout, with masks of (B, 1, S,
+//               T)
+//   OneHead     (N, S, T) as (N, 1, S, T), where N is unknown
+//   Rows        softmax of columns, of K * Q', as one of rows
+//   Given       as it is
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_RAISE_SOFTMAXFORMS_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_RAISE_SOFTMAXFORMS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace attn {
+
+enum class SoftmaxForm { HeadsApart, OneHead, Rows, Given };
+
+/// The forms that `op` has, the likeliest first.
+llvm::SmallVector<SoftmaxForm, 2> formsOf(mlir::linalg::SoftmaxOp op);
+
+/// The softmax in one of its forms, whose result is read in place of that of
+/// `op`.
+mlir::linalg::SoftmaxOp writeAs(SoftmaxForm form, mlir::linalg::SoftmaxOp op,
+                                mlir::IRRewriter &rewriter);
+
+/// `op` is read again in place of `written`. The op that nothing reads any
+/// more.
+mlir::Operation *takeBack(mlir::linalg::SoftmaxOp op,
+                          mlir::linalg::SoftmaxOp written,
+                          mlir::IRRewriter &rewriter);
+
+} // namespace attn
+
+#endif
