@@ -322,6 +322,43 @@ add("positions-of-a-mask", [node("CumSum", ["m", "axis"], ["c"]), node("Mul", ["
 add("einsum-half", [node("Einsum", ["q", "k"], ["y"], equation="bqhd,bkhd->bhqk")], {"q": floats(2, 4, 3, 8, dtype=np.float16), "k": floats(2, 5, 3, 8, dtype=np.float16)},
     shapes={"q": ["batch", "s", 3, 8], "k": ["batch", "t", 3, 8]})
 
+# Numbers that models count backwards, or in steps, over a size.
+for name, limits, step in (("back", ("last", "minus"), -1), ("down-to-one", ("n", "zero"), -1), ("even", ("zero", "n"), 2), ("odd-back", ("last", "minus"), -2),
+                           ("from-behind", ("n", "twice"), 3)):
+    for rows in (7, 8, 1):
+        add(f"range-{name}-{rows}", [node("Shape", ["x"], ["s"], end=1), node("Squeeze", ["s"], ["n"]), node("Sub", ["n", "one"], ["last"]), node("Add", ["n", "n"], ["twice"]),
+            node("Range", [*limits, "step"], ["y"])], {"x": normal(rows)},
+            constants={"one": np.int64(1), "zero": np.int64(0), "minus": np.int64(-1), "step": np.int64(step)}, shapes={"x": ["rows"]})
+for begin, end, step in ((-1, -2**63, -1), (2**31 - 1, -2**63, -2), (-2, -2**63, -1), (4, -2**63, -1), (-1, 1, -1), (-1, -4, -2), (2, 0, -1)):
+    for rows in (7, 3, 1):
+        add(f"slice-back-{begin}-{end}-{step}-{rows}", [node("Slice", ["x", "begin", "end", "axis", "step"], ["s"]), node("CumSum", ["s", "one"], ["c"]), node("ReduceSum", ["c", "axis"], ["y"])],
+            {"x": normal(2, rows, 3)}, constants={"begin": np.array([begin]), "end": np.array([end]), "axis": np.array([1]), "step": np.array([step]), "one": np.array(1)}, shapes={"x": ["batch", "rows", 3]})
+add("flipped", [node("Slice", ["x", "minus", "first", "axis", "minus"], ["y"])], {"x": normal(2, 5, 3)},
+    constants={"minus": np.array([-1]), "first": np.array([-2**63]), "axis": np.array([1])}, shapes={"x": ["batch", "rows", 3]})
+add("elements-of-another-batch", [node("GatherElements", ["x", "i"], ["y"], axis=1)], {"x": normal(2, 5, 3), "i": np.array([[[4, 0, 1], [2, 2, 0]], [[1, 1, 1], [3, 0, 4]]])},
+    shapes={"x": ["b0", "rows", 3], "i": ["b1", 2, 3]})
+# A rotation of places by one, the last of them as a remainder by the size.
+for rows in (5, 1):
+    add(f"roll-{rows}", [node("Shape", ["x"], ["n"], start=1, end=2), node("Mod", ["minus", "n"], ["last"]), node("Slice", ["x", "zero", "last", "one"], ["a"]),
+        node("Slice", ["x", "last", "n", "one"], ["b"]), node("Concat", ["b", "a"], ["r"], axis=1), node("Add", ["x", "r"], ["y"])], {"x": normal(2, rows, 3)},
+        constants={"minus": np.array([-1]), "zero": np.array([0]), "one": np.array([1])}, shapes={"x": ["batch", "rows", 3]})
+# Integers that the inputs divide by; 0 has no quotient, and the call goes on.
+for dtype in (np.int32, np.int64):
+    NUMBERS, BY = (np.array(n, dtype) for n in ([[7, -7, 7, -7, np.iinfo(dtype).min], [0, 9, -9, 1, 6]], [[3, 3, -3, -3, -1], [5, -1, 4, -9, -2]]))
+    for op in ("Div", "Mod"):
+        if op == "Mod" or dtype == np.int32:
+            NUMBERS = np.where(NUMBERS == np.iinfo(dtype).min, 8, NUMBERS).astype(dtype)
+        one(op, NUMBERS, BY, name=f"-numbers-{dtype.__name__}")
+one("Mod", np.array([7, -7, 7, -7, 0]), np.array([3, 3, -3, -3, -5]), name="-fmod-numbers", fmod=1)
+one("Mod", np.array([7, -7, 6]), constants=[np.array([-3, -3, -3])], name="-by-negatives")
+add("by-zero", [node("Div", ["a", "b"], ["q"]), node("Equal", ["b", "zero"], ["e"]), node("Where", ["e", "a", "q"], ["y"])], {"a": np.array([5, -6, 7]), "b": np.array([0, 4, 0])},
+    constants={"zero": np.array([0])})
+# What is so for any numbers is a constant of unknown size.
+for op in ("Equal", "LessOrEqual", "Less"):
+    add(f"itself-{op}", [node(op, ["x", "x"], ["y"])], {"x": np.array([[1, 2, 3]])}, shapes={"x": ["batch", "rows"]})
+add("ones-of-a-shape", [node("Shape", ["x"], ["s"]), node("ConstantOfShape", ["s"], ["o"], value=numpy_helper.from_array(np.array([1]))), node("Equal", ["o", "one"], ["e"]),
+    node("Not", ["e"], ["n"]), node("Where", ["n", "x", "o"], ["y"])], {"x": np.array([[4, 2, 3]])}, constants={"one": np.array(1)}, shapes={"x": ["batch", "rows"]})
+
 
 ROUNDED = {}  # tolerances of graphs that round many times
 

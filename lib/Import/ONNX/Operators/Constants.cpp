@@ -90,10 +90,13 @@ static FailureOr<Size> countOf(Node &node) {
   }
   Size length = end[0] - begin[0];
   std::optional<int64_t> by = step[0].constant(), known = length.constant();
-  if (by == 1 && !known)
-    return length; // sizes are not negative
-  if (!by || !known || *by == 0)
-    return node.fail("expects a step of 1 where limits depend on sizes");
+  if (!by || *by == 0 || std::abs(*by) > INT32_MAX)
+    return node.fail("expects a constant step other than 0, of at most 2^31");
+  if (!known) { // sizes are not negative
+    Size way = *by > 0 ? length : begin[0] - end[0];
+    int64_t each = std::abs(*by);
+    return node.build().quotient(way + Size(each - 1), each);
+  }
   int64_t count =
       *known / *by + (*known % *by != 0 && (*known > 0) == (*by > 0));
   return Size(std::max<int64_t>(count, 0));

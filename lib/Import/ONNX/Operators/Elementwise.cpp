@@ -56,6 +56,9 @@ static std::optional<Size> compute(TensorBuilder &t, StringRef op,
     return extreme(t, /*isMost=*/op == "Max", a, b);
   if (op == "Mod" && !x && y && *y > 0)
     return a - t.quotient(a, *y) * Size(*y);
+  // The last place of an axis, as that of a rotation by 1 is written.
+  if (op == "Mod" && x == -1 && !y && b.isSum())
+    return b - Size(1);
   if (!x || !y)
     return std::nullopt;
   if (op == "Mod" && *y != 0 && *y != -1) {
@@ -124,16 +127,27 @@ static FailureOr<SmallVector<Value>> broadcastInputs(Node &node, Shape &shape,
   return values;
 }
 
-/// ONNX's division of integers rounds to 0. A divisor of 0 would end the
-/// program; numbers that are no constants are not divided.
-static FailureOr<Value> divide(Node &node, Whole &w, Value a, Value b) {
+/// Integers to divide by, with 1 for 0 and -1, by which the processor ends the
+/// program: 0 has no quotient in ONNX, and -1 one that is done without.
+static Value divisorOf(Node &node, Whole &w, Value b) {
+  auto by = integersOf(node.input(1).constant);
+  if (by && !llvm::is_contained(*by, 0) && !llvm::is_contained(*by, -1))
+    return b;
+  Value next = w.op<arith::AddIOp>(b, w.number(b, 1));
+  Value isEither = w.compare(arith::CmpIPredicate::ule, next, w.number(b, 1));
+  return w.select(isEither, w.number(b, 1), b);
+}
+
+/// ONNX's division of integers rounds to 0.
+static Value divide(Node &node, Whole &w, Value a, Value b) {
   if (isFloat(a))
     return w.op<arith::DivFOp>(a, b);
-  auto by = integersOf(node.input(1).constant);
-  if (!by || llvm::is_contained(*by, 0) || llvm::is_contained(*by, -1))
-    return node.fail("expects integers to be divided by constants other than 0 "
-                     "and -1");
-  return w.op<arith::DivSIOp>(a, b);
+  Value divisor = divisorOf(node, w, b);
+  Value quotient = w.op<arith::DivSIOp>(a, divisor);
+  if (divisor == b)
+    return quotient;
+  Value isMinusOne = w.compare(arith::CmpIPredicate::eq, b, w.number(b, -1));
+  return w.select(isMinusOne, w.op<arith::SubIOp>(w.number(a, 0), a), quotient);
 }
 
 /// The remainder has the sign of the divisor, or with fmod of the dividend.
@@ -146,15 +160,16 @@ static FailureOr<Value> remainder(Node &node, Whole &w, Value a, Value b) {
     Value whole = w.op<math::TruncOp>(quotient);
     return w.op<arith::SubFOp>(a, w.op<arith::MulFOp>(whole, b));
   }
-  auto by = integersOf(node.input(1).constant);
-  if (!by || llvm::any_of(*by, [](int64_t n) { return n <= 0; }))
-    return node.fail("expects remainders of integers by constants above 0");
+  b = divisorOf(node, w, b);
   Value rest = w.op<arith::RemSIOp>(a, b);
   if (byDividend)
     return rest;
-  Value isNegative =
-      w.compare(arith::CmpIPredicate::slt, rest, w.number(rest, 0));
-  return w.select(isNegative, w.op<arith::AddIOp>(rest, b), rest);
+  // Of another sign than the divisor.
+  Value zero = w.number(rest, 0), signs = w.op<arith::XOrIOp>(rest, b);
+  Value isOther = w.compare(arith::CmpIPredicate::slt, signs, zero);
+  Value isMore = w.compare(arith::CmpIPredicate::ne, rest, zero);
+  return w.select(w.op<arith::AndIOp>(isOther, isMore),
+                  w.op<arith::AddIOp>(rest, b), rest);
 }
 
 /// Squares are products; other powers a function.

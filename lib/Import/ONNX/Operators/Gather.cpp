@@ -109,10 +109,21 @@ static LogicalResult importGatherElements(Node &node) {
   if (failed(axis) || failed(expectIndices(node, 1)))
     return failure();
   bool fits = indices.rank() == x.rank() && !x.shape[*axis].is(0);
-  for (int64_t i = 0; fits && i < x.rank(); ++i)
-    fits = i == *axis || indices.shape[i] == x.shape[i] ||
-           (indices.shape[i].constant() && x.shape[i].constant() &&
-            *indices.shape[i].constant() <= *x.shape[i].constant());
+  for (int64_t i = 0; fits && i < x.rank(); ++i) {
+    const Size &own = indices.shape[i], &all = x.shape[i];
+    bool known = own.constant() && all.constant();
+    if (i == *axis || own == all)
+      continue;
+    // Exporters give the sizes of each input names of their own.
+    if (!known)
+      if (std::string assumed = node.shared().assumeEqual(own, all);
+          !assumed.empty()) {
+        node.remark("SizesAssumed", "each index has an element only where " +
+                                        assumed + "; other calls are refused");
+        return failure(); // the node is to be imported once more
+      }
+    fits = known && *own.constant() <= *all.constant();
+  }
   if (!fits)
     return node.fail("expects an index per element that fits the input, but "
                      "got " +

@@ -28,7 +28,7 @@ struct Cut {
 static Size clamp(TensorBuilder &t, const Size &place, const Size &size) {
   constexpr int64_t far = int64_t(1) << 31;
   std::optional<int64_t> at = place.constant(), all = size.constant();
-  if (place.is(0) || place == size)
+  if (place.is(0) || place == size || place == size - Size(1))
     return place;
   if (!at && place.isSum() && (all || t.sizes.isAtMost(place, size)))
     return place;
@@ -81,20 +81,45 @@ static Cut forwards(TensorBuilder &t, const Size &begin, const Size &end,
   return cut;
 }
 
-/// Backwards, of known sizes only.
-static FailureOr<Cut> backwards(Node &node, const Size &begin, const Size &end,
-                                int64_t step, const Size &size) {
-  std::optional<int64_t> from = begin.constant(), to = end.constant(),
-                         all = size.constant();
-  if (!from || !to || !all)
-    return node.fail("expects known sizes where a step is negative");
-  int64_t first =
-      std::clamp<int64_t>(*from < 0 ? *from + *all : *from, -1, *all - 1);
-  int64_t last = *to < -*all ? -1
-                             : std::clamp<int64_t>(*to < 0 ? *to + *all : *to,
-                                                   -1, *all - 1);
-  int64_t count = first > last ? (first - last - step - 1) / -step : 0;
-  return Cut{Size(first), Size(count), step};
+/// The same for a cut backwards: within -1, which is in front of the first
+/// element, and the last one.
+static Size clampBackwards(TensorBuilder &t, const Size &place,
+                           const Size &size) {
+  constexpr int64_t far = INT32_MAX; // what PyTorch counts from
+  std::optional<int64_t> at = place.constant(), all = size.constant();
+  if (at && all)
+    return Size(std::clamp<int64_t>(*at < 0 ? *at + *all : *at, -1, *all - 1));
+  if (at && *at <= -far)
+    return Size(-1);
+  if ((at && (*at == -1 || *at >= far)) || place == size ||
+      place == size - Size(1))
+    return size - Size(1);
+  Value value = t.index(place), last = t.index(size - Size(1)),
+        zero = t.index(0);
+  Value fromEnd = arith::AddIOp::create(t.b, t.loc, value, t.index(size));
+  Value isNegative =
+      arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::slt, value, zero);
+  Value moved = arith::SelectOp::create(t.b, t.loc, isNegative, fromEnd, value);
+  Value low = arith::MaxSIOp::create(t.b, t.loc, moved, t.index(-1));
+  return t.unknown(arith::MinSIOp::create(t.b, t.loc, low, last));
+}
+
+/// Elements of `size` from `begin` back to `end` by a step below 0.
+static Cut backwards(TensorBuilder &t, const Size &begin, const Size &end,
+                     int64_t step, const Size &size) {
+  Cut cut{clampBackwards(t, begin, size), {}, step};
+  Size length = cut.begin - clampBackwards(t, end, size);
+  if (std::optional<int64_t> known = length.constant())
+    cut.size = Size(std::max<int64_t>((*known - step - 1) / -step, 0));
+  else if (length.isSum())
+    cut.size = t.quotient(length + Size(-step - 1), -step);
+  else {
+    Value rounded = t.index(length + Size(-step - 1));
+    Value most = arith::MaxSIOp::create(t.b, t.loc, rounded, t.index(0));
+    cut.size =
+        t.unknown(arith::DivSIOp::create(t.b, t.loc, most, t.index(-step)));
+  }
+  return cut;
 }
 
 /// The cut of each dimension.
@@ -125,14 +150,9 @@ static FailureOr<SmallVector<Cut>> cutsOf(Node &node) {
       return failure();
     if (steps[i] == 0 || std::abs(steps[i]) > INT32_MAX)
       return node.fail("expects steps other than 0 of at most 2^31");
-    FailureOr<Cut> cut = steps[i] > 0
-                             ? forwards(node.build(), (*begins)[i], (*ends)[i],
-                                        steps[i], x.shape[*axis])
-                             : backwards(node, (*begins)[i], (*ends)[i],
-                                         steps[i], x.shape[*axis]);
-    if (failed(cut))
-      return failure();
-    cuts[*axis] = *cut;
+    auto cut = steps[i] > 0 ? forwards : backwards;
+    cuts[*axis] =
+        cut(node.build(), (*begins)[i], (*ends)[i], steps[i], x.shape[*axis]);
   }
   return cuts;
 }
