@@ -191,6 +191,49 @@ batch_of_heads("batch-of-heads-unmasked", keys=9, mask=None, shapes=UNKNOWN | {"
 batch_of_heads("batch-of-heads-known", keys=9, shapes=None)
 
 
+def one_more(name, moved=None, kept=1, shapes=UNKNOWN):
+    """Softmax with one more score of 0 in each row, whose sum is below 1."""
+    layer = Layer()
+    q, k, v = (layer.heads(layer.linear("x")) for _ in "qkv")
+
+    def softmax(scores):
+        if not moved:
+            powers, one = layer("Exp", scores), np.float32(1)
+        else:
+            most = layer("ReduceMax", scores, np.array([-1]))
+            most = layer("Max", most, np.float32(0)) if moved == "zero" else most
+            powers, one = layer("Exp", layer("Sub", scores, most)), layer("Exp", layer("Neg", most))
+        return layer("Div", powers, layer("Add", *([one, layer("ReduceSum", powers, np.array([-1]))][::kept])))
+
+    layer.merged(layer.attention(q, k, v, softmax), out="y")
+    case(name, layer, {"x": floats(2, 5, WIDTH)}, {"attn.sdpa": 1, "sinks": 1}, shapes)
+
+
+one_more("one-more")
+one_more("one-more-behind", kept=-1)
+one_more("one-more-moved", moved="most")
+one_more("one-more-moved-from-zero", moved="zero")
+one_more("one-more-known", moved="zero", shapes=None)
+
+
+def orders(name, scores, context, axis, shapes=UNKNOWN):
+    """Scores by Einsum in another order than (B, H, S, T)."""
+    layer = Layer()
+    q, k, v = (layer("Reshape", layer.linear("x"), np.array([0, 0, HEADS, FEATURES])) for _ in "qkv")
+    products = layer("Mul", layer("Einsum", q, k, equation=scores), np.float32(FEATURES**-0.5))
+    out = layer("Einsum", layer("Softmax", products, axis=axis), v, equation=context)
+    layer("Reshape", out, np.array([0, 0, WIDTH]), out="y")
+    case(name, layer, {"x": floats(2, 5, WIDTH)}, {"attn.sdpa": 1}, shapes)
+
+
+for batch in (UNKNOWN, None):
+    known = "" if batch else "-known"
+    orders(f"order-nqkh{known}", "nqhd,nkhd->nqkh", "nqkh,nkhd->nqhd", 2, batch)
+    orders(f"order-nqhk{known}", "nqhd,nkhd->nqhk", "nqhk,nkhd->nqhd", -1, batch)
+    orders(f"order-hnqk{known}", "nqhd,nkhd->hnqk", "hnqk,nkhd->nqhd", -1, batch)
+    orders(f"order-knqh{known}", "nqhd,nkhd->knqh", "knqh,nkhd->nqhd", 0, batch)
+
+
 def einsum_layer(name, shapes=UNKNOWN):
     """Projections into heads, scores and context, all by Einsum."""
     layer = Layer()

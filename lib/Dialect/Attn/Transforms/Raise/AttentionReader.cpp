@@ -108,7 +108,8 @@ bool AttentionReader::findContext(const TensorView &weights, unsigned depth) {
       next = TensorView{guarded, weights.dims};
     if (next && findContext(*next, depth + 1))
       return true;
-    if (!next && !user->hasTrait<OpTrait::IsTerminator>())
+    if (!next && !user->hasTrait<OpTrait::IsTerminator>() &&
+        !isa<tensor::DimOp>(user))
       stopsAt = user;
   }
   return false;
@@ -116,9 +117,8 @@ bool AttentionReader::findContext(const TensorView &weights, unsigned depth) {
 
 /// Where no product with values reads the weights: none of attention, unless
 /// scores come from a product and something is computed of the weights.
-bool AttentionReader::noContext(const PathOptions &options) {
-  std::string ignored;
-  if (stopsAt && readScorePath(raised.parts.scores, options, ignored))
+bool AttentionReader::noContext() {
+  if (stopsAt && comeFromProduct(raised.parts.scores))
     return no("no product with values reads its weights, but '" +
               stopsAt->getName().getStringRef() + "'");
   return false;
@@ -346,7 +346,7 @@ bool AttentionReader::read() {
   PathOptions options{ArrayRef(raised.sizes).take_front(raised.rank),
                       lowestExcludes};
   if (!findContext(weights, 0))
-    return noContext(options);
+    return noContext();
   if (raised.rank > 4)
     return no("its scores have more than 4 dimensions");
   std::optional<ScorePath> path =

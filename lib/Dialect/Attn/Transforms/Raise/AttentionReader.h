@@ -68,7 +68,7 @@ private:
   bool readOperands();
   bool readSinks();
   bool findContext(const TensorView &weights, unsigned depth);
-  bool noContext(const PathOptions &options);
+  bool noContext();
   bool readContext(const TensorView &weights, mlir::Operation *user);
   TensorView deepest(TensorView view, const Arrangement &wanted, double *factor,
                      int64_t heads = 0);

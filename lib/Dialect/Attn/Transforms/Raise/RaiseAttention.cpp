@@ -306,7 +306,7 @@ struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
   /// could not be read, and empty where there is no attention.
   static bool raise(linalg::SoftmaxOp op, IRRewriter &rewriter,
                     DenseSet<Operation *> &erased, std::string &reason) {
-    for (SoftmaxForm form : formsOf(op)) {
+    for (const SoftmaxForm &form : formsOf(op)) {
       linalg::SoftmaxOp read = writeAs(form, op, rewriter);
       AttentionReader reader(read, lowestExcludes(op));
       if (reader.read()) {
@@ -314,8 +314,10 @@ struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
         eraseUnread(op, rewriter, erased);
         return true;
       }
-      if (read != op)
-        eraseUnread(takeBack(op, read, rewriter), rewriter, erased);
+      if (read != op) {
+        DenseSet<Operation *> tried; // whose places later ops may take
+        eraseUnread(takeBack(op, read, rewriter), rewriter, tried);
+      }
       if (reason.empty())
         reason = reader.reason;
     }

@@ -18,8 +18,12 @@
 // The quotient may be a product with a reciprocal, of the sums or of what they
 // are broadcast to. Powers and sums that others read stay for them.
 //
+// Where 1 is added to the sums, or with a number m that is subtracted from all,
+// exp(-m), rows have one more score, of 0: each head has a sink there.
+//
 // Before: any specification on tensors. After: the same, with linalg.softmax. A
 // quotient of other sums stays, without a remark: it is no softmax.
+#include "Sinks.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -34,6 +38,7 @@ namespace attn {
 } // namespace attn
 
 using namespace mlir;
+using attn::belowReshapes;
 
 namespace {
 /// What has one number for all of a dimension.
@@ -147,15 +152,77 @@ namespace {
 struct WrittenOut {
   Value input;
   int64_t dim;
+  bool hasSink = false; ///< one more score of 0 in each row
+};
+
+/// Sums of powers with one power more.
+struct OneMore {
+  Value sums;
+  Value moved; ///< what the scores are reduced by; null: by nothing
 };
 } // namespace
+
+/// The number of which `value` is the opposite.
+static Value negated(Value value) {
+  if (auto negative = value.getDefiningOp<arith::NegFOp>())
+    return negative.getOperand();
+  return {};
+}
+
+/// Reads 1 + sums, or exp(-m) + sums, which is spread over each row.
+static std::optional<OneMore> oneMore(const Spread &spread) {
+  Value all = spread.source;
+  if (auto collapse = all.getDefiningOp<tensor::CollapseShapeOp>())
+    all = collapse.getSrc();
+  auto sum = all.getDefiningOp<arith::AddFOp>();
+  if (!sum)
+    return std::nullopt;
+  for (auto [sums, more] : {std::pair(sum.getLhs(), sum.getRhs()),
+                            std::pair(sum.getRhs(), sum.getLhs())}) {
+    OneMore found{belowReshapes(sums), {}};
+    if (found.sums.getType() != spread.source.getType())
+      continue;
+    if (isOne(more))
+      return found;
+    auto power = more.getDefiningOp<math::ExpOp>();
+    Value moved = power ? negated(power.getOperand()) : Value();
+    if (!moved)
+      continue;
+    found.moved = belowReshapes(moved);
+    return found;
+  }
+  return std::nullopt;
+}
+
+/// `powers` over one more than their sums. Heads that a sink belongs to are of
+/// known number.
+static std::optional<WrittenOut> readOneMore(Value powers, const Spread &sums) {
+  auto type = cast<RankedTensorType>(powers.getType());
+  auto exp = powers.getDefiningOp<math::ExpOp>();
+  std::optional<OneMore> more = oneMore(sums);
+  int64_t last = type.getRank() - 1;
+  if (!exp || !more || sums.dim != last || last < 2 || last > 3 ||
+      type.isDynamicDim(last - 2) ||
+      reducedBy(more->sums, sums.dim, true) != powers)
+    return std::nullopt;
+  if (!more->moved)
+    return WrittenOut{exp.getOperand(), last, true};
+  auto moved = exp.getOperand().getDefiningOp<arith::SubFOp>();
+  std::optional<Spread> by =
+      moved ? spreadOf(moved.getRhs()) : std::optional<Spread>();
+  if (!by || by->dim != last || belowReshapes(by->source) != more->moved)
+    return std::nullopt;
+  return WrittenOut{moved.getLhs(), last, true};
+}
 
 /// `powers` over the sums that `sums` or its reciprocal has everywhere.
 static std::optional<WrittenOut> read(Value powers,
                                       std::optional<Spread> sums) {
   auto exp = powers.getDefiningOp<math::ExpOp>();
-  if (!exp || !sums || reducedBy(sums->source, sums->dim, true) != powers)
+  if (!exp || !sums)
     return std::nullopt;
+  if (reducedBy(sums->source, sums->dim, true) != powers)
+    return readOneMore(powers, *sums);
   Value input = exp.getOperand();
   if (auto moved = input.getDefiningOp<arith::SubFOp>()) {
     std::optional<Spread> most = spreadOf(moved.getRhs());
@@ -198,6 +265,53 @@ static std::optional<WrittenOut> read(Operation *op) {
   return std::nullopt;
 }
 
+/// A column of one 0 per row, the same for each head.
+static Value zeroColumn(RewriterBase &rewriter, Location loc, Value like) {
+  auto type = cast<RankedTensorType>(like.getType());
+  int64_t heads = type.getRank() - 3;
+  auto perHead =
+      RankedTensorType::get(type.getDimSize(heads), type.getElementType());
+  Value zeros =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(perHead));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, like);
+  sizes.back() = rewriter.getIndexAttr(1);
+  SmallVector<int64_t> others = llvm::to_vector(llvm::seq(type.getRank()));
+  llvm::erase(others, heads);
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+  return linalg::BroadcastOp::create(rewriter, loc, zeros, empty, others)
+      ->getResult(0);
+}
+
+static Value softmaxOf(RewriterBase &rewriter, Location loc, Value input,
+                       int64_t dim) {
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, input),
+      getElementTypeOrSelf(input));
+  return linalg::SoftmaxOp::create(rewriter, loc, TypeRange(input.getType()),
+                                   input, empty, dim)
+      ->getResult(0);
+}
+
+/// What `op` computes. A sink is a column of scores that goes again.
+static void replace(Operation *op, const WrittenOut &softmax,
+                    RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op->getLoc();
+  Value input = softmax.input;
+  if (!softmax.hasSink)
+    return rewriter.replaceOp(op, softmaxOf(rewriter, loc, input, softmax.dim));
+  Value joined = tensor::ConcatOp::create(
+      rewriter, loc, softmax.dim,
+      ValueRange{input, zeroColumn(rewriter, loc, input)});
+  Value all = softmaxOf(rewriter, loc, joined, softmax.dim);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, input);
+  SmallVector<OpFoldResult> zeros(sizes.size(), rewriter.getIndexAttr(0)),
+      ones(sizes.size(), rewriter.getIndexAttr(1));
+  rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+      op, cast<RankedTensorType>(input.getType()), all, zeros, sizes, ones);
+}
+
 namespace {
 struct RaiseSoftmax : attn::impl::RaiseSoftmaxBase<RaiseSoftmax> {
   void runOnOperation() override {
@@ -209,16 +323,8 @@ struct RaiseSoftmax : attn::impl::RaiseSoftmaxBase<RaiseSoftmax> {
     });
     IRRewriter rewriter(&getContext());
     for (Operation *op : ops)
-      if (std::optional<WrittenOut> softmax = read(op)) {
-        rewriter.setInsertionPoint(op);
-        Location loc = op->getLoc();
-        Type type = op->getResult(0).getType();
-        Value empty = tensor::EmptyOp::create(
-            rewriter, loc, tensor::getMixedSizes(rewriter, loc, softmax->input),
-            getElementTypeOrSelf(type));
-        rewriter.replaceOpWithNewOp<linalg::SoftmaxOp>(
-            op, TypeRange(type), softmax->input, empty, softmax->dim);
-      }
+      if (std::optional<WrittenOut> softmax = read(op))
+        replace(op, *softmax, rewriter);
   }
 };
 } // namespace

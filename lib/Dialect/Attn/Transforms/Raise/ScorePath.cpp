@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ScorePath.h"
 #include "FloatConstant.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,16 +23,19 @@ struct Levels {
 
 class PathFinder {
 public:
-  explicit PathFinder(std::string &reason) : reason(reason) {}
+  /// `withWeights`: products with weights count as well.
+  explicit PathFinder(std::string &reason, bool withWeights = false)
+      : reason(reason), withWeights(withWeights) {}
   std::optional<Levels> find(TensorView view);
+  bool leadsToProduct(Value tensor);
 
 private:
-  bool leadsToProduct(Value tensor);
   SmallVector<Value> scoreOperands(Operation *op);
   std::optional<TensorView> below(const TensorView &view, Operation *op,
                                   Value operand);
 
   std::string &reason;
+  bool withWeights;
   DenseMap<Value, bool> leads;
 };
 } // namespace
@@ -53,7 +57,7 @@ bool PathFinder::leadsToProduct(Value tensor) {
     return known->second;
   Operation *op = tensor.getDefiningOp();
   bool result = false;
-  if (op && productOf(tensor))
+  if (op && (productOf(tensor) || (withWeights && isa<ProjectOp>(op))))
     result = true;
   else if (op && isa<tensor::CastOp, tensor::ExpandShapeOp,
                      tensor::CollapseShapeOp, linalg::TransposeOp>(op))
@@ -119,6 +123,11 @@ std::optional<Levels> PathFinder::find(TensorView view) {
     }
     view = *next;
   }
+}
+
+bool attn::comeFromProduct(Value scores) {
+  std::string ignored;
+  return PathFinder(ignored, /*withWeights=*/true).leadsToProduct(scores);
 }
 
 //===----------------------------------------------------------------------===//

@@ -47,6 +47,9 @@ std::optional<ScorePath> readScorePath(mlir::Value scores,
                                        const PathOptions &options,
                                        std::string &reason);
 
+/// Whether some product of matrices is among what the scores are computed from.
+bool comeFromProduct(mlir::Value scores);
+
 } // namespace attn
 
 #endif

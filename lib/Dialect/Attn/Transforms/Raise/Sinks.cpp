@@ -8,8 +8,7 @@
 using namespace mlir;
 using namespace attn;
 
-/// The tensor that reshapes show.
-static Value belowReshapes(Value value) {
+Value attn::belowReshapes(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
       break;
@@ -73,6 +72,11 @@ static bool takesColumnsOf(tensor::ExtractSliceOp slice, Value scores) {
                     [](OpFoldResult offset) { return isZeroInteger(offset); }))
     return false;
   for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes())) {
+    auto same = dyn_cast_or_null<tensor::DimOp>(
+        dyn_cast<Value>(size) ? cast<Value>(size).getDefiningOp() : nullptr);
+    if (same && same.getSource() == scores &&
+        same.getConstantIndex() == static_cast<int64_t>(dim))
+      continue;
     OpFoldResult all = sizeOf(scores, dim);
     if (!all || !isEqualConstantIntOrValue(all, size))
       return false;

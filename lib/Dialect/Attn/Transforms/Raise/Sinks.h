@@ -13,6 +13,9 @@
 
 namespace attn {
 
+/// The tensor that reshapes show.
+mlir::Value belowReshapes(mlir::Value value);
+
 /// What goes into a softmax along its last dimension, and what comes out.
 struct SoftmaxParts {
   mlir::Value scores;  ///< of one key each

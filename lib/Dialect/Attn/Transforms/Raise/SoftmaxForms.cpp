@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SoftmaxForms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace attn;
@@ -71,42 +72,51 @@ static linalg::SoftmaxOp withHeads(IRRewriter &rewriter, linalg::SoftmaxOp op,
 }
 
 //===----------------------------------------------------------------------===//
-// Columns
+// Orders
 //===----------------------------------------------------------------------===//
 
-/// Whether rows of queries are columns: softmax of K * Q'.
-static bool isTransposed(linalg::SoftmaxOp op) {
-  auto type = dyn_cast<RankedTensorType>(op.getInputOperandType());
-  return type && type.getRank() >= 2 && type.getRank() <= 4 &&
-         static_cast<int64_t>(op.getDimension()) == type.getRank() - 2;
+/// Orders of the dimensions with `last` last, beginning with that of the
+/// others as they are. Of more dimensions than attention has: as they are.
+static SmallVector<SoftmaxForm, 0> ordersOf(int64_t rank, int64_t last) {
+  constexpr int64_t mostOfAttention = 4;
+  SmallVector<int64_t, 4> order = llvm::to_vector<4>(llvm::seq(rank));
+  if (rank < 2 || rank > mostOfAttention)
+    return {{SoftmaxForm::Ordered, order}};
+  llvm::erase(order, last);
+  SmallVector<SoftmaxForm, 0> forms;
+  do {
+    forms.push_back({SoftmaxForm::Ordered, order});
+    forms.back().order.push_back(last);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return forms;
 }
 
-static Value withLastTwoSwapped(IRRewriter &rewriter, Value value) {
+static Value inOrder(IRRewriter &rewriter, Value value,
+                     ArrayRef<int64_t> order) {
   Location loc = value.getLoc();
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, value);
-  SmallVector<int64_t> order =
-      llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
-  std::swap(order[order.size() - 1], order[order.size() - 2]);
-  std::swap(sizes[order.size() - 1], sizes[order.size() - 2]);
+  SmallVector<OpFoldResult> sizes =
+      applyPermutation(tensor::getMixedSizes(rewriter, loc, value), order);
   Value empty = tensor::EmptyOp::create(rewriter, loc, sizes,
                                         getElementTypeOrSelf(value));
   return linalg::TransposeOp::create(rewriter, loc, value, empty, order)
       ->getResult(0);
 }
 
-/// The same softmax of rows.
-static linalg::SoftmaxOp withRows(IRRewriter &rewriter, linalg::SoftmaxOp op) {
-  Value scores = withLastTwoSwapped(rewriter, op.getInput());
+static linalg::SoftmaxOp ordered(IRRewriter &rewriter, linalg::SoftmaxOp op,
+                                 ArrayRef<int64_t> order) {
+  if (llvm::is_sorted(order))
+    return op;
+  Location loc = op.getLoc();
+  Value scores = inOrder(rewriter, op.getInput(), order);
   auto type = cast<RankedTensorType>(scores.getType());
   Value empty = tensor::EmptyOp::create(
-      rewriter, op.getLoc(),
-      tensor::getMixedSizes(rewriter, op.getLoc(), scores),
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, scores),
       type.getElementType());
-  auto softmax =
-      linalg::SoftmaxOp::create(rewriter, op.getLoc(), TypeRange(type), scores,
-                                empty, type.getRank() - 1);
+  auto softmax = linalg::SoftmaxOp::create(rewriter, loc, TypeRange(type),
+                                           scores, empty, type.getRank() - 1);
   rewriter.replaceAllUsesWith(
-      op->getResult(0), withLastTwoSwapped(rewriter, softmax->getResult(0)));
+      op->getResult(0),
+      inOrder(rewriter, softmax->getResult(0), invertPermutationVector(order)));
   return softmax;
 }
 
@@ -114,21 +124,22 @@ static linalg::SoftmaxOp withRows(IRRewriter &rewriter, linalg::SoftmaxOp op) {
 // All forms
 //===----------------------------------------------------------------------===//
 
-SmallVector<SoftmaxForm, 2> attn::formsOf(linalg::SoftmaxOp op) {
-  if (isTransposed(op))
-    return {SoftmaxForm::Rows};
-  if (!mayJoinHeads(op))
-    return {SoftmaxForm::Given};
-  if (findHeadsApart(op))
-    return {SoftmaxForm::HeadsApart, SoftmaxForm::OneHead};
-  return {SoftmaxForm::OneHead};
+SmallVector<SoftmaxForm, 0> attn::formsOf(linalg::SoftmaxOp op) {
+  SmallVector<SoftmaxForm, 0> forms;
+  if (mayJoinHeads(op) && findHeadsApart(op))
+    forms.push_back({SoftmaxForm::HeadsApart});
+  if (mayJoinHeads(op))
+    forms.push_back({SoftmaxForm::OneHead});
+  llvm::append_range(forms,
+                     ordersOf(op.getInputOperandRank(), op.getDimension()));
+  return forms;
 }
 
-linalg::SoftmaxOp attn::writeAs(SoftmaxForm form, linalg::SoftmaxOp op,
+linalg::SoftmaxOp attn::writeAs(const SoftmaxForm &form, linalg::SoftmaxOp op,
                                 IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
-  switch (form) {
+  switch (form.kind) {
   case SoftmaxForm::HeadsApart: {
     SmallVector<OpFoldResult> sizes =
         tensor::getMixedSizes(rewriter, loc, findHeadsApart(op));
@@ -138,10 +149,8 @@ linalg::SoftmaxOp attn::writeAs(SoftmaxForm form, linalg::SoftmaxOp op,
     OpFoldResult all = tensor::getMixedSize(rewriter, loc, op.getInput(), 0);
     return withHeads(rewriter, op, all, rewriter.getIndexAttr(1));
   }
-  case SoftmaxForm::Rows:
-    return withRows(rewriter, op);
-  case SoftmaxForm::Given:
-    return op;
+  case SoftmaxForm::Ordered:
+    return ordered(rewriter, op, form.order);
   }
   llvm_unreachable("a form of softmax");
 }

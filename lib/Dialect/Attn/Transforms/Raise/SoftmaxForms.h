@@ -6,8 +6,8 @@
 //               made of was (B, H, ..): Bart's layout, with masks of (B, 1, S,
 //               T)
 //   OneHead     (N, S, T) as (N, 1, S, T), where N is unknown
-//   Rows        softmax of columns, of K * Q', as one of rows
-//   Given       as it is
+//   Ordered     its dimensions in another order, the one along which it goes
+//               last: columns of K * Q' as rows, (B, S, T, H) as (B, H, S, T)
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_RAISE_SOFTMAXFORMS_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_RAISE_SOFTMAXFORMS_H
 
@@ -15,14 +15,19 @@
 
 namespace attn {
 
-enum class SoftmaxForm { HeadsApart, OneHead, Rows, Given };
+struct SoftmaxForm {
+  enum Kind { HeadsApart, OneHead, Ordered };
+  Kind kind = Ordered;
+  llvm::SmallVector<int64_t, 4> order = {}; ///< of an ordered one
+};
 
 /// The forms that `op` has, the likeliest first.
-llvm::SmallVector<SoftmaxForm, 2> formsOf(mlir::linalg::SoftmaxOp op);
+llvm::SmallVector<SoftmaxForm, 0> formsOf(mlir::linalg::SoftmaxOp op);
 
 /// The softmax in one of its forms, whose result is read in place of that of
 /// `op`.
-mlir::linalg::SoftmaxOp writeAs(SoftmaxForm form, mlir::linalg::SoftmaxOp op,
+mlir::linalg::SoftmaxOp writeAs(const SoftmaxForm &form,
+                                mlir::linalg::SoftmaxOp op,
                                 mlir::IRRewriter &rewriter);
 
 /// `op` is read again in place of `written`. The op that nothing reads any

@@ -48,17 +48,35 @@ static std::optional<LoopIndex> takeDigits(LoopIndex &digits, int64_t size) {
   return taken;
 }
 
-/// The indices of dimensions of `sizes` that `digits` are together. All that is
-/// left is the first dimension of unknown size, if none in front is larger
-/// than 1.
+/// The number of digits from the first on that are as many as `sizes`, all of
+/// them known. None: there is no such number.
+static std::optional<size_t> digitsFor(const LoopIndex &digits,
+                                       ArrayRef<int64_t> sizes) {
+  if (llvm::is_contained(sizes, ShapedType::kDynamic))
+    return std::nullopt;
+  int64_t left = llvm::product_of(sizes);
+  size_t count = 0;
+  while (left > 1 && count < digits.size()) {
+    int64_t size = digits[count++].size;
+    if (ShapedType::isDynamic(size) || size == 0 || left % size)
+      return std::nullopt;
+    left /= size;
+  }
+  return left == 1 ? std::optional(count) : std::nullopt;
+}
+
+/// The indices of dimensions of `sizes` that `digits` are together. A dimension
+/// of unknown size is what those in front leave of the digits.
 static std::optional<SmallVector<LoopIndex>> split(LoopIndex digits,
                                                    ArrayRef<int64_t> sizes) {
   SmallVector<LoopIndex> result(sizes.size());
   for (int64_t i = sizes.size() - 1; i >= 0; --i) {
     if (ShapedType::isDynamic(sizes[i])) {
-      if (llvm::any_of(sizes.take_front(i), [](int64_t n) { return n != 1; }))
+      std::optional<size_t> front = digitsFor(digits, sizes.take_front(i));
+      if (!front)
         return std::nullopt;
-      result[i] = std::exchange(digits, {});
+      result[i].assign(digits.begin() + *front, digits.end());
+      digits.truncate(*front);
       continue;
     }
     std::optional<LoopIndex> taken = takeDigits(digits, sizes[i]);

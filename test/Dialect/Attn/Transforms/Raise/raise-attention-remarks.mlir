@@ -70,32 +70,32 @@ func.func @features(%q: tensor<9x?xf32>, %k: tensor<?x9xf32>, %v: tensor<9x8xf32
 
 // -----
 
-// Heads of unknown number that stand beside a batch.
+// Heads of unknown number that stand beside a batch of as unknown a number.
 #l = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
 #r = affine_map<(b, h, i, j, d) -> (b, h, d, j)>
 #o = affine_map<(b, h, i, j, d) -> (b, h, i, j)>
 #sums = {indexing_maps = [#l, #r, #o], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
 
-func.func @heads(%q: tensor<2x?x9x16xf32>, %k: tensor<2x?x16x9xf32>, %v: tensor<2x?x9x8xf32>, %zs: tensor<2x?x9x9xf32>, %n: index) -> tensor<2x?x9x8xf32> {
+func.func @heads(%q: tensor<?x?x9x16xf32>, %k: tensor<?x?x16x9xf32>, %v: tensor<?x?x9x8xf32>, %zs: tensor<?x?x9x9xf32>, %m: index, %n: index) -> tensor<?x?x9x8xf32> {
   %zero = arith.constant 0.0 : f32
-  %z = linalg.fill ins(%zero : f32) outs(%zs : tensor<2x?x9x9xf32>) -> tensor<2x?x9x9xf32>
-  %s = linalg.generic #sums ins(%q, %k : tensor<2x?x9x16xf32>, tensor<2x?x16x9xf32>) outs(%z : tensor<2x?x9x9xf32>) {
+  %z = linalg.fill ins(%zero : f32) outs(%zs : tensor<?x?x9x9xf32>) -> tensor<?x?x9x9xf32>
+  %s = linalg.generic #sums ins(%q, %k : tensor<?x?x9x16xf32>, tensor<?x?x16x9xf32>) outs(%z : tensor<?x?x9x9xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %p = arith.mulf %a, %b : f32
     %t = arith.addf %c, %p : f32
     linalg.yield %t : f32
-  } -> tensor<2x?x9x9xf32>
+  } -> tensor<?x?x9x9xf32>
   // expected-remark @below {{not read as attention: its number of heads is unknown}}
-  %w = linalg.softmax dimension(3) ins(%s : tensor<2x?x9x9xf32>) outs(%zs : tensor<2x?x9x9xf32>) -> tensor<2x?x9x9xf32>
-  %eo = tensor.empty(%n) : tensor<2x?x9x8xf32>
-  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<2x?x9x8xf32>) -> tensor<2x?x9x8xf32>
-  %y = linalg.generic #sums ins(%w, %v : tensor<2x?x9x9xf32>, tensor<2x?x9x8xf32>) outs(%zo : tensor<2x?x9x8xf32>) {
+  %w = linalg.softmax dimension(3) ins(%s : tensor<?x?x9x9xf32>) outs(%zs : tensor<?x?x9x9xf32>) -> tensor<?x?x9x9xf32>
+  %eo = tensor.empty(%m, %n) : tensor<?x?x9x8xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<?x?x9x8xf32>) -> tensor<?x?x9x8xf32>
+  %y = linalg.generic #sums ins(%w, %v : tensor<?x?x9x9xf32>, tensor<?x?x9x8xf32>) outs(%zo : tensor<?x?x9x8xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %p = arith.mulf %a, %b : f32
     %t = arith.addf %c, %p : f32
     linalg.yield %t : f32
-  } -> tensor<2x?x9x8xf32>
-  return %y : tensor<2x?x9x8xf32>
+  } -> tensor<?x?x9x8xf32>
+  return %y : tensor<?x?x9x8xf32>
 }
 
 // -----
@@ -199,4 +199,18 @@ func.func @values_later(%q: tensor<9x8xf32>, %k: tensor<9x8xf32>, %x: tensor<9x8
   %zo = arith.constant dense<0.0> : tensor<9x8xf32>
   %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
   return %sum, %o : tensor<9xf32>, tensor<9x8xf32>
+}
+
+// -----
+
+// Weights that are mixed over the heads, behind scores that are: the product above is no product of queries and keys.
+func.func @talking_heads(%s: tensor<9x7x4xf32>, %in: tensor<4x4xf32>, %out: tensor<4x4xf32>, %e: tensor<9x4x7xf32>) -> tensor<9x7x4xf32> {
+  %mixed = attn.project %s, %in : (tensor<9x7x4xf32>, tensor<4x4xf32>) -> tensor<9x7x4xf32>
+  %first = linalg.transpose ins(%mixed : tensor<9x7x4xf32>) outs(%e : tensor<9x4x7xf32>) permutation = [0, 2, 1]
+  // expected-remark @below {{not read as attention: no product with values reads its weights, but 'attn.project'}}
+  %w = linalg.softmax dimension(2) ins(%first : tensor<9x4x7xf32>) outs(%e : tensor<9x4x7xf32>) -> tensor<9x4x7xf32>
+  %empty = tensor.empty() : tensor<9x7x4xf32>
+  %last = linalg.transpose ins(%w : tensor<9x4x7xf32>) outs(%empty : tensor<9x7x4xf32>) permutation = [0, 2, 1]
+  %y = attn.project %last, %out : (tensor<9x7x4xf32>, tensor<4x4xf32>) -> tensor<9x7x4xf32>
+  return %y : tensor<9x7x4xf32>
 }

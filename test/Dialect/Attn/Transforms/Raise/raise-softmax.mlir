@@ -115,3 +115,60 @@ func.func @other_logarithm(%x: tensor<4x8xf32>, %z: tensor<4x8xf32>) -> tensor<4
   %y = math.exp %f : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// One more score of 0 in each row: a sink of each head.
+// CHECK-LABEL: func.func @one_more
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x4x?x9xf32>
+// CHECK:         %[[Z:.*]] = linalg.broadcast ins(%{{.*}} : tensor<4xf32>) outs(%{{.*}} : tensor<2x4x?x1xf32>) dimensions = [0, 2, 3]
+// CHECK:         %[[C:.*]] = tensor.concat dim(3) %[[X]], %[[Z]]
+// CHECK:         %[[W:.*]] = linalg.softmax dimension(3) ins(%[[C]] : tensor<2x4x?x10xf32>)
+// CHECK:         tensor.extract_slice %[[W]][0, 0, 0, 0] [2, 4, %{{.*}}, 9] [1, 1, 1, 1]
+func.func @one_more(%x: tensor<2x4x?x9xf32>, %e: tensor<2x4x?x9xf32>, %f: tensor<2x4x?xf32>) -> tensor<2x4x?x9xf32> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %x, %c2 : tensor<2x4x?x9xf32>
+  %powers = math.exp %x : tensor<2x4x?x9xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%f : tensor<2x4x?xf32>) -> tensor<2x4x?xf32>
+  %sum = linalg.reduce {arith.addf} ins(%powers : tensor<2x4x?x9xf32>) outs(%zeros : tensor<2x4x?xf32>) dimensions = [3]
+  %all = tensor.splat %one[%n] : tensor<2x4x?xf32>
+  %more = arith.addf %sum, %all : tensor<2x4x?xf32>
+  %sums = linalg.broadcast ins(%more : tensor<2x4x?xf32>) outs(%e : tensor<2x4x?x9xf32>) dimensions = [3]
+  %w = arith.divf %powers, %sums : tensor<2x4x?x9xf32>
+  return %w : tensor<2x4x?x9xf32>
+}
+
+// -----
+
+// Powers that are moved by one number, and a power more that is moved by another, are no softmax; nor are sinks without heads.
+// CHECK-LABEL: func.func @moved_by_others
+// CHECK-NOT:     linalg.softmax
+// CHECK:         return
+func.func @moved_by_others(%x: tensor<4x3x9xf32>, %m: tensor<4x3xf32>, %n: tensor<4x3xf32>, %e: tensor<4x3x9xf32>) -> tensor<4x3x9xf32> {
+  %zeros = arith.constant dense<0.0> : tensor<4x3xf32>
+  %ms = linalg.broadcast ins(%m : tensor<4x3xf32>) outs(%e : tensor<4x3x9xf32>) dimensions = [2]
+  %moved = arith.subf %x, %ms : tensor<4x3x9xf32>
+  %powers = math.exp %moved : tensor<4x3x9xf32>
+  %sum = linalg.reduce {arith.addf} ins(%powers : tensor<4x3x9xf32>) outs(%zeros : tensor<4x3xf32>) dimensions = [2]
+  %less = arith.negf %n : tensor<4x3xf32>
+  %power = math.exp %less : tensor<4x3xf32>
+  %more = arith.addf %power, %sum : tensor<4x3xf32>
+  %sums = linalg.broadcast ins(%more : tensor<4x3xf32>) outs(%e : tensor<4x3x9xf32>) dimensions = [2]
+  %w = arith.divf %powers, %sums : tensor<4x3x9xf32>
+  return %w : tensor<4x3x9xf32>
+}
+// CHECK-LABEL: func.func @no_heads
+// CHECK-NOT:     linalg.softmax
+// CHECK:         return
+func.func @no_heads(%x: tensor<3x9xf32>, %e: tensor<3x9xf32>) -> tensor<3x9xf32> {
+  %zeros = arith.constant dense<0.0> : tensor<3xf32>
+  %ones = arith.constant dense<1.0> : tensor<3xf32>
+  %powers = math.exp %x : tensor<3x9xf32>
+  %sum = linalg.reduce {arith.addf} ins(%powers : tensor<3x9xf32>) outs(%zeros : tensor<3xf32>) dimensions = [1]
+  %more = arith.addf %sum, %ones : tensor<3xf32>
+  %sums = linalg.broadcast ins(%more : tensor<3xf32>) outs(%e : tensor<3x9xf32>) dimensions = [1]
+  %w = arith.divf %powers, %sums : tensor<3x9xf32>
+  return %w : tensor<3x9xf32>
+}
