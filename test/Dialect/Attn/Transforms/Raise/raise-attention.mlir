@@ -209,7 +209,7 @@ func.func @batch_of_heads(%q: tensor<?x?x8xf32>, %k: tensor<?x8x?xf32>, %v: tens
 
 // A tensor of which the queries are another view says how many heads there are; the mask is one of batch entries.
 // CHECK-LABEL: @heads_apart
-// CHECK-SAME:    (%[[Q:.*]]: tensor<?x4x?x8xf32>, %[[K:.*]]: tensor<?x4x?x8xf32>, %[[V:.*]]: tensor<?x4x?x8xf32>, %[[M:.*]]: tensor<?x1x?x?xf32>
+// CHECK-SAME:    (%[[Q:[a-z0-9]+]]: tensor<?x4x?x8xf32>, %[[K:[a-z0-9]+]]: tensor<?x4x?x8xf32>, %[[V:[a-z0-9]+]]: tensor<?x4x?x8xf32>, %[[M:[a-z0-9]+]]: tensor<?x1x?x?xf32>
 // CHECK:         %[[S:.*]] = attn.scores %[[Q]], %[[K]] : (tensor<?x4x?x8xf32>, tensor<?x4x?x8xf32>) -> tensor<?x4x?x?xf32>
 // CHECK:         attn.bias %[[S]], %[[M]]
 // CHECK:         attn.context %{{.*}}, %[[V]] : (tensor<?x4x?x?xf32>, tensor<?x4x?x8xf32>) -> tensor<?x4x?x8xf32>
