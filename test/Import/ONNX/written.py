@@ -234,6 +234,28 @@ for batch in (UNKNOWN, None):
     orders(f"order-knqh{known}", "nqhd,nkhd->knqh", "knqh,nkhd->nqhd", 0, batch)
 
 
+def grouped(name, scores, context, masked=False, rows=5, batch=2, shapes=UNKNOWN):
+    """Groups of queries that share keys, in five dimensions."""
+    layer, groups = Layer(), 3
+    q = layer("Reshape", layer.linear("x", columns=groups * WIDTH), np.array([0, 0, HEADS, groups, FEATURES]))
+    k, v = (layer("Reshape", layer.linear("x"), np.array([0, 0, HEADS, FEATURES])) for _ in "kv")
+    products = layer("Mul", layer("Einsum", q, k, equation=scores), np.float32(FEATURES**-0.5))
+    if masked:
+        place = layer("Range", np.int64(0), layer("Squeeze", layer("Shape", "x", start=1, end=2)), np.int64(1))
+        seen = layer("LessOrEqual", layer("Unsqueeze", place, np.array([0])), layer("Unsqueeze", place, np.array([1])))
+        products = layer("Where", seen, products, np.float32(-np.inf))
+    out = layer("Einsum", layer("Softmax", products, axis=-1), v, equation=context)
+    layer("Reshape", out, np.array([0, 0, groups * WIDTH]), out="y")
+    case(name, layer, {"x": floats(batch, rows, WIDTH)}, {"attn.sdpa": 1}, shapes)
+
+
+for known, sizes in (("", UNKNOWN), ("-known", None)):
+    grouped(f"grouped{known}", "btkgd,bskd->bkgts", "bkgts,bskd->btkgd", shapes=sizes)
+    grouped(f"grouped-causal{known}", "btkgd,bskd->bkgts", "bkgts,bskd->btkgd", masked=True, shapes=sizes)
+    grouped(f"grouped-behind{known}", "btkgd,bskd->btkgs", "btkgs,bskd->btkgd", shapes=sizes)
+grouped("grouped-one-row", "btkgd,bskd->bkgts", "bkgts,bskd->btkgd", rows=1, batch=1)
+
+
 def einsum_layer(name, shapes=UNKNOWN):
     """Projections into heads, scores and context, all by Einsum."""
     layer = Layer()

@@ -159,17 +159,21 @@ bool AttentionReader::readContext(const TensorView &weights, Operation *user) {
 bool AttentionReader::readValues() {
   Arrangement given =
       raised.arrangement(raised.rank - 2, raised.valueFeature());
-  if (!canRestore(raised.shape, given))
-    return no("the sums of its values are in an order that it cannot read");
-  while (raised.context.hasOneUse()) {
-    std::optional<TensorView> next =
-        follow(raised.shape, *raised.context.user_begin());
-    if (!next || !canRestore(*next, given))
+  TensorView last = raised.shape;
+  bool found = canRestore(last, given);
+  while (last.tensor.hasOneUse()) {
+    std::optional<TensorView> next = follow(last, *last.tensor.user_begin());
+    if (!next || (found && !canRestore(*next, given)))
       break;
-    raised.shape = *next;
-    raised.context = next->tensor;
+    last = *next;
+    if (canRestore(last, given)) {
+      found = true;
+      raised.shape = last;
+      raised.context = last.tensor;
+    }
   }
-  return true;
+  return found || no("the sums of its values are in an order that it cannot "
+                     "read");
 }
 
 //===----------------------------------------------------------------------===//

@@ -307,16 +307,17 @@ struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
   static bool raise(linalg::SoftmaxOp op, IRRewriter &rewriter,
                     DenseSet<Operation *> &erased, std::string &reason) {
     for (const SoftmaxForm &form : formsOf(op)) {
-      linalg::SoftmaxOp read = writeAs(form, op, rewriter);
-      AttentionReader reader(read, lowestExcludes(op));
+      WrittenSoftmax written = writeAs(form, op, rewriter);
+      AttentionReader reader(written.op, lowestExcludes(op));
       if (reader.read()) {
         rewrite(reader.raised, rewriter, erased);
         eraseUnread(op, rewriter, erased);
         return true;
       }
-      if (read != op) {
+      if (written.op != op) {
+        rewriter.replaceAllUsesWith(written.result, op->getResult(0));
         DenseSet<Operation *> tried; // whose places later ops may take
-        eraseUnread(takeBack(op, read, rewriter), rewriter, tried);
+        eraseUnread(written.result.getDefiningOp(), rewriter, tried);
       }
       if (reason.empty())
         reason = reader.reason;

@@ -49,8 +49,8 @@ static Value findHeadsApart(linalg::SoftmaxOp op) {
 }
 
 /// (N, S, T) as (B, H, S, T), of which `heads` and `batch` are given.
-static linalg::SoftmaxOp withHeads(IRRewriter &rewriter, linalg::SoftmaxOp op,
-                                   OpFoldResult batch, OpFoldResult heads) {
+static WrittenSoftmax withHeads(IRRewriter &rewriter, linalg::SoftmaxOp op,
+                                OpFoldResult batch, OpFoldResult heads) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getInputOperandType());
   SmallVector<ReassociationIndices> groups{{0, 1}, {2}, {3}};
@@ -67,28 +67,37 @@ static linalg::SoftmaxOp withHeads(IRRewriter &rewriter, linalg::SoftmaxOp op,
                                            scores, empty, 3);
   Value joined = tensor::CollapseShapeOp::create(rewriter, loc, type,
                                                  softmax->getResult(0), groups);
-  rewriter.replaceAllUsesWith(op->getResult(0), joined);
-  return softmax;
+  return {softmax, joined};
 }
 
 //===----------------------------------------------------------------------===//
 // Orders
 //===----------------------------------------------------------------------===//
 
-/// Orders of the dimensions with `last` last, beginning with that of the
-/// others as they are. Of more dimensions than attention has: as they are.
-static SmallVector<SoftmaxForm, 0> ordersOf(int64_t rank, int64_t last) {
-  constexpr int64_t mostOfAttention = 4;
+constexpr static int64_t mostOfAttention = 4; ///< dimensions
+
+/// Orders of `rank` dimensions with `last` last, beginning with that of the
+/// others as they are.
+static void addOrders(SmallVector<SoftmaxForm, 0> &forms, int64_t rank,
+                      int64_t last, int64_t joined = -1) {
   SmallVector<int64_t, 4> order = llvm::to_vector<4>(llvm::seq(rank));
-  if (rank < 2 || rank > mostOfAttention)
-    return {{SoftmaxForm::Ordered, order}};
   llvm::erase(order, last);
-  SmallVector<SoftmaxForm, 0> forms;
   do {
-    forms.push_back({SoftmaxForm::Ordered, order});
+    forms.push_back({SoftmaxForm::Ordered, order, joined});
     forms.back().order.push_back(last);
   } while (std::next_permutation(order.begin(), order.end()));
-  return forms;
+}
+
+/// The same where one dimension is too many: two neighbours of known size are
+/// the heads.
+static void addJoined(SmallVector<SoftmaxForm, 0> &forms,
+                      linalg::SoftmaxOp op) {
+  int64_t last = op.getDimension();
+  for (int64_t i = 0; i < mostOfAttention; ++i)
+    if (i != last && i + 1 != last &&
+        !op.getInputOperandType().isDynamicDim(i) &&
+        !op.getInputOperandType().isDynamicDim(i + 1))
+      addOrders(forms, mostOfAttention, last < i ? last : last - 1, i);
 }
 
 static Value inOrder(IRRewriter &rewriter, Value value,
@@ -102,22 +111,44 @@ static Value inOrder(IRRewriter &rewriter, Value value,
       ->getResult(0);
 }
 
-static linalg::SoftmaxOp ordered(IRRewriter &rewriter, linalg::SoftmaxOp op,
-                                 ArrayRef<int64_t> order) {
-  if (llvm::is_sorted(order))
-    return op;
+/// The dimensions of `rank`, of which `joined` and the next are one.
+static SmallVector<ReassociationIndices> groupsOf(int64_t rank,
+                                                  int64_t joined) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i == joined + 1)
+      groups.back().push_back(i);
+    else
+      groups.push_back({i});
+  return groups;
+}
+
+static WrittenSoftmax ordered(IRRewriter &rewriter, linalg::SoftmaxOp op,
+                              const SoftmaxForm &form) {
+  if (llvm::is_sorted(form.order) && form.joined < 0)
+    return {op, op->getResult(0)};
   Location loc = op.getLoc();
-  Value scores = inOrder(rewriter, op.getInput(), order);
+  auto whole = cast<RankedTensorType>(op.getInputOperandType());
+  SmallVector<ReassociationIndices> groups;
+  Value scores = op.getInput();
+  if (form.joined >= 0) {
+    groups = groupsOf(whole.getRank(), form.joined);
+    scores = tensor::CollapseShapeOp::create(rewriter, loc, scores, groups);
+  }
+  scores = inOrder(rewriter, scores, form.order);
   auto type = cast<RankedTensorType>(scores.getType());
   Value empty = tensor::EmptyOp::create(
       rewriter, loc, tensor::getMixedSizes(rewriter, loc, scores),
       type.getElementType());
   auto softmax = linalg::SoftmaxOp::create(rewriter, loc, TypeRange(type),
                                            scores, empty, type.getRank() - 1);
-  rewriter.replaceAllUsesWith(
-      op->getResult(0),
-      inOrder(rewriter, softmax->getResult(0), invertPermutationVector(order)));
-  return softmax;
+  Value result = inOrder(rewriter, softmax->getResult(0),
+                         invertPermutationVector(form.order));
+  if (form.joined >= 0)
+    result = tensor::ExpandShapeOp::create(
+        rewriter, loc, whole, result, groups,
+        tensor::getMixedSizes(rewriter, loc, op.getInput()));
+  return {softmax, result};
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,38 +157,37 @@ static linalg::SoftmaxOp ordered(IRRewriter &rewriter, linalg::SoftmaxOp op,
 
 SmallVector<SoftmaxForm, 0> attn::formsOf(linalg::SoftmaxOp op) {
   SmallVector<SoftmaxForm, 0> forms;
+  int64_t rank = op.getInputOperandRank();
   if (mayJoinHeads(op) && findHeadsApart(op))
     forms.push_back({SoftmaxForm::HeadsApart});
   if (mayJoinHeads(op))
     forms.push_back({SoftmaxForm::OneHead});
-  llvm::append_range(forms,
-                     ordersOf(op.getInputOperandRank(), op.getDimension()));
+  if (rank == mostOfAttention + 1)
+    addJoined(forms, op);
+  if (rank >= 2 && rank <= mostOfAttention)
+    addOrders(forms, rank, op.getDimension());
+  else // as it is, which the reader refuses
+    forms.push_back(
+        {SoftmaxForm::Ordered, llvm::to_vector<4>(llvm::seq(rank))});
   return forms;
 }
 
-linalg::SoftmaxOp attn::writeAs(const SoftmaxForm &form, linalg::SoftmaxOp op,
-                                IRRewriter &rewriter) {
+WrittenSoftmax attn::writeAs(const SoftmaxForm &form, linalg::SoftmaxOp op,
+                             IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
-  switch (form.kind) {
-  case SoftmaxForm::HeadsApart: {
+  WrittenSoftmax written;
+  if (form.kind == SoftmaxForm::HeadsApart) {
     SmallVector<OpFoldResult> sizes =
         tensor::getMixedSizes(rewriter, loc, findHeadsApart(op));
-    return withHeads(rewriter, op, sizes[0], sizes[1]);
-  }
-  case SoftmaxForm::OneHead: {
+    written = withHeads(rewriter, op, sizes[0], sizes[1]);
+  } else if (form.kind == SoftmaxForm::OneHead) {
     OpFoldResult all = tensor::getMixedSize(rewriter, loc, op.getInput(), 0);
-    return withHeads(rewriter, op, all, rewriter.getIndexAttr(1));
+    written = withHeads(rewriter, op, all, rewriter.getIndexAttr(1));
+  } else {
+    written = ordered(rewriter, op, form);
   }
-  case SoftmaxForm::Ordered:
-    return ordered(rewriter, op, form.order);
-  }
-  llvm_unreachable("a form of softmax");
-}
-
-Operation *attn::takeBack(linalg::SoftmaxOp op, linalg::SoftmaxOp written,
-                          IRRewriter &rewriter) {
-  Operation *joined = *written->getResult(0).user_begin();
-  rewriter.replaceAllUsesWith(joined->getResult(0), op->getResult(0));
-  return joined;
+  if (written.op != op)
+    rewriter.replaceAllUsesWith(op->getResult(0), written.result);
+  return written;
 }

@@ -237,9 +237,35 @@ static bool isWhole(const Digit &digit, const Arrangement &wanted) {
          !ShapedType::isDynamic(size) && digit.div * digit.size == size;
 }
 
+/// Neighbours that are parts of one loop, such as groups of heads, as one
+/// dimension. Its groups are those of a tensor.collapse_shape.
+static std::pair<SmallVector<LoopIndex>, SmallVector<ReassociationIndices>>
+withJoinedParts(const TensorView &view) {
+  SmallVector<LoopIndex> dims;
+  SmallVector<ReassociationIndices> groups;
+  for (auto [i, index] : llvm::enumerate(view.dims)) {
+    if (dims.empty() || dims.back().size() != 1 || index.size() != 1) {
+      dims.push_back(index);
+      groups.push_back({static_cast<int64_t>(i)});
+      continue;
+    }
+    LoopIndex both = dims.back();
+    append(both, index);
+    if (both.size() == 1) {
+      dims.back() = both;
+      groups.back().push_back(i);
+      continue;
+    }
+    dims.push_back(index);
+    groups.push_back({static_cast<int64_t>(i)});
+  }
+  return {dims, groups};
+}
+
 bool attn::canArrange(const TensorView &view, const Arrangement &wanted) {
-  auto shape = view.type().getShape();
-  for (auto [size, index] : llvm::zip_equal(shape, view.dims)) {
+  auto [dims, groups] = withJoinedParts(view);
+  for (auto [group, index] : llvm::zip_equal(groups, dims)) {
+    int64_t size = view.type().getDimSize(group.front());
     if (index.empty() && size != 1)
       return false;
     for (const Digit &digit : index)
@@ -248,7 +274,7 @@ bool attn::canArrange(const TensorView &view, const Arrangement &wanted) {
         return false;
   }
   for (unsigned loop : wanted.loops) {
-    auto uses = llvm::count_if(view.dims, [&](const LoopIndex &index) {
+    auto uses = llvm::count_if(dims, [&](const LoopIndex &index) {
       return !index.empty() && index.front().loop == loop;
     });
     bool shared = static_cast<int64_t>(loop) == wanted.head;
@@ -313,9 +339,13 @@ static Value transposed(OpBuilder &b, Location loc, Value from,
 
 Value attn::arrange(OpBuilder &b, Location loc, const TensorView &view,
                     const Arrangement &wanted) {
+  auto [dims, groups] = withJoinedParts(view);
+  Value whole = view.tensor;
+  if (groups.size() != view.dims.size())
+    whole = tensor::CollapseShapeOp::create(b, loc, whole, groups);
   SmallVector<bool> kept;
   SmallVector<unsigned> order; // loops in the order of the tensor
-  for (const LoopIndex &index : view.dims) {
+  for (const LoopIndex &index : dims) {
     kept.push_back(!index.empty());
     if (!index.empty())
       order.push_back(index.front().loop);
@@ -330,8 +360,8 @@ Value attn::arrange(OpBuilder &b, Location loc, const TensorView &view,
   }
   // What has its place already stays as it is.
   if (kept == has && llvm::is_sorted(permutation))
-    return view.tensor;
-  Value dense = dropUnits(b, loc, view.tensor, kept);
+    return whole;
+  Value dense = dropUnits(b, loc, whole, kept);
   return addUnits(b, loc, transposed(b, loc, dense, permutation), has);
 }
 

@@ -404,3 +404,43 @@ func.func @columns_alone(%s: tensor<4x7x9xf32>) -> tensor<4x7x9xf32> {
   %w = linalg.softmax dimension(1) ins(%s : tensor<4x7x9xf32>) outs(%e : tensor<4x7x9xf32>) -> tensor<4x7x9xf32>
   return %w : tensor<4x7x9xf32>
 }
+
+// -----
+
+// Heads behind the keys, as einsum("nqhd,nkhd->nqkh") has them: the softmax goes along the third dimension.
+// CHECK-LABEL: @heads_last
+// CHECK:         attn.scores %{{.*}}, %{{.*}} : (tensor<2x4x5x8xf32>, tensor<2x4x9x8xf32>) -> tensor<2x4x5x9xf32>
+// CHECK:         attn.softmax %{{.*}} : tensor<2x4x5x9xf32>
+// CHECK:         attn.context %{{.*}}, %{{.*}} : (tensor<2x4x5x9xf32>, tensor<2x4x9x8xf32>) -> tensor<2x4x5x8xf32>
+// CHECK-NOT:     linalg.softmax
+#q = affine_map<(n, q, k, h, d) -> (n, q, h, d)>
+#k = affine_map<(n, q, k, h, d) -> (n, k, h, d)>
+#s = affine_map<(n, q, k, h, d) -> (n, q, k, h)>
+func.func @heads_last(%q: tensor<2x5x4x8xf32>, %k: tensor<2x9x4x8xf32>, %v: tensor<2x9x4x8xf32>) -> tensor<2x5x4x8xf32> {
+  %zs = arith.constant dense<0.0> : tensor<2x5x9x4xf32>
+  %zo = arith.constant dense<0.0> : tensor<2x5x4x8xf32>
+  %s = linalg.contract indexing_maps = [#q, #k, #s] ins(%q, %k : tensor<2x5x4x8xf32>, tensor<2x9x4x8xf32>) outs(%zs : tensor<2x5x9x4xf32>) -> tensor<2x5x9x4xf32>
+  %w = linalg.softmax dimension(2) ins(%s : tensor<2x5x9x4xf32>) outs(%zs : tensor<2x5x9x4xf32>) -> tensor<2x5x9x4xf32>
+  %o = linalg.contract indexing_maps = [#s, #k, #q] ins(%w, %v : tensor<2x5x9x4xf32>, tensor<2x9x4x8xf32>) outs(%zo : tensor<2x5x4x8xf32>) -> tensor<2x5x4x8xf32>
+  return %o : tensor<2x5x4x8xf32>
+}
+
+// -----
+
+// Groups of queries that share a key head are a dimension of their own; joined, they are 6 heads.
+// CHECK-LABEL: @groups
+// CHECK:         attn.scores %{{.*}}, %{{.*}} : (tensor<2x6x5x8xf32>, tensor<2x2x9x8xf32>) -> tensor<2x6x5x9xf32>
+// CHECK:         attn.context %{{.*}}, %{{.*}} : (tensor<2x6x5x9xf32>, tensor<2x2x9x8xf32>) -> tensor<2x6x5x8xf32>
+// CHECK-NOT:     linalg.softmax
+#q = affine_map<(b, k, g, t, s, d) -> (b, t, k, g, d)>
+#k = affine_map<(b, k, g, t, s, d) -> (b, s, k, d)>
+#s = affine_map<(b, k, g, t, s, d) -> (b, k, g, t, s)>
+func.func @groups(%q: tensor<2x5x2x3x8xf32>, %k: tensor<2x9x2x8xf32>, %v: tensor<2x9x2x8xf32>) -> tensor<2x5x48xf32> {
+  %zs = arith.constant dense<0.0> : tensor<2x2x3x5x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<2x5x2x3x8xf32>
+  %s = linalg.contract indexing_maps = [#q, #k, #s] ins(%q, %k : tensor<2x5x2x3x8xf32>, tensor<2x9x2x8xf32>) outs(%zs : tensor<2x2x3x5x9xf32>) -> tensor<2x2x3x5x9xf32>
+  %w = linalg.softmax dimension(4) ins(%s : tensor<2x2x3x5x9xf32>) outs(%zs : tensor<2x2x3x5x9xf32>) -> tensor<2x2x3x5x9xf32>
+  %o = linalg.contract indexing_maps = [#s, #k, #q] ins(%w, %v : tensor<2x2x3x5x9xf32>, tensor<2x9x2x8xf32>) outs(%zo : tensor<2x5x2x3x8xf32>) -> tensor<2x5x2x3x8xf32>
+  %j = tensor.collapse_shape %o [[0], [1], [2, 3, 4]] : tensor<2x5x2x3x8xf32> into tensor<2x5x48xf32>
+  return %j : tensor<2x5x48xf32>
+}
