@@ -234,7 +234,7 @@ for batch in (UNKNOWN, None):
     orders(f"order-knqh{known}", "nqhd,nkhd->knqh", "knqh,nkhd->nqhd", 0, batch)
 
 
-def grouped(name, scores, context, masked=False, rows=5, batch=2, shapes=UNKNOWN):
+def grouped(name, scores, context, masked=False, rows=5, batch=2, apart=False, shapes=UNKNOWN):
     """Groups of queries that share keys, in five dimensions."""
     layer, groups = Layer(), 3
     q = layer("Reshape", layer.linear("x", columns=groups * WIDTH), np.array([0, 0, HEADS, groups, FEATURES]))
@@ -245,14 +245,17 @@ def grouped(name, scores, context, masked=False, rows=5, batch=2, shapes=UNKNOWN
         seen = layer("LessOrEqual", layer("Unsqueeze", place, np.array([0])), layer("Unsqueeze", place, np.array([1])))
         products = layer("Where", seen, products, np.float32(-np.inf))
     out = layer("Einsum", layer("Softmax", products, axis=-1), v, equation=context)
+    if apart:
+        layer("Neg", out, out="z")
     layer("Reshape", out, np.array([0, 0, groups * WIDTH]), out="y")
-    case(name, layer, {"x": floats(batch, rows, WIDTH)}, {"attn.sdpa": 1}, shapes)
+    case(name, layer, {"x": floats(batch, rows, WIDTH)}, {"attn.sdpa": 1}, shapes, ("y", "z") if apart else ("y",))
 
 
 for known, sizes in (("", UNKNOWN), ("-known", None)):
     grouped(f"grouped{known}", "btkgd,bskd->bkgts", "bkgts,bskd->btkgd", shapes=sizes)
     grouped(f"grouped-causal{known}", "btkgd,bskd->bkgts", "bkgts,bskd->btkgd", masked=True, shapes=sizes)
     grouped(f"grouped-behind{known}", "btkgd,bskd->btkgs", "btkgs,bskd->btkgd", shapes=sizes)
+grouped("grouped-apart", "btkgd,bskd->bkgts", "bkgts,bskd->btkgd", apart=True)
 grouped("grouped-one-row", "btkgd,bskd->bkgts", "bkgts,bskd->btkgd", rows=1, batch=1)
 
 

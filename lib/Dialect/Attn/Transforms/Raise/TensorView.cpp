@@ -367,7 +367,13 @@ Value attn::arrange(OpBuilder &b, Location loc, const TensorView &view,
 
 bool attn::canRestore(const TensorView &view, const Arrangement &given) {
   SmallVector<unsigned> seen;
-  for (const LoopIndex &index : view.dims)
+  auto [dims, parts] = withJoinedParts(view);
+  for (const ReassociationIndices &group : parts)
+    if (group.size() > 1 && llvm::any_of(group, [&](int64_t dim) {
+          return view.type().isDynamicDim(dim);
+        }))
+      return false;
+  for (const LoopIndex &index : dims)
     for (const Digit &digit : index) {
       if (digit.div != 1 || !isWhole(digit, given) ||
           !llvm::is_contained(given.loops, digit.loop))
@@ -378,6 +384,23 @@ bool attn::canRestore(const TensorView &view, const Arrangement &given) {
     if (llvm::count(seen, loop) != (given.sizes[loop] == 1 ? 0 : 1))
       return false;
   return true;
+}
+
+/// The dimensions of each group, which are known where there are several.
+static Value apart(OpBuilder &b, Location loc, Value from,
+                   RankedTensorType type,
+                   ArrayRef<ReassociationIndices> groups) {
+  SmallVector<OpFoldResult> old = tensor::getMixedSizes(b, loc, from), sizes;
+  SmallVector<int64_t> shape;
+  auto given = cast<RankedTensorType>(from.getType()).getShape();
+  for (auto [group, size, known] : llvm::zip_equal(groups, old, given))
+    for (int64_t dim : group) {
+      bool isPart = group.size() > 1;
+      shape.push_back(isPart ? type.getDimSize(dim) : known);
+      sizes.push_back(isPart ? b.getIndexAttr(shape.back()) : size);
+    }
+  return tensor::ExpandShapeOp::create(b, loc, type.clone(shape), from, groups,
+                                       sizes);
 }
 
 Value attn::restore(OpBuilder &b, Location loc, Value from,
@@ -392,7 +415,8 @@ Value attn::restore(OpBuilder &b, Location loc, Value from,
   SmallVector<int64_t> permutation;
   SmallVector<ReassociationIndices> groups;
   SmallVector<bool> has;
-  for (const LoopIndex &index : view.dims) {
+  auto [dims, parts] = withJoinedParts(view);
+  for (const LoopIndex &index : dims) {
     has.push_back(!index.empty());
     ReassociationIndices group;
     for (const Digit &digit : index) {
@@ -411,6 +435,8 @@ Value attn::restore(OpBuilder &b, Location loc, Value from,
       result = tensor::CollapseShapeOp::create(b, loc, result, groups);
     result = addUnits(b, loc, result, has);
   }
+  if (parts.size() != view.dims.size())
+    result = apart(b, loc, result, view.type(), parts);
   if (result.getType() != view.type())
     result = tensor::CastOp::create(b, loc, view.type(), result);
   return result;
