@@ -17,11 +17,10 @@
 // Before: any. After: the same; tensor.extract outside of attn ops, and
 // tensor.insert, have indices inside of their tensor wherever they depend on
 // elements of tensors.
+#include "Lookups.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CLAMPLOOKUPS
@@ -29,20 +28,6 @@ namespace attn {
 } // namespace attn
 
 using namespace mlir;
-
-/// Whether `value` is computed from elements of tensors.
-static bool isData(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return !isa<IndexType>(argument.getType());
-  Operation *op = value.getDefiningOp();
-  if (isa<tensor::ExtractOp>(op) || op->getNumRegions() > 0)
-    return true;
-  if (isa<linalg::IndexOp, tensor::DimOp>(op) || !seen.insert(op).second)
-    return false;
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return !isa<TensorType>(operand.getType()) && isData(operand, seen);
-  });
-}
 
 static Value clamp(OpBuilder &b, Value tensor, Value index, int64_t dim) {
   Location loc = index.getLoc();
@@ -56,8 +41,7 @@ static Value clamp(OpBuilder &b, Value tensor, Value index, int64_t dim) {
 
 static void clampAll(Operation *op, Value tensor, MutableOperandRange indices) {
   for (auto [dim, operand] : llvm::enumerate(indices)) {
-    llvm::SmallPtrSet<Operation *, 8> seen;
-    if (!isData(operand.get(), seen))
+    if (!attn::dependsOnElements(operand.get()))
       continue;
     OpBuilder b(op);
     operand.set(clamp(b, tensor, operand.get(), dim));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AttentionReader.h"
 #include "FloatConstant.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -183,6 +184,10 @@ bool AttentionReader::readValues() {
 /// The input of a product with one number, and that number.
 static Value unscaled(Value tensor, double &factor) {
   Operation *op = tensor.getDefiningOp();
+  if (auto scale = dyn_cast_or_null<ScaleOp>(op)) {
+    factor *= scale.getFactor().convertToDouble();
+    return scale.getInput();
+  }
   if (!op || !isa<arith::MulFOp, arith::DivFOp>(op))
     return {};
   Value left = op->getOperand(0), right = op->getOperand(1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ScalarCode.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Utils/VectorOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -132,6 +133,15 @@ Value ScalarCode::emit(const TensorView &view) {
 Value ScalarCode::emitOp(const TensorView &view, Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return emitGeneric(view, generic);
+  if (auto scale = dyn_cast<ScaleOp>(op)) {
+    Value number = emit({scale.getInput(), view.dims});
+    auto factor = b.getFloatAttr(view.type().getElementType(),
+                                 scale.getFactor().convertToDouble());
+    return number
+               ? arith::MulFOp::create(
+                     b, loc, number, arith::ConstantOp::create(b, loc, factor))
+               : Value();
+  }
   if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
       isa<arith::ConstantOp>(op) || op->getNumResults() != 1)
     return emitRead(view);

@@ -45,8 +45,9 @@ static bool isPointwise(Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return generic.getNumParallelLoops() == generic.getNumLoops() &&
            generic.getNumResults() == 1;
-  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
-         op->getNumResults() == 1 && op->getNumOperands() > 0;
+  return isa<ScaleOp>(op) ||
+         (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+          op->getNumResults() == 1 && op->getNumOperands() > 0);
 }
 
 bool PathFinder::leadsToProduct(Value tensor) {

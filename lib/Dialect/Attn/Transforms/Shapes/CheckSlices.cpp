@@ -10,7 +10,9 @@
 //
 // The C function asks it before the kernel runs, and refuses the call. So are
 // sizes that are computed, of a slice or a tensor.concat, where an op has them
-// meet others: `x + first_four_rows(x)` wants four rows. In a
+// meet others: `x + first_four_rows(x)` wants four rows, and the parts of a
+// dimension are all of it. What elements are looked up in has one, unless
+// nothing is looked up. In a
 // loop that has a turn, the bounds of what all turns read and write are asked
 // for. An element of a computed tensor that places a slice is computed by
 // itself (ElementOf.h), or refused. Not checked are slices under another
@@ -20,6 +22,7 @@
 // @NAME.slices.
 #include "ElementOf.h"
 #include "EntryFunctions.h"
+#include "Lookups.h"
 #include "ResultSizes.h"
 #include "ShapeConstraints.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -57,6 +60,7 @@ public:
   void check(OffsetSizeAndStrideOpInterface slice, Value whole);
   void checkSizes(Operation *op);
   void checkParts(tensor::ExpandShapeOp expand);
+  void checkLookup(tensor::ExtractOp lookup);
   Value all{}; ///< null: nothing to check
 
 private:
@@ -70,6 +74,7 @@ private:
   void checkSize(Operation *op, Dim dim, Value size);
   Value bound(Operation *op, presburger::BoundType type, Value value);
   Value sizeOf(Operation *op, Dim dim);
+  Value knownSize(Operation *op, Dim dim);
   FailureOr<Value> hasTurns(Operation *op);
   Value both(Location loc, Value a, Value c) {
     return a ? arith::AndIOp::create(b, loc, a, c).getResult() : c;
@@ -269,39 +274,81 @@ void SliceChecker::checkSize(Operation *op, Dim dim, Value size) {
              compare(op->getLoc(), Predicate::sge, size, zero));
 }
 
-/// Whether it is computed by a division, which may leave a rest.
-static bool isQuotient(Value size, unsigned steps = 4) {
-  Operation *op = size.getDefiningOp();
-  if (!op || !steps || isa<tensor::DimOp>(op))
-    return false;
-  return isa<arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(op) ||
-         llvm::any_of(op->getOperands(), [&](Value operand) {
-           return isQuotient(operand, steps - 1);
-         });
+/// Whether both are one product of the same sizes.
+static bool isSameProduct(Value a, Value c) {
+  auto one = a.getDefiningOp<arith::MulIOp>(),
+       other = c.getDefiningOp<arith::MulIOp>();
+  auto same = [](Value x, Value y) {
+    return isEqualConstantIntOrValue(x, y) || isSameProduct(x, y);
+  };
+  return one && other &&
+         ((same(one.getLhs(), other.getLhs()) &&
+           same(one.getRhs(), other.getRhs())) ||
+          (same(one.getLhs(), other.getRhs()) &&
+           same(one.getRhs(), other.getLhs())));
 }
 
-/// Parts of a dimension, whose size is known without computing its tensor, are
-/// all of it.
+/// The size of a dimension as it is known without computing its tensor; null
+/// if it is not.
+Value SliceChecker::knownSize(Operation *op, Dim dim) {
+  if (classes.sizeOf(dim) >= 0 || arguments.contains(classes.find(dim)))
+    return sizeOf(op, dim);
+  Operation *maker = dim.first.getDefiningOp();
+  ReifiedRankedShapedTypeDims shapes;
+  if (!maker || failed(reifyResultShapes(b, maker, shapes)))
+    return {};
+  unsigned result = cast<OpResult>(dim.first).getResultNumber();
+  return getValueOrCreateConstantIndexOp(b, op->getLoc(),
+                                         shapes[result][dim.second]);
+}
+
+/// Parts of a dimension are all of it.
 void SliceChecker::checkParts(tensor::ExpandShapeOp expand) {
   Location loc = expand.getLoc();
   SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
   b.setInsertionPoint(function.front().getTerminator());
   for (auto [i, group] : llvm::enumerate(expand.getReassociationIndices())) {
-    Dim dim{expand.getSrc(), static_cast<int64_t>(i)};
-    bool isTold =
-        classes.sizeOf(dim) >= 0 || arguments.contains(classes.find(dim));
-    if (!isTold || llvm::none_of(group, [&](int64_t part) {
-          auto size = dyn_cast<Value>(sizes[part]);
-          return size && isQuotient(size);
+    if (group.size() == 1 || llvm::all_of(group, [&](int64_t part) {
+          return isa<Attribute>(sizes[part]);
         }))
+      continue;
+    Value whole = knownSize(expand, {expand.getSrc(), static_cast<int64_t>(i)});
+    if (!whole)
       continue;
     Value product = arith::ConstantIndexOp::create(b, loc, 1);
     for (int64_t part : group)
-      product = arith::MulIOp::create(
-          b, loc, product,
-          getValueOrCreateConstantIndexOp(b, loc, sizes[part]));
-    all = both(loc, all,
-               compare(loc, Predicate::eq, product, sizeOf(expand, dim)));
+      product = b.createOrFold<arith::MulIOp>(
+          loc, product, getValueOrCreateConstantIndexOp(b, loc, sizes[part]));
+    if (product != whole && !isSameProduct(product, whole))
+      all = both(loc, all, compare(loc, Predicate::eq, product, whole));
+  }
+}
+
+/// A place that an element of a tensor says is one of the tensor's, if any
+/// element of the loop's result is computed.
+void SliceChecker::checkLookup(tensor::ExtractOp lookup) {
+  auto loop = dyn_cast<linalg::LinalgOp>(lookup->getParentOp());
+  if (!loop || loop->getBlock() != &function.front() ||
+      loop->getNumResults() == 0)
+    return;
+  Location loc = lookup.getLoc();
+  Value result = loop.getDpsInits()[0], table = lookup.getTensor();
+  b.setInsertionPoint(function.front().getTerminator());
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  for (auto [i, index] : llvm::enumerate(lookup.getIndices())) {
+    Dim dim{table, static_cast<int64_t>(i)};
+    Value size = classes.sizeOf(dim) < 0 && dependsOnElements(index)
+                     ? knownSize(lookup, dim)
+                     : Value();
+    if (!size)
+      continue;
+    Value holds = compare(loc, Predicate::sgt, size, zero);
+    for (int64_t j = 0; j < loop.getRank(loop.getDpsInitOperand(0)); ++j)
+      if (classes.sizeOf({result, j}) < 0)
+        if (Value turns = knownSize(loop, {result, j}))
+          holds = arith::OrIOp::create(
+              b, loc, holds, compare(loc, Predicate::eq, turns, zero));
+    all = both(loc, all, holds);
   }
 }
 
@@ -356,6 +403,7 @@ static LogicalResult addCheck(func::FuncOp function) {
   func::FuncOp copy = cloneBehind(function);
   SliceChecker checker(copy);
   SmallVector<std::pair<Operation *, Value>> slices;
+  copy.walk([&](tensor::ExtractOp op) { checker.checkLookup(op); });
   copy.walk([&](Operation *op) {
     if (auto part = dyn_cast<tensor::ExtractSliceOp>(op))
       slices.push_back({op, part.getSource()});

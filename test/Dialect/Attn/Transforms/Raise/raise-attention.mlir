@@ -444,3 +444,23 @@ func.func @groups(%q: tensor<2x5x2x3x8xf32>, %k: tensor<2x9x2x8xf32>, %v: tensor
   %j = tensor.collapse_shape %o [[0], [1], [2, 3, 4]] : tensor<2x5x2x3x8xf32> into tensor<2x5x48xf32>
   return %j : tensor<2x5x48xf32>
 }
+
+// -----
+
+// attn.scale is a scale, wherever it stands.
+// CHECK-LABEL: @scale_op
+// CHECK:         %[[S:.*]] = attn.scores %arg0, %arg1
+// CHECK:         attn.scale %[[S]] by 2.500000e-01
+// CHECK:         attn.context
+func.func @scale_op(%q: tensor<9x16xf32>, %k: tensor<9x16xf32>, %v: tensor<9x8xf32>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %e = tensor.empty() : tensor<16x9xf32>
+  %half = attn.scale %q by 0.5 : tensor<9x16xf32>
+  %kt = linalg.transpose ins(%k : tensor<9x16xf32>) outs(%e : tensor<16x9xf32>) permutation = [1, 0]
+  %s = linalg.matmul ins(%half, %kt : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %t = attn.scale %s by 0.5 : tensor<9x9xf32>
+  %w = linalg.softmax dimension(1) ins(%t : tensor<9x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
