@@ -21,10 +21,11 @@
 // weight. A weight may be transposed, one for all or one per batch entry. A
 // linalg.transpose of the last two dimensions in front of a weight, that of a
 // projection too, is read through, and so is a linalg.broadcast of one matrix
-// to all batch entries.
+// to all batch entries. Several batch dimensions are joined to one.
 //
 // What stays linalg gets a remark: products of integers, on buffers, transposed
-// or broadcast inputs, more than one batch dimension.
+// or broadcast inputs, weights for some of the batch dimensions, more than one
+// of these of unknown size.
 //
 // Before: any level. After: the same, with fewer linalg ops.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
@@ -32,6 +33,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
@@ -55,6 +57,8 @@ struct Product {
   Value input, weight;
   bool transposed = false;
   Start start;
+  size_t batches = 0;       ///< dimensions
+  bool ofEachBatch = false; ///< the weight, not one for all
 };
 
 /// Either a product or why there is none.
@@ -63,17 +67,18 @@ struct Match {
   StringRef reason;
 };
 
-/// Dimensions of the loops. A batch is one of the result's.
+/// Dimensions of the loops. Batches are those of the result in front.
 struct Roles {
-  std::optional<unsigned> batch;
+  SmallVector<unsigned> batches;
   unsigned row, column, depth;
 
-  /// Whether `map` gives the batch (if `batched`) and two dimensions.
+  /// Whether `map` gives the batches (if `batched`) and two dimensions.
   bool reads(AffineMap map, bool batched, unsigned first,
              unsigned second) const {
-    SmallVector<unsigned> dims{first, second};
+    SmallVector<unsigned> dims;
     if (batched)
-      dims.insert(dims.begin(), *batch);
+      dims = batches;
+    dims.append({first, second});
     return map == AffineMap::getMultiDimMapWithTargets(map.getNumDims(), dims,
                                                        map.getContext());
   }
@@ -101,12 +106,12 @@ static Start startOf(Value init) {
 static std::optional<Roles> rolesOf(linalg::LinalgOp op) {
   AffineMap result = op.getIndexingMapsArray().back();
   unsigned rank = result.getNumResults();
-  if (op.getNumLoops() != rank + 1 || rank < 2 || rank > 3 ||
+  if (op.getNumLoops() != rank + 1 || rank < 2 ||
       !result.isProjectedPermutation())
     return std::nullopt;
   Roles roles;
-  if (rank == 3)
-    roles.batch = result.getDimPosition(0);
+  for (unsigned i = 0; i + 2 < rank; ++i)
+    roles.batches.push_back(result.getDimPosition(i));
   roles.row = result.getDimPosition(rank - 2);
   roles.column = result.getDimPosition(rank - 1);
   for (unsigned dim = 0; dim <= rank; ++dim)
@@ -137,21 +142,27 @@ static Match match(linalg::LinalgOp op) {
     return {{}, reason};
   std::optional<Roles> roles = rolesOf(op);
   if (!roles)
-    return {{}, "its result has no rows and columns, or several batches"};
+    return {{}, "its result has no rows and columns"};
+  // Joined, two that differ could be as many together.
+  auto sizes = cast<ShapedType>(op.getDpsInits()[0].getType()).getShape();
+  if (llvm::count(sizes.drop_back(2), ShapedType::kDynamic) > 1)
+    return {{}, "several of its batch dimensions are of unknown size"};
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   unsigned first = 0; // the operand with the rows
   if (!maps[0].isFunctionOfDim(roles->row))
     first = 1;
   AffineMap input = maps[first], weight = maps[1 - first];
-  if (!roles->reads(input, roles->batch.has_value(), roles->row, roles->depth))
+  if (!roles->reads(input, true, roles->row, roles->depth))
     return {{}, "its input is transposed or broadcast"};
-  bool batched = roles->batch && weight.isFunctionOfDim(*roles->batch);
+  bool batched = llvm::any_of(roles->batches, [&](unsigned batch) {
+    return weight.isFunctionOfDim(batch);
+  });
   bool transposed = roles->reads(weight, batched, roles->column, roles->depth);
   if (!transposed &&
       !roles->reads(weight, batched, roles->depth, roles->column))
     return {{}, "its weight is no matrix"};
   return {{op.getDpsInputs()[first], op.getDpsInputs()[1 - first], transposed,
-           startOf(op.getDpsInits()[0])},
+           startOf(op.getDpsInits()[0]), roles->batches.size(), batched},
           {}};
 }
 
@@ -168,12 +179,46 @@ static void readThroughViews(Value &weight, bool &transposed) {
     auto op = weight.getDefiningOp<linalg::TransposeOp>();
     if (!op)
       return;
-    ArrayRef<int64_t> order = op.getPermutation();
-    if (order != ArrayRef<int64_t>{1, 0} && order != ArrayRef<int64_t>{0, 2, 1})
+    auto order = llvm::to_vector(op.getPermutation());
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    if (!llvm::is_sorted(order))
       return;
     weight = op.getInput();
     transposed = !transposed;
   }
+}
+
+/// The groups in which `batches` dimensions are one, and two others.
+static SmallVector<ReassociationIndices> oneBatch(size_t batches) {
+  ReassociationIndices all =
+      llvm::to_vector<2>(llvm::seq(static_cast<int64_t>(batches)));
+  auto row = static_cast<int64_t>(batches);
+  return {all, {row}, {row + 1}};
+}
+
+static Value projection(IRRewriter &rewriter, Location loc,
+                        const Product &product, Type type) {
+  return ProjectOp::create(rewriter, loc, type, product.input, product.weight,
+                           product.transposed, product.start.bias,
+                           /*schedule=*/ScheduleInterface(),
+                           /*few_rows_schedule=*/ScheduleInterface());
+}
+
+/// The same with one batch dimension, taken apart again.
+static Value joinedProjection(IRRewriter &rewriter, Location loc,
+                              Product product, Value init) {
+  SmallVector<ReassociationIndices> groups = oneBatch(product.batches);
+  auto join = [&](Value value) {
+    return tensor::CollapseShapeOp::create(rewriter, loc, value, groups);
+  };
+  product.input = join(product.input);
+  if (product.ofEachBatch)
+    product.weight = join(product.weight);
+  auto type = cast<RankedTensorType>(init.getType());
+  Type joined = tensor::CollapseShapeOp::inferCollapsedType(type, groups);
+  return tensor::ExpandShapeOp::create(
+      rewriter, loc, type, projection(rewriter, loc, product, joined), groups,
+      tensor::getMixedSizes(rewriter, loc, init));
 }
 
 static void raise(linalg::LinalgOp op, IRRewriter &rewriter) {
@@ -186,11 +231,11 @@ static void raise(linalg::LinalgOp op, IRRewriter &rewriter) {
   }
   rewriter.setInsertionPoint(op);
   readThroughViews(product.weight, product.transposed);
-  Value result = ProjectOp::create(
-      rewriter, op.getLoc(), op->getResult(0).getType(), product.input,
-      product.weight, product.transposed, product.start.bias,
-      /*schedule=*/ScheduleInterface(),
-      /*few_rows_schedule=*/ScheduleInterface());
+  Value init = op.getDpsInits()[0];
+  Value result =
+      product.batches > 1
+          ? joinedProjection(rewriter, op.getLoc(), product, init)
+          : projection(rewriter, op.getLoc(), product, init.getType());
   if (product.start.elsewhere)
     result = arith::AddFOp::create(rewriter, op.getLoc(), result,
                                    product.start.elsewhere);
@@ -199,8 +244,9 @@ static void raise(linalg::LinalgOp op, IRRewriter &rewriter) {
 
 static bool isProduct(linalg::LinalgOp op) {
   return isa<linalg::MatmulOp, linalg::BatchMatmulOp>(op) ||
-         (isa<linalg::GenericOp>(op) && op.getNumDpsInputs() == 2 &&
-          op.getNumLoops() >= 3 && linalg::isaContractionOpInterface(op));
+         (isa<linalg::GenericOp, linalg::ContractOp>(op) &&
+          op.getNumDpsInputs() == 2 && op.getNumLoops() >= 3 &&
+          linalg::isaContractionOpInterface(op));
 }
 
 namespace {

@@ -37,11 +37,26 @@ func.func @double_and_single(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>) -> tensor
 
 // -----
 
-func.func @two_batches(%x: tensor<2x3x5x6xf32>, %w: tensor<2x3x6x4xf32>, %start: tensor<2x3x5x4xf32>) -> tensor<2x3x5x4xf32> {
-  // expected-remark @below {{linalg.generic stays: its result has no rows and columns, or several batches}}
+func.func @two_batches(%x: tensor<?x?x5x6xf32>, %w: tensor<?x?x6x4xf32>, %start: tensor<?x?x5x4xf32>) -> tensor<?x?x5x4xf32> {
+  // expected-remark @below {{linalg.generic stays: several of its batch dimensions are of unknown size}}
   %y = linalg.generic {indexing_maps = [affine_map<(a, b, m, n, k) -> (a, b, m, k)>, affine_map<(a, b, m, n, k) -> (a, b, k, n)>, affine_map<(a, b, m, n, k) -> (a, b, m, n)>],
                        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
-      ins(%x, %w : tensor<2x3x5x6xf32>, tensor<2x3x6x4xf32>) outs(%start : tensor<2x3x5x4xf32>) {
+      ins(%x, %w : tensor<?x?x5x6xf32>, tensor<?x?x6x4xf32>) outs(%start : tensor<?x?x5x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?x5x4xf32>
+  return %y : tensor<?x?x5x4xf32>
+}
+
+// -----
+
+func.func @weight_of_heads(%x: tensor<2x3x5x6xf32>, %w: tensor<3x6x4xf32>, %start: tensor<2x3x5x4xf32>) -> tensor<2x3x5x4xf32> {
+  // expected-remark @below {{linalg.generic stays: its weight is no matrix}}
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b, m, n, k) -> (a, b, m, k)>, affine_map<(a, b, m, n, k) -> (b, k, n)>, affine_map<(a, b, m, n, k) -> (a, b, m, n)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<2x3x5x6xf32>, tensor<3x6x4xf32>) outs(%start : tensor<2x3x5x4xf32>) {
   ^bb0(%a: f32, %b: f32, %sum: f32):
     %p = arith.mulf %a, %b : f32
     %s = arith.addf %sum, %p : f32
