@@ -12,18 +12,20 @@ The compiler fuses them; the text says nothing about how.
 """
 import functools
 import inspect
+import json
 import math
+import re
 
 from . import _attention, _driver, _emit
+from ._arrays import absolute, elementwise, function_of, where
 from ._call import Error
 from ._kernel import Kernel
-from ._masks import as_mask
-from ._tensor import Program, Tensor, TensorType, bias, elementwise, score_mod, step_of, tensor
+from ._loops import shown
+from ._products import context_of, matmul, scores_of
+from ._reductions import softmax_along
+from ._score_steps import masked
+from ._tensor import Program, Tensor, TensorType, scores_tensor, step_of, tensor
 from ._trace import FUNCTIONS, refuse
-
-
-def _statistics(dtype):
-    return "f64" if dtype == "f64" else "f32"
 
 
 def scores(query, key):
@@ -31,10 +33,7 @@ def scores(query, key):
     query, key = tensor(query, "query"), tensor(key, "key")
     if query.ndim < 2 or key.ndim != query.ndim:
         refuse(f"scores: expected query and key of the same 2, 3 or 4 dimensions, but got {query.type} and {key.type}")
-    type = TensorType(_statistics(query.dtype), [*query.shape[:-1], key.shape[-2]])
-    made = Program.now().op(f"attn.scores {query.value}, {key.value} : ({query.type}, {key.type}) -> {type}", type, "scores")
-    made.stage = "products"
-    return made
+    return scores_of(query, key)
 
 
 def context(weights, value):
@@ -42,42 +41,58 @@ def context(weights, value):
     weights, value = tensor(weights, "weights"), tensor(value, "value")
     if value.ndim != weights.ndim:
         refuse(f"context: expected weights and value of the same dimensions, but got {weights.type} and {value.type}")
-    type = TensorType(value.dtype, [*weights.shape[:-1], value.shape[-1]])
-    return Program.now().op(f"attn.context {weights.value}, {value.value} : ({weights.type}, {value.type}) -> {type}", type, "out")
+    if weights.is_scores:
+        refuse("context: expected weights, but got scores; write attn.softmax(scores) or attn.sigmoid(scores)")
+    if weights.stage == "weights":
+        return context_of(weights, value)
+    return matmul(weights, value)
 
 
-def softmax(scores, sinks=None):
-    """Weights of each row of scores; `sinks` is one more score per head."""
+def softmax(scores, sinks=None, axis=-1):
+    """Weights of each row of scores; `sinks` is one more score per head. Of a tensor that is no scores of an attention, along any axis."""
     scores = tensor(scores, "scores")
+    if sinks is None and not scores.is_scores:
+        made = softmax_along(scores, axis)
+        made.stage = "rows"
+        return made
+    scores = scores_tensor(scores, "softmax")
+    if axis not in (-1, scores.ndim - 1):
+        refuse(f"softmax: expected the last axis, along which scores have their keys, but got {axis}")
     more = ""
     if sinks is not None:
         sinks = tensor(sinks, "sinks")
         more = f" sinks {sinks.value} : {sinks.type}"
-    return Program.now().op(f"attn.softmax {scores.value}{more} : {scores.type}", scores.type, "weights")
+    return _weights(f"attn.softmax {scores.value}{more} : {scores.type}", scores.type)
 
 
-def _same(op, name, clause=""):
-    def build(x):
-        x = tensor(x, "scores")
-        return Program.now().op(f"attn.{op} {x.value}{clause} : {x.type}", x.type, name)
-
-    return build
+def _weights(text, type, name="weights"):
+    made = Program.now().op(text, type, name)
+    made.stage = "weights"
+    return made
 
 
 def sigmoid(scores):
     """Weights 1 / (1 + exp(-s)), each by itself."""
-    return _same("sigmoid", "weights")(scores)
+    x = tensor(scores, "scores")
+    if x.is_scores or x.as_scores:
+        x = scores_tensor(x, "sigmoid")
+        return _weights(f"attn.sigmoid {x.value} : {x.type}", x.type)
+    return elementwise("div", 1.0, elementwise("add", function_of("exp", -x), 1.0))
 
 
 def softcap(scores, cap):
     """cap * tanh(scores / cap)."""
-    return step_of(scores, _same("softcap", "capped", f" at {_emit.float_text(float(cap), 'f64')}")(scores))
+    x = tensor(scores, "scores")
+    if not x.is_scores and not x.as_scores:
+        return function_of("tanh", x / cap) * cap
+    x = scores_tensor(x, "softcap")
+    return step_of(x, Program.now().op(f"attn.softcap {x.value} at {_emit.float_text(float(cap), 'f64')} : {x.type}", x.type, "capped"))
 
 
 def alibi(scores, slopes=None, position="top_left"):
     """Scores that fall with the distance, at a slope per head; without slopes
     those of the paper."""
-    scores = tensor(scores, "scores")
+    scores = scores_tensor(scores, "alibi")
     more, types = "", ""
     if slopes is not None:
         slopes = tensor(slopes, "slopes")
@@ -88,11 +103,7 @@ def alibi(scores, slopes=None, position="top_left"):
 
 def mask(scores, mask):
     """Scores of -inf where the mask, or function, sees no pair."""
-    scores = tensor(scores, "scores")
-    program = Program.now()
-    program.rank, program.statistics = scores.ndim, scores.dtype
-    text = f"attn.mask {scores.value} where {as_mask(mask).text(program)} : {scores.type}"
-    return step_of(scores, program.op(text, scores.type, "masked"))
+    return masked(scores, mask)
 
 
 def project(x, weight, bias=None):
@@ -160,16 +171,16 @@ def gelu(x, approximate="none"):
     what some models compute instead."""
     x = tensor(x, "x")
     if approximate == "tanh":
-        return x * 0.5 * (_math("tanh", (x + x * x * x * 0.044715) * (2 / math.pi) ** 0.5) + 1.0)
+        return x * 0.5 * (function_of("tanh", (x + x * x * x * 0.044715) * (2 / math.pi) ** 0.5) + 1.0)
     if approximate != "none":
         refuse(f"gelu: expected 'none' or 'tanh', but got {approximate!r}")
-    return x * 0.5 * (_math("erf", x * 0.5**0.5) + 1.0)
+    return x * 0.5 * (function_of("erf", x * 0.5**0.5) + 1.0)
 
 
 def silu(x):
     """x / (1 + exp(-x))."""
     x = tensor(x, "x")
-    return x / (_math("exp", -x) + 1.0)
+    return x / (function_of("exp", -x) + 1.0)
 
 
 def relu(x):
@@ -182,31 +193,29 @@ def subtract_weights(first, second, factor):
     one number, or of one per head."""
     first, second, factor = tensor(first, "first"), tensor(second, "second"), tensor(factor, "factor")
     text = f"attn.subtract_weights {first.value}, {second.value} by {factor.value} : {first.type}, {factor.type}"
-    return Program.now().op(text, first.type, "difference")
-
-
-def _math(name, x):
-    if x.stage:
-        return score_mod(x, lambda score, *_: FUNCTIONS[name](score))
-    return Program.now().op(f"math.{name} {x.value} : {x.type}", x.type, name)
+    return _weights(text, first.type, "difference")
 
 
 def tensor_function(name):
     """exp and the like: of traced tensors, of traced scalars, of numbers."""
     scalar = FUNCTIONS[name]
-    if name in ("where", "abs"):
-        return scalar
+    of_tensors = {"where": where, "abs": absolute}.get(name, functools.partial(function_of, name))
 
     @functools.wraps(scalar)
     def call(*values):
         if not any(isinstance(value, Tensor) for value in values):
             return scalar(*values)
         if name not in ("minimum", "maximum"):
-            return _math(name, *values)
-        first, second = values if isinstance(values[0], Tensor) else reversed(values)
-        return elementwise(name, first, second)
+            return of_tensors(*values)
+        return functools.reduce(functools.partial(elementwise, name), values)
 
     return call
+
+
+def _names_of_sizes(type):
+    """The attribute by which sizes of one name are compared when the kernel runs."""
+    names = [size if isinstance(size, str) and size.isidentifier() else "" for size in type.shape]
+    return f" {{attn.sizes = [{', '.join(json.dumps(name) for name in names)}]}}" if any(names) else ""
 
 
 class Function:
@@ -216,7 +225,7 @@ class Function:
     def __init__(self, function, name=None, target="native"):
         functools.update_wrapper(self, function)
         self._target = target
-        self._name = name or function.__name__
+        self._name = re.sub(r"\W", "_", name or function.__name__).strip("_") or "traced"  # C calls nothing <lambda> or _f
         self.mlir, self._bound = self._trace(function)
 
     def _trace(self, function):
@@ -227,12 +236,13 @@ class Function:
             results = function(*(Tensor(f"%{n}", t) for n, t in arguments))
         finally:
             Program.active.pop()
+        program.check_attention()
         results = results if isinstance(results, (tuple, list)) else (results,)
         if not results or not all(isinstance(r, Tensor) for r in results):
             raise Error(f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}: {self._name} returns a tensor or "
                         f"several, but this one returned {', '.join(type(r).__name__ for r in results)}")
         types = [str(r.type) for r in results]
-        given = [f"%{n}: {t}" for n, t in arguments] + [f"%{n}: {t}" for n, t, _ in program.list]
+        given = [f"%{n}: {t}{_names_of_sizes(t)}" for n, t in arguments] + [f"%{n}: {t}" for n, t, _ in program.list]
         lines = [f"func.func @{self._name}({', '.join(given)}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'} {{"]
         lines += [f"  {line}" for line in program.constants + program.lines]
         lines += [f"  return {', '.join(r.value for r in results)} : {', '.join(types)}", "}", ""]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arithmetic on scores of an attention and tensors that broadcast to them. It
+becomes a step of the attention, so that scores never lie in memory."""
+import math
+import numbers
+
+from ._casts import astype
+from ._loops import shown
+from ._masks import as_mask
+from ._tensor import Program, Tensor, TensorType, score_mod, scores_tensor, step_of, tensor
+from ._trace import FUNCTIONS, refuse
+
+
+def masked(scores, mask):
+    """Scores of -inf where the mask, or function, sees no pair."""
+    scores = scores_tensor(scores, "mask")
+    program = Program.now()
+    program.rank, program.statistics = scores.ndim, scores.dtype
+    text = f"attn.mask {scores.value} where {as_mask(mask).text(program)} : {scores.type}"
+    return step_of(scores, program.op(text, scores.type, "masked"))
+
+
+def _operand(scores, other, named):
+    """`other`, which broadcasts to the scores from the right. Where it is read by index its sizes have to have the scores' names
+    (`named`), by which a call compares them."""
+    other = tensor(other, "operand")
+    if other.ndim > scores.ndim:
+        refuse(f"scores {shown(scores)} go with tensors that broadcast to them, but got {shown(other)}")
+    for size, of_scores in zip(other.shape[::-1], scores.shape[::-1]):
+        alike = size == of_scores and (isinstance(size, int) or size.isidentifier())
+        unknown = isinstance(size, str) or isinstance(of_scores, str)
+        if size != 1 and not alike and (named or not unknown):
+            refuse(f"scores {shown(scores)} go with tensors whose sizes are 1 or have the same names, but got {shown(other)}")
+    program = Program.now()
+    for product, _ in program.products:
+        made = [line.partition(" = ")[0] for line in program.users(product.value)]
+        if scores.value in [product.value, *made] and other.value in [product.value, *made]:
+            refuse("scores of an attention go with tensors that do not depend on them; write attn.softmax for the whole row, attn.score_mod "
+                   "for a function of each score, or q @ k.swapaxes(-1, -2) for products of their own")
+    return other
+
+
+def bias_of(scores, other):
+    """Their sum, by attn.bias."""
+    if isinstance(other, Tensor) and other.is_scores:
+        return _of_two("add", scores, other)
+    bias = astype(_operand(scores, other, False), scores.dtype)
+    text = f"attn.bias {scores.value}, {bias.value} : {scores.type}, {bias.type}"
+    return step_of(scores, Program.now().op(text, scores.type, "biased"))
+
+
+def _of_two(name, first, second):
+    return refuse(f"{name}: expected scores of one attention and a tensor, but got those of two; write attn.scores of queries and keys that "
+                  f"attn.concat joins along their features, or q @ k.swapaxes(-1, -2) for products of their own")
+
+
+def changed(name, scores, other, function):
+    """function(score, element of other), as a score function."""
+    if isinstance(other, numbers.Real):
+        return score_mod(scores, lambda score, *_: function(score, other))
+    if isinstance(other, Tensor) and other.is_scores:
+        return _of_two(name, scores, other)
+    element = _reader(_operand(scores, other, True), scores.ndim)
+    return score_mod(scores, lambda score, *place: function(score, element(place)))
+
+
+def _reader(x, ndim):
+    """A function of (batch, head, query, key) that reads an element."""
+    if isinstance(x, numbers.Real):
+        return lambda place: x
+
+    def read(place):
+        inner = place[len(place) - x.ndim:]
+        return x[tuple(0 if size == 1 else at for size, at in zip(x.shape, inner))]
+
+    return read
+
+
+def excluded(condition, a, b):
+    """where(condition, a, b) of which one is scores; -inf is a mask."""
+    first = isinstance(a, Tensor) and a.is_scores
+    scores, other = (a, b) if first else (b, a)
+    if isinstance(other, Tensor) and other.is_scores:
+        _of_two("where", scores, other)
+    condition = _operand(scores, condition, True)
+    if isinstance(other, numbers.Real) and other == -math.inf:
+        return masked(scores, as_mask(condition) if first else ~as_mask(condition))
+    reads = [_reader(x, scores.ndim) for x in (condition, other if isinstance(other, numbers.Real) else _operand(scores, other, True))]
+
+    def choose(score, *place):
+        seen, value = (read(place) for read in reads)
+        return FUNCTIONS["where"](seen, *((score, value) if first else (value, score)))
+
+    return score_mod(scores, choose)
