@@ -10,7 +10,6 @@
 
     kernel = attn.compile("examples/causal.mlir")
 """
-from . import _operators
 from ._arrays import bias
 from ._attention import Attention, attention, flex_attention
 from ._call import Argument, Error
@@ -25,6 +24,7 @@ from ._masks import (Mask, allowed, block, causal, chunked, dilated, document, k
                      window)
 from ._parts import take
 from ._products import matmul
+from ._reductions import max, mean, min, std, sum, var
 from ._tensor import ElementType, Tensor, TensorType, bf16, f16, f32, f64, i1, i32, i64, score_mod
 from ._trace import FUNCTIONS as _FUNCTIONS
 from ._views import concat, expand_dims, reshape, swapaxes, transpose
@@ -36,7 +36,7 @@ __all__ = [
     "Argument", "Attention", "ElementType", "Error", "Function", "Kernel", "Mask", "Picture", "Tensor", "TensorType",
     "alibi", "allowed", "array", "attention", "bf16", "bias", "block", "cache_folder", "causal", "chunked", "clear_cache",
     "compile", "concat", "constant", "context", "dilated", "document", "expand_dims", "f16", "f32", "f64", "flex_attention", "function",
-    "gelu", "i1", "i32", "i64", "key_length", "layer_norm", "mask", "mask_function", "matmul", "merge_heads", "prefix", "project",
+    "gelu", "i1", "i32", "i64", "key_length", "layer_norm", "mask", "mask_function", "matmul", "max", "mean", "merge_heads", "min", "prefix", "project",
     "relu", "reshape", "rms_norm", "rope", "score_mod", "scores", "sigmoid", "silu", "sink", "softcap", "softmax", "split_heads",
-    "subtract_weights", "swapaxes", "take", "transpose", "tree", "value_and_grad", "window", *_FUNCTIONS,
+    "std", "subtract_weights", "sum", "swapaxes", "take", "transpose", "tree", "value_and_grad", "var", "window", *_FUNCTIONS,
 ]

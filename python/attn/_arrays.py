@@ -8,10 +8,10 @@ import numbers
 
 from . import _emit
 from ._casts import BITS
-from ._loops import aligned, broadcast, loop, shown, sizes_among
+from ._loops import aligned, broadcast, loop, sizes_among
 from ._score_steps import bias_of, changed, excluded
 from ._sizes import empty, size_of
-from ._tensor import Program, Tensor, TensorType, scale, score_mod, tensor
+from ._tensor import Program, Tensor, TensorType, floats, scale, score_mod, shown, tensor
 from ._trace import FUNCTIONS, refuse
 
 def full(like, number, dtype=None):
@@ -44,7 +44,7 @@ def apply(op, operands, name, dtype=None):
     def text(values, types):
         return f"{op} {', '.join(values)} : {f'{types[0]}, ' if decides and str(types[0]) != 'i1' else ''}{types[-1]}"
 
-    shape, dtype = broadcast(op.split()[0].split(".")[1], operands), dtype or operands[-1].dtype
+    shape, dtype = broadcast(name, operands), dtype or operands[-1].dtype
     kind = TensorType(dtype, shape)
     if all(x.ndim == len(shape) and not any(a == 1 and b != 1 for a, b in zip(x.shape, shape)) for x in operands) and len(
             {str(x.type).rsplit("x", 1)[0] for x in operands}) == 1:
@@ -130,14 +130,6 @@ def bias(scores, bias):
 
 # --- functions ---
 
-def floats(op, x):
-    """A tensor of floats."""
-    x = tensor(x, "x")
-    if not x.is_float:
-        refuse(f"{op}: expected floats, but got {shown(x)}; write x.astype(attn.f32)")
-    return x
-
-
 def function_of(name, x):
     """exp and the like of a tensor."""
     x = floats(name, x)
@@ -204,7 +196,7 @@ def compare(name, a, b):
     if a.dtype == "i1" and name not in ("eq", "ne"):
         refuse(f"{name}: expected numbers, but got truth values; write & | ~ for them")
     head = f"arith.cmpf {_FLOATS[name]}," if a.is_float else f"arith.cmpi {_WHOLE[name]},"
-    return apply(head, [a, b], "seen", "i1")
+    return apply(head, [a, b], name, "i1")
 
 
 def logical(name, a, b):
@@ -231,4 +223,4 @@ def where(condition, a, b):
     if isinstance(a, numbers.Real) and isinstance(b, numbers.Real):
         kind = "i64" if isinstance(a, numbers.Integral) and isinstance(b, numbers.Integral) else "f32"
         a, b = full(condition, a, kind), full(condition, b, kind)
-    return apply("arith.select", [condition, *_alike("where", a, b)], "chosen")
+    return apply("arith.select", [condition, *_alike("where", a, b)], "where")

@@ -3,7 +3,7 @@
 broadcasting: shapes stand against each other from the right, and a size that is
 known to be 1 goes with any other. A name never counts as 1."""
 from ._sizes import size_of
-from ._tensor import Program
+from ._tensor import Program, shown
 from ._trace import refuse
 from ._views import drop
 
@@ -19,11 +19,6 @@ def broadcast(op, tensors):
                    f"{' and '.join(shown(x) for x in tensors)}{_advice(tensors)}")
         shape.insert(0, known.pop() if known else sizes[0] if sizes else 1)
     return tuple(shape)
-
-
-def shown(x):
-    """A type as it is written in Python."""
-    return f"{x.dtype}[{', '.join(map(str, x.shape))}]"
 
 
 def _advice(tensors):

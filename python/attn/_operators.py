@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What is written on tensors of a traced function: the operators and methods of
 NumPy, NumPy's functions of these names, and clear words for all others."""
+import functools
+import inspect
+
 from . import _arrays, _parts, _products, _reductions, _views
 from ._call import Error
 from ._capture import Captures
 from ._casts import astype
-from ._tensor import Tensor
+from ._tensor import Tensor, shown
 from ._trace import FUNCTIONS, refuse, where_in_user_code
 
 _OPERATORS = {
-    "add": lambda a, b: _arrays.elementwise("add", a, b), "sub": lambda a, b: _arrays.elementwise("sub", a, b),
-    "mul": lambda a, b: _arrays.elementwise("mul", a, b), "truediv": lambda a, b: _arrays.elementwise("div", a, b),
+    "add": functools.partial(_arrays.elementwise, "add"), "sub": functools.partial(_arrays.elementwise, "sub"),
+    "mul": functools.partial(_arrays.elementwise, "mul"), "truediv": functools.partial(_arrays.elementwise, "div"),
     "floordiv": _arrays.floor_divide, "mod": _arrays.remainder, "pow": _arrays.power, "matmul": _products.matmul,
-    "and": lambda a, b: _arrays.logical("and", a, b), "or": lambda a, b: _arrays.logical("or", a, b),
-    "xor": lambda a, b: _arrays.logical("xor", a, b),
+    "and": functools.partial(_arrays.logical, "and"), "or": functools.partial(_arrays.logical, "or"),
+    "xor": functools.partial(_arrays.logical, "xor"),
 }
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _METHODS = {
@@ -58,12 +61,14 @@ def _get(self, indices):
 
 def _length(self):
     if not self.ndim or not isinstance(self.shape[0], int):
-        refuse(f"len: expected a known first size, but got {self.type}, whose sizes a call chooses")
+        refuse(f"len: expected a known first size, but got {shown(self)}")
     return self.shape[0]
 
 
 def _entries(self):
-    return iter([self[i] for i in range(_length(self))])
+    if not self.ndim or not isinstance(self.shape[0], int):
+        refuse(f"expected a known first size to go through, but got {shown(self)}; write x.sum(0), x.max(0) and the like")
+    return iter([self[i] for i in range(self.shape[0])])
 
 
 def _transposed(self, *axes):
@@ -82,14 +87,14 @@ _FUNCTIONS = {
     "floor_divide": _arrays.floor_divide, "remainder": _arrays.remainder, "power": _arrays.power, "pow": _arrays.power,
     "float_power": _arrays.power, "square": lambda x: _arrays.power(x, 2), "negative": _arrays.negative, "neg": _arrays.negative,
     "positive": lambda x: x, "absolute": _arrays.absolute, "fabs": _arrays.absolute, "abs": _arrays.absolute,
-    "maximum": lambda a, b: _arrays.elementwise("maximum", a, b), "minimum": lambda a, b: _arrays.elementwise("minimum", a, b),
-    "less": lambda a, b: _arrays.compare("lt", a, b), "less_equal": lambda a, b: _arrays.compare("le", a, b),
-    "greater": lambda a, b: _arrays.compare("gt", a, b), "greater_equal": lambda a, b: _arrays.compare("ge", a, b),
-    "equal": lambda a, b: _arrays.compare("eq", a, b), "not_equal": lambda a, b: _arrays.compare("ne", a, b),
+    "maximum": functools.partial(_arrays.elementwise, "maximum"), "minimum": functools.partial(_arrays.elementwise, "minimum"),
+    "less": functools.partial(_arrays.compare, "lt"), "less_equal": functools.partial(_arrays.compare, "le"),
+    "greater": functools.partial(_arrays.compare, "gt"), "greater_equal": functools.partial(_arrays.compare, "ge"),
+    "equal": functools.partial(_arrays.compare, "eq"), "not_equal": functools.partial(_arrays.compare, "ne"),
     "logical_and": _OPERATORS["and"], "bitwise_and": _OPERATORS["and"], "logical_or": _OPERATORS["or"], "bitwise_or": _OPERATORS["or"],
     "logical_xor": _OPERATORS["xor"], "bitwise_xor": _OPERATORS["xor"], "logical_not": _arrays.invert, "invert": _arrays.invert,
-    "bitwise_not": _arrays.invert, "rint": lambda x: _arrays.function_of("roundeven", x),
-    **{name: lambda x, name=name: _arrays.function_of(name, x) for name in FUNCTIONS if name not in ("where", "minimum", "maximum", "abs")},
+    "bitwise_not": _arrays.invert, "rint": functools.partial(_arrays.function_of, "roundeven"), "round": functools.partial(_arrays.function_of, "roundeven"),
+    **{name: functools.partial(_arrays.function_of, name) for name in FUNCTIONS if name not in ("where", "minimum", "maximum", "abs")},
 }
 
 
@@ -98,10 +103,25 @@ def _by_name(function, inputs, options):
     name = name[1:] if name not in _FUNCTIONS and name[1:] in _FUNCTIONS else name  # torch's __radd__
     if name not in _FUNCTIONS:
         refuse(f"{name} of tensors of a function is not known; there are {', '.join(sorted(_FUNCTIONS))}")
+    return called(name, _FUNCTIONS[name], inputs, {n: v for n, v in options.items() if v is not None})
+
+
+def called(name, function, values, options):
+    """What a function answers; arguments that it does not take are refused."""
+    signature = inspect.signature(function)
     try:
-        return _FUNCTIONS[name](*inputs, **{n: v for n, v in options.items() if v is not None})
+        signature.bind(*values, **options)
     except TypeError as error:
-        return refuse(f"{name}: {error}")
+        refuse(f"{name}: {error}; it takes {', '.join(signature.parameters)}")
+    return function(*values, **options)
+
+
+def _method(name, function):
+    @functools.wraps(function)
+    def method(self, *values, **options):
+        return called(name, function, (self, *values), options)
+
+    return method
 
 
 def _of_numpy(self, ufunc, method, *inputs, **options):
@@ -110,14 +130,22 @@ def _of_numpy(self, ufunc, method, *inputs, **options):
     return _by_name(ufunc, inputs, options)
 
 
+def _operator(function):
+    return lambda self, other: function(self, other)
+
+
+def _reflected(function):
+    return lambda self, other: function(other, self)
+
+
 def _install():
     for name, function in _OPERATORS.items():
-        setattr(Tensor, f"__{name}__", lambda self, other, function=function: function(self, other))
-        setattr(Tensor, f"__r{name}__", lambda self, other, function=function: function(other, self))
+        setattr(Tensor, f"__{name}__", _operator(function))
+        setattr(Tensor, f"__r{name}__", _reflected(function))
     for name in _COMPARISONS:
-        setattr(Tensor, f"__{name}__", lambda self, other, name=name: _arrays.compare(name, self, other))
+        setattr(Tensor, f"__{name}__", _operator(functools.partial(_arrays.compare, name)))
     for name, function in _METHODS.items():
-        setattr(Tensor, name, function)
+        setattr(Tensor, name, _method(name, function))
     Tensor.transpose, Tensor.T = _transposed, property(_views.transpose)
     Tensor.__neg__, Tensor.__abs__, Tensor.__invert__, Tensor.__pos__ = _arrays.negative, _arrays.absolute, _arrays.invert, lambda self: self
     Tensor.__getitem__, Tensor.__getattr__, Tensor.__len__, Tensor.__iter__ = _get, _missing, _length, _entries

@@ -3,9 +3,9 @@
 import numbers
 
 from ._capture import is_array
-from ._loops import aligned, broadcast, loop, shown, sizes_among
+from ._loops import aligned, broadcast, loop, sizes_among
 from ._sizes import empty, index, plus, size_of
-from ._tensor import Program, Tensor, TensorType, tensor
+from ._tensor import Program, Tensor, TensorType, shown, tensor
 from ._trace import refuse
 from ._views import axis_of, expand_dims
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products of matrices in a traced function, by NumPy's rule."""
 from ._casts import astype
-from ._loops import aligned, broadcast, loop, shown, sizes_among
+from ._loops import aligned, broadcast, loop, sizes_among
 from ._sizes import empty, size_of
-from ._tensor import Program, Tensor, TensorType, tensor
+from ._tensor import Program, Tensor, TensorType, shown, tensor
 from ._trace import refuse, where_in_user_code
 from ._views import collapse, drop, expand, expand_dims
 

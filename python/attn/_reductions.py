@@ -5,12 +5,12 @@ Floats of 16 bits are summed in f32 and rounded once. A sum of nothing is 0, a
 mean of nothing NaN, and the maximum of nothing -inf, as that of a row of scores
 that sees no key.
 """
-from ._arrays import apply, elementwise, floats, full, function_of, splat
+from ._arrays import apply, elementwise, full, function_of, splat
 from ._casts import BITS, astype
 from ._emit import float_text
-from ._loops import loop, shown
+from ._loops import loop
 from ._sizes import empty, multiplied, size_of
-from ._tensor import Program, TensorType, tensor
+from ._tensor import Program, TensorType, floats, shown, tensor
 from ._trace import refuse
 from ._views import axis_of, expand_dims
 

@@ -4,10 +4,10 @@ becomes a step of the attention, so that scores never lie in memory."""
 import math
 import numbers
 
+from ._capture import Captures
 from ._casts import astype
-from ._loops import shown
 from ._masks import as_mask
-from ._tensor import Program, Tensor, TensorType, score_mod, scores_tensor, step_of, tensor
+from ._tensor import Program, Tensor, TensorType, score_mod, scores_tensor, shown, step_of, tensor
 from ._trace import FUNCTIONS, refuse
 
 
@@ -43,15 +43,38 @@ def _operand(scores, other, named):
 def bias_of(scores, other):
     """Their sum, by attn.bias."""
     if isinstance(other, Tensor) and other.is_scores:
-        return _of_two("add", scores, other)
+        return _of_two("add", scores, other, lambda a, b, _: a + b)
     bias = astype(_operand(scores, other, False), scores.dtype)
     text = f"attn.bias {scores.value}, {bias.value} : {scores.type}, {bias.type}"
     return step_of(scores, Program.now().op(text, scores.type, "biased"))
 
 
-def _of_two(name, first, second):
-    return refuse(f"{name}: expected scores of one attention and a tensor, but got those of two; write attn.scores of queries and keys that "
-                  f"attn.concat joins along their features, or q @ k.swapaxes(-1, -2) for products of their own")
+def _path(scores):
+    """The scores from which these are computed one by one, the nearest first, each with the functions that lead from it to these."""
+    path, functions = [(scores, ())], ()
+    while scores.base:
+        scores, function = scores.base
+        functions = (function, *functions)
+        path.append((scores, functions))
+    return path
+
+
+def _followed(functions, score, place):
+    for function in functions:
+        score = Captures.active[-1].rewrite(function)(score, *place)
+    return score
+
+
+def _of_two(name, first, second, function):
+    """function(one, other, place) of two scores that are functions of the same."""
+    there = {id(scores): functions for scores, functions in _path(second)}
+    for scores, functions in _path(first):
+        if id(scores) in there:
+            others = there[id(scores)]
+            return score_mod(scores, lambda score, *place: function(
+                _followed(functions, score, place), _followed(others, score, place), place))
+    return refuse(f"{name}: expected scores that are functions of the same, but got those of two attentions, or behind a bias or a mask; "
+                  "write q @ k.swapaxes(-1, -2) for products of their own")
 
 
 def changed(name, scores, other, function):
@@ -59,7 +82,7 @@ def changed(name, scores, other, function):
     if isinstance(other, numbers.Real):
         return score_mod(scores, lambda score, *_: function(score, other))
     if isinstance(other, Tensor) and other.is_scores:
-        return _of_two(name, scores, other)
+        return _of_two(name, scores, other, lambda a, b, _: function(a, b))
     element = _reader(_operand(scores, other, True), scores.ndim)
     return score_mod(scores, lambda score, *place: function(score, element(place)))
 
@@ -81,7 +104,8 @@ def excluded(condition, a, b):
     first = isinstance(a, Tensor) and a.is_scores
     scores, other = (a, b) if first else (b, a)
     if isinstance(other, Tensor) and other.is_scores:
-        _of_two("where", scores, other)
+        seen = _reader(_operand(scores, condition, True), scores.ndim)
+        return _of_two("where", a, b, lambda first, second, place: FUNCTIONS["where"](seen(place), first, second))
     condition = _operand(scores, condition, True)
     if isinstance(other, numbers.Real) and other == -math.inf:
         return masked(scores, as_mask(condition) if first else ~as_mask(condition))

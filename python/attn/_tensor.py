@@ -116,7 +116,7 @@ class Tensor:
     """A tensor of a traced function. What is written on it, as + and sum, is in
     _operators.py."""
 
-    __slots__ = ("value", "type", "stage", "as_scores", "swapped")
+    __slots__ = ("value", "type", "stage", "as_scores", "swapped", "base")
     __hash__ = object.__hash__
 
     def __init__(self, value, type):
@@ -125,6 +125,7 @@ class Tensor:
         # any other tensor.
         self.stage = None
         self.as_scores = None  # makes the same by attn.scores, where a product of matrices may be that
+        self.base = None  # scores, and the function of each of them that these are
         self.swapped = None  # what it has the last two axes of in the other order
 
     dtype = property(lambda self: self.type.dtype)
@@ -142,10 +143,34 @@ def tensor(x, name):
         return x
     if is_array(x):  # an argument that the kernel carries along
         kind = TensorType(element_type(x), map(int, x.shape))
-        return Tensor(Program.now().add(x, name, str(kind)).split(" : ")[0], kind)
+        return Tensor(Program.now().add(x, name if name.isidentifier() else "array", str(kind)).split(" : ")[0], kind)
     if isinstance(x, str):
-        refuse(f"{name}: expected a tensor of the function, but got the size {x}, which only a call chooses; a mean divides by it")
+        refuse(f"{name}: expected a tensor of the function, but got {x!r}; a size that a call chooses is no number yet, x.mean(axis) divides by it")
     return refuse(f"{name}: expected a tensor of the function, but got {type(x).__name__}")
+
+
+def shown(x):
+    """A type as it is written in Python."""
+    return f"{x.dtype}[{', '.join(map(str, x.shape))}]"
+
+
+def floats(op, x, ranks=None):
+    """A tensor of floats, of these numbers of dimensions."""
+    x = tensor(x, "x")
+    if not x.is_float:
+        refuse(f"{op}: expected floats, but got {shown(x)}; write x.astype(attn.f32)")
+    if ranks and x.ndim not in ranks:
+        refuse(f"{op}: expected {' or '.join(map(str, ranks))} dimensions, but got {shown(x)}; x[None] has one more, x.reshape(..) others")
+    return x
+
+
+def row(op, name, x, dtype, *sizes):
+    """A tensor of one dimension and one of these sizes, where both are known."""
+    x = tensor(x, name)
+    alike = x.ndim == 1 and any(isinstance(size, str) or isinstance(x.shape[0], str) or size == x.shape[0] for size in sizes)
+    if not alike or x.dtype != dtype:
+        refuse(f"{op}: expected {name} to be {dtype}[{' or '.join(map(str, sizes))}], but got {shown(x)}")
+    return x
 
 
 # --- scores ---
@@ -157,7 +182,7 @@ def scores_tensor(x, op):
         return x
     if x.as_scores:
         return x.as_scores()
-    return refuse(f"{op}: expected scores of attn.scores(q, k) or q @ k.swapaxes(-1, -2), but got {x.type}, which is none; "
+    return refuse(f"{op}: expected scores of attn.scores(q, k) or q @ k.swapaxes(-1, -2), but got {shown(x)}, which is none; "
                   "attn.where, + and attn.softmax take any tensor")
 
 
@@ -167,7 +192,8 @@ def scale(x, factor):
     if x.stage == "scores":  # attention scales in front of other steps
         return score_mod(x, lambda score, *_: score * factor)
     made = Program.now().op(f"attn.scale {x.value} by {_emit.float_text(float(factor), 'f64')} : {x.type}", x.type, "scaled")
-    made.stage = x.stage if x.is_scores else None
+    if x.is_scores:
+        made.stage, made.base = x.stage, (x, lambda score, *_: score * factor)
     made.as_scores = x.as_scores and (lambda: scale(x.as_scores(), factor))
     return made
 
@@ -184,4 +210,6 @@ def score_mod(scores, function):
     program = Program.now()
     program.statistics = scores.dtype
     region = _attention.score_region(function, program, scores.dtype).removeprefix("score_mod ")
-    return step_of(scores, program.op(f"attn.score_mod {scores.value} {region} : {scores.type}", scores.type, "modified"))
+    made = step_of(scores, program.op(f"attn.score_mod {scores.value} {region} : {scores.type}", scores.type, "modified"))
+    made.base = scores, function
+    return made

@@ -3,7 +3,7 @@
 import numbers
 
 from ._sizes import empty, factors, index, multiplied, plus, product, quotient, size_of, value_of
-from ._tensor import Program, TensorType, tensor
+from ._tensor import Program, TensorType, shown, tensor
 from ._trace import refuse
 
 
@@ -11,7 +11,7 @@ def axis_of(x, axis, more=0):
     """The place of an axis, counted from the front; `more` dimensions are yet to come."""
     ndim = x.ndim + more
     if not isinstance(axis, numbers.Integral) or not -ndim <= axis < ndim:
-        refuse(f"expected an axis of {x.type}, but got {axis!r}")
+        refuse(f"expected an axis of {shown(x)}, but got {axis!r}")
     return int(axis) % ndim
 
 
@@ -109,7 +109,7 @@ def squeeze(x, axis):
     x = tensor(x, "x")
     axes = {axis_of(x, a) for a in (axis if isinstance(axis, (tuple, list)) else [axis])}
     if any(x.shape[a] != 1 for a in axes):
-        refuse(f"squeeze: expected dimensions of size 1, but got axis {axis} of {x.type}")
+        refuse(f"squeeze: expected dimensions of size 1, but got axis {axis} of {shown(x)}")
     return drop(x, axes)
 
 
