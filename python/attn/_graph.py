@@ -15,6 +15,7 @@ import inspect
 import json
 import math
 import re
+import traceback
 
 from . import _attention, _driver, _emit
 from ._arrays import absolute, elementwise, function_of, where
@@ -283,6 +284,9 @@ class Function:
         Program.active.append(program)
         try:
             results = function(*(Tensor(f"%{n}", t) for n, t in arguments))
+        except IndexError as error:  # NumPy's, for an array of the closure
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            raise Error(f"{last.filename}:{last.lineno}: {error}; an array is looked up in by attn.take(array, ids)") from None
         finally:
             Program.active.pop()
         program.check_attention()

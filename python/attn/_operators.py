@@ -149,6 +149,9 @@ def _install():
     Tensor.transpose, Tensor.T = _transposed, property(_views.transpose)
     Tensor.__neg__, Tensor.__abs__, Tensor.__invert__, Tensor.__pos__ = _arrays.negative, _arrays.absolute, _arrays.invert, lambda self: self
     Tensor.__getitem__, Tensor.__getattr__, Tensor.__len__, Tensor.__iter__ = _get, _missing, _length, _entries
+    Tensor.__divmod__ = lambda self, other: (_arrays.floor_divide(self, other), _arrays.remainder(self, other))
+    Tensor.__round__ = lambda self, digits=None: _arrays.function_of("roundeven", self) if not digits else refuse(
+        "round: expected no digits; write round(x * 100) / 100")
     Tensor.__array_ufunc__ = _of_numpy
     Tensor.__array_function__ = lambda self, function, types, inputs, options: _by_name(function, inputs, options)
     Tensor.__torch_function__ = classmethod(lambda cls, function, types, inputs=(), options=None: _by_name(function, inputs, options or {}))

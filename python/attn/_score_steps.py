@@ -14,6 +14,8 @@ from ._trace import FUNCTIONS, refuse
 def masked(scores, mask):
     """Scores of -inf where the mask, or function, sees no pair."""
     scores = scores_tensor(scores, "mask")
+    if hasattr(mask, "shape") and tensor(mask, "mask").dtype != "i1":
+        refuse(f"mask: expected truth values, but got {shown(tensor(mask, 'mask'))}; write x != 0, or scores + x for a bias")
     program = Program.now()
     program.rank, program.statistics = scores.ndim, scores.dtype
     text = f"attn.mask {scores.value} where {as_mask(mask).text(program)} : {scores.type}"
