@@ -81,8 +81,12 @@ def elementwise(name, a, b):
         return _of_scores(name, a, b)
     if isinstance(b, numbers.Real) and isinstance(a, Tensor) and a.is_float:
         factor = _factor(name, b)
-        if factor:
+        if factor and a.value not in Program.now().of_products:
             return scale(a, factor)
+        if factor:  # as it is read where products, softmax and products are an attention
+            made = apply("arith.mulf", [a, full(a, factor)], "mul")
+            made.as_scores = a.as_scores and (lambda: scale(a.as_scores(), factor))
+            return made
     a, b = _alike(name, a, b)
     if a.dtype == "i1":
         refuse(f"{name}: expected numbers, but got truth values; write attn.where(seen, a, b) or seen.astype(attn.f32)")
@@ -120,7 +124,7 @@ def _of_scores(name, a, b):
 def negative(x):
     """-x."""
     x = tensor(x, "x")
-    return scale(x, -1.0) if x.is_float else elementwise("sub", 0, x)
+    return elementwise("mul", x, -1.0) if x.is_float else elementwise("sub", 0, x)
 
 
 def bias(scores, bias):

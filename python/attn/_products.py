@@ -108,4 +108,6 @@ def _contract(a, b):
         product = body.op(f"arith.mul{suffix} {left}, {right} : {kind}")
         return body.op(f"arith.add{suffix} {total}, {product} : {kind}")
 
-    return astype(loop(pairs, begin, "product", write, list(range(depth))), a.dtype)
+    made = loop(pairs, begin, "product", write, list(range(depth)))
+    program.of_products.add(made.value)
+    return astype(made, a.dtype)

@@ -52,6 +52,7 @@ class Program(Operands):
         super().__init__(4, taken=names)
         self.lines = []
         self.numbers, self.sizes = {}, {}
+        self.of_products = set()  # what depends on a product of two tensors
         self.products = []  # each attn.scores, and where it stands
 
     @classmethod
@@ -92,6 +93,8 @@ class Program(Operands):
             self.names.add(unique)
             values.append(unique)
         self.lines.append(f"{', '.join(f'%{v}' for v in values)} = {text}")
+        if not self.of_products.isdisjoint(re.findall(r"%\w+", text)):
+            self.of_products.update(f"%{v}" for v in values)
         return [Tensor(f"%{v}", t) for v, t in zip(values, types)]
 
     def users(self, value):
@@ -194,7 +197,6 @@ def scale(x, factor):
     made = Program.now().op(f"attn.scale {x.value} by {_emit.float_text(float(factor), 'f64')} : {x.type}", x.type, "scaled")
     if x.is_scores:
         made.stage, made.base = x.stage, (x, lambda score, *_: score * factor)
-    made.as_scores = x.as_scores and (lambda: scale(x.as_scores(), factor))
     return made
 
 
