@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arithmetic on tensors of a traced function, element by element, as NumPy has
-it. Tensors of one shape are operands of an op of arith or math; what broadcasts
-is the body of a loop. Arithmetic on scores of an attention becomes a step of
-it (_score_steps.py)."""
+it. What broadcasts does so by linalg.broadcast, through which the compiler reads.
+Arithmetic on scores of an attention becomes a step of it (_score_steps.py)."""
 import math
 import numbers
 
 from . import _emit
 from ._casts import BITS
-from ._loops import aligned, broadcast, loop, sizes_among
+from ._loops import broadcast, spread
 from ._score_steps import bias_of, changed, excluded
-from ._sizes import empty, size_of
+from ._sizes import size_of
 from ._tensor import Program, Tensor, TensorType, floats, scale, score_mod, shown, tensor
 from ._trace import FUNCTIONS, refuse
 
@@ -38,20 +37,12 @@ def splat(value, like, kind):
 
 
 def apply(op, operands, name, dtype=None):
-    """An op of arith or math on tensors that broadcast. Its types are those of the operands it does not decide about."""
-    decides = op == "arith.select"
-
-    def text(values, types):
-        return f"{op} {', '.join(values)} : {f'{types[0]}, ' if decides and str(types[0]) != 'i1' else ''}{types[-1]}"
-
-    shape, dtype = broadcast(name, operands), dtype or operands[-1].dtype
-    kind = TensorType(dtype, shape)
-    if all(x.ndim == len(shape) and not any(a == 1 and b != 1 for a, b in zip(x.shape, shape)) for x in operands) and len(
-            {str(x.type).rsplit("x", 1)[0] for x in operands}) == 1:
-        return Program.now().op(text([x.value for x in operands], [x.type for x in operands]), kind, name)
-    pairs = [aligned(x, shape) for x in operands]
-    out = empty(kind, sizes_among(pairs, shape))
-    return loop(pairs, out, name, lambda body, *values: body.op(text(values[:-1], [x.dtype for x in operands])))
+    """An op of arith or math on tensors that broadcast; `dtype` is that of the result, by default of the last operand."""
+    shape = broadcast(name, operands)
+    operands = spread(operands, shape)
+    types = [operands[0].type, operands[-1].type] if op == "arith.select" else [operands[-1].type]
+    text = f"{op} {', '.join(x.value for x in operands)} : {', '.join(map(str, types))}"
+    return Program.now().op(text, TensorType(dtype or operands[-1].dtype, shape), name)
 
 
 def _alike(op, a, b):

@@ -25,7 +25,7 @@ from ._operators import called
 from ._products import context_of, matmul, scores_of
 from ._reductions import softmax_along
 from ._score_steps import masked
-from ._tensor import Program, Tensor, TensorType, floats, row, scores_tensor, shown, step_of, tensor
+from ._tensor import Program, Tensor, TensorType, floats, in_front, row, scores_tensor, shown, step_of, tensor
 from ._trace import FUNCTIONS, refuse
 
 
@@ -115,14 +115,14 @@ def softcap(scores, cap):
         refuse(f"softcap: expected a cap above 0, but got {cap}")
     if not x.is_scores and not x.as_scores:
         return function_of("tanh", x / cap) * cap
-    x = scores_tensor(x, "softcap")
+    x = in_front("softcap", scores_tensor(x, "softcap"))
     return step_of(x, Program.now().op(f"attn.softcap {x.value} at {_emit.float_text(float(cap), 'f64')} : {x.type}", x.type, "capped"))
 
 
 def alibi(scores, slopes=None, position="top_left"):
     """Scores that fall with the distance, at a slope per head; without slopes
     those of the paper."""
-    scores = scores_tensor(scores, "alibi")
+    scores = in_front("alibi", scores_tensor(scores, "alibi"))
     more, types = "", ""
     if slopes is not None:
         slopes = row("alibi", "slopes", slopes, scores.dtype, _heads(scores))

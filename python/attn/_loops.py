@@ -2,8 +2,8 @@
 """Loops over the elements of tensors (linalg.generic), and NumPy's rule of
 broadcasting: shapes stand against each other from the right, and a size that is
 known to be 1 goes with any other. A name never counts as 1."""
-from ._sizes import size_of
-from ._tensor import Program, shown
+from ._sizes import empty, size_of
+from ._tensor import Program, TensorType, shown
 from ._trace import refuse
 from ._views import drop
 
@@ -40,6 +40,26 @@ def sizes_among(operands, shape):
     return [str(size) if isinstance(size, int) else
             next(size_of(x, axes.index(i)) for x, axes in operands if i in axes and x.shape[axes.index(i)] == size)
             for i, size in enumerate(shape)]
+
+
+def spread(operands, shape):
+    """Tensors that all have `shape`."""
+    pairs = [aligned(x, shape) for x in operands]
+    sizes = sizes_among(pairs, shape) if any(len(axes) < len(shape) for _, axes in pairs) else []
+    pairs = [(_known(x, [shape[axis] for axis in axes]), axes) for x, axes in pairs]
+    return [x if len(axes) == len(shape) else _spread(x, axes, shape, sizes) for x, axes in pairs]
+
+
+def _known(x, shape):
+    """`x`, whose names of sizes are numbers where `shape` has them."""
+    type = TensorType(x.dtype, shape)
+    return x if str(x.type) == str(type) else Program.now().op(f"tensor.cast {x.value} : {x.type} to {type}", type, "known")
+
+
+def _spread(x, axes, shape, sizes):
+    out = empty(TensorType(x.dtype, shape), sizes)
+    more = [axis for axis in range(len(shape)) if axis not in axes]
+    return Program.now().op(f"linalg.broadcast ins({x.value} : {x.type}) outs({out.value} : {out.type}) dimensions = {more}", out.type, "spread")
 
 
 class Body:

@@ -7,7 +7,7 @@ import numbers
 from ._capture import Captures
 from ._casts import astype
 from ._masks import as_mask
-from ._tensor import Program, Tensor, TensorType, score_mod, scores_tensor, shown, step_of, tensor
+from ._tensor import Program, Tensor, in_front, score_mod, scores_tensor, shown, step_of, tensor
 from ._trace import FUNCTIONS, refuse
 
 
@@ -19,7 +19,15 @@ def masked(scores, mask):
     program = Program.now()
     program.rank, program.statistics = scores.ndim, scores.dtype
     text = f"attn.mask {scores.value} where {as_mask(mask).text(program)} : {scores.type}"
-    return step_of(scores, program.op(text, scores.type, "masked"))
+    made = step_of(scores, program.op(text, scores.type, "masked"))
+    made.behind = (*scores.behind, "mask")
+    return made
+
+
+def _has_names(scores, other):
+    """Whether each size is 1, or known or named as that of the scores."""
+    return all(size == 1 or size == of_scores and (isinstance(size, int) or size.isidentifier())
+               for size, of_scores in zip(other.shape[::-1], scores.shape[::-1]))
 
 
 def _operand(scores, other, named):
@@ -28,11 +36,10 @@ def _operand(scores, other, named):
     other = tensor(other, "operand")
     if other.ndim > scores.ndim:
         refuse(f"scores {shown(scores)} go with tensors that broadcast to them, but got {shown(other)}")
-    for size, of_scores in zip(other.shape[::-1], scores.shape[::-1]):
-        alike = size == of_scores and (isinstance(size, int) or size.isidentifier())
-        unknown = isinstance(size, str) or isinstance(of_scores, str)
-        if size != 1 and not alike and (named or not unknown):
-            refuse(f"scores {shown(scores)} go with tensors whose sizes are 1 or have the same names, but got {shown(other)}")
+    differ = any(size != 1 and isinstance(size, int) and isinstance(of_scores, int) and size != of_scores
+                 for size, of_scores in zip(other.shape[::-1], scores.shape[::-1]))
+    if differ or named and not _has_names(scores, other):
+        refuse(f"scores {shown(scores)} go with tensors whose sizes are 1 or have the same names, but got {shown(other)}")
     program = Program.now()
     for product, _ in program.products:
         made = [line.partition(" = ")[0] for line in program.users(product.value)]
@@ -47,8 +54,14 @@ def bias_of(scores, other):
     if isinstance(other, Tensor) and other.is_scores:
         return _of_two("add", scores, other, lambda a, b, _: a + b)
     bias = astype(_operand(scores, other, False), scores.dtype)
+    scores = in_front("+", scores) if "bias" in scores.behind else scores
     text = f"attn.bias {scores.value}, {bias.value} : {scores.type}, {bias.type}"
-    return step_of(scores, Program.now().op(text, scores.type, "biased"))
+    made = step_of(scores, Program.now().op(text, scores.type, "biased"))
+    made.behind = (*scores.behind, "bias")
+    if _has_names(scores, bias):
+        element = _reader(bias, scores.ndim)
+        made.base = scores, lambda score, *place: score + element(place)
+    return made
 
 
 def _path(scores):

@@ -119,7 +119,7 @@ class Tensor:
     """A tensor of a traced function. What is written on it, as + and sum, is in
     _operators.py."""
 
-    __slots__ = ("value", "type", "stage", "as_scores", "swapped", "base")
+    __slots__ = ("value", "type", "stage", "as_scores", "swapped", "base", "behind")
     __hash__ = object.__hash__
 
     def __init__(self, value, type):
@@ -129,6 +129,7 @@ class Tensor:
         self.stage = None
         self.as_scores = None  # makes the same by attn.scores, where a product of matrices may be that
         self.base = None  # scores, and the function of each of them that these are
+        self.behind = ()  # "bias" and "mask", where these are scores behind one
         self.swapped = None  # what it has the last two axes of in the other order
 
     dtype = property(lambda self: self.type.dtype)
@@ -202,13 +203,24 @@ def scale(x, factor):
 
 def step_of(scores, made):
     """What a step makes of scores."""
-    made.stage = scores.stage and "scores"
+    made.stage, made.behind = scores.stage and "scores", scores.behind
     return made
+
+
+def in_front(op, scores):
+    """The same scores where `op` may follow: attention adds a bias behind functions, and masks at last."""
+    if "mask" in scores.behind:
+        refuse(f"{op}: expected scores in front of a mask, but got some behind one, which has excluded pairs; write the mask last")
+    if "bias" not in scores.behind:
+        return scores
+    if not scores.base:
+        refuse(f"{op}: expected scores in front of a bias, but got some behind one whose sizes have other names than theirs; write the bias last")
+    return score_mod(*scores.base)
 
 
 def score_mod(scores, function):
     """Each score changed by function(score, batch, head, query, key)."""
-    scores = scores_tensor(scores, "score_mod")
+    scores = in_front("score_mod", scores_tensor(scores, "score_mod"))
     program = Program.now()
     program.statistics = scores.dtype
     region = _attention.score_region(function, program, scores.dtype).removeprefix("score_mod ")

@@ -95,9 +95,20 @@ def test_sizes_of_one_name_are_compared(rng):
         kernel(x, x, x[:2, 0])
 
 
+def test_names_beside_numbers(rng):
+    def several(x, y, v):
+        return x + y, x * y[:1], y * v[:, None] - x
+
+    arrays = rng.standard_normal((4, 3)), rng.standard_normal((4, 3)), rng.standard_normal(4)
+    kernel = typed(several, attn.f64["n", 3], attn.f64[4, "m"], attn.f64["n"])
+    same(kernel(*arrays), several(*arrays))
+    with pytest.raises(ValueError, match="x: dimension 0 is not 4"):
+        kernel(np.ones((5, 3)), arrays[1], np.ones(5))
+
+
 def test_products(rng):
     def products(x, w, y, v, batch):
-        return x @ w, x @ x.swapaxes(-1, -2), y @ x, x @ v, v @ w, v @ v, batch @ w, x[0] @ w, batch @ x.transpose(0, 2, 1)[:, None]
+        return x @ w, x @ x.swapaxes(-1, -2), y @ x, x @ v, v @ w, v @ v, batch @ w, batch @ x.transpose(0, 2, 1)[:, None]
 
     types = X, attn.f64[8, 5], attn.f64[4, "n"], attn.f64[8], attn.f64["b", 2, "m", 8]
     kernel = typed(products, *types)
