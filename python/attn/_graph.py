@@ -264,7 +264,7 @@ def tensor_function(name):
 
 def _names_of_sizes(type):
     """The attribute by which sizes of one name are compared when the kernel runs."""
-    names = [size if isinstance(size, str) and size.isidentifier() else "" for size in type.shape]
+    names = [size if isinstance(size, str) else "" for size in type.shape]
     return f" {{attn.sizes = [{', '.join(json.dumps(name) for name in names)}]}}" if any(names) else ""
 
 
@@ -308,6 +308,9 @@ class Function:
             type = hints.get(name)
             if not isinstance(type, TensorType):
                 raise TypeError(f"{self._name}: argument {name} needs a type, such as {name}: attn.f32[\"n\", 64]")
+            wrong = [size for size in type.shape if isinstance(size, str) and not size.isidentifier()]
+            if wrong:
+                raise TypeError(f"{self._name}: argument {name} has a size {wrong[0]!r}, but sizes of arguments are numbers or names")
             arguments.append((name, type))
         return arguments
 
