@@ -55,7 +55,7 @@ def _alike(op, a, b):
         return a, full(a, b)
     if a.dtype != b.dtype:
         wide = max(a, b, key=lambda x: (x.is_float, BITS[x.dtype])).dtype
-        refuse(f"{op}: expected tensors of one type, but got {shown(a)} and {shown(b)}; write x.astype(attn.{wide}) of the other, or y.astype(..)")
+        refuse(f"{op}: expected tensors of one type, but got {shown(a)} and {shown(b)}; write x.astype(attn.{wide}) of the other")
     return a, b
 
 

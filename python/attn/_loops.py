@@ -59,7 +59,8 @@ def _known(x, shape):
 def _spread(x, axes, shape, sizes):
     out = empty(TensorType(x.dtype, shape), sizes)
     more = [axis for axis in range(len(shape)) if axis not in axes]
-    return Program.now().op(f"linalg.broadcast ins({x.value} : {x.type}) outs({out.value} : {out.type}) dimensions = {more}", out.type, "spread")
+    text = f"linalg.broadcast ins({x.value} : {x.type}) outs({out.value} : {out.type}) dimensions = {more}"
+    return Program.now().op(text, out.type, "spread")
 
 
 class Body:
@@ -77,8 +78,8 @@ class Body:
 
 
 def loop(operands, out, name, write, axes=None):
-    """A linalg.generic into `out`. `operands` are tensors, each with the loops that it has as axes; `axes` are those of `out`, by default all
-    in their order. The others are reduced. `write(body, *elements)` returns the result's element; the last element is that of `out`."""
+    """A linalg.generic into `out`. `operands` are tensors, each with the loops that it has as axes; `axes` are those of `out`, by default
+    all in their order. The others are reduced. `write(body, *elements)` returns the result's element; the last one is that of `out`."""
     axes = list(range(out.ndim)) if axes is None else axes
     pairs = [*operands, (out, axes)]
     count = max([axis + 1 for _, of in pairs for axis in of], default=0)

@@ -77,11 +77,17 @@ def _transposed(self, *axes):
     return _views.transpose(self, axes or None)
 
 
-# Functions of NumPy and torch by their names there.
+def _taken(x, places, axis=None):
+    if axis is None:
+        refuse("take: expected an axis, since NumPy's takes of all elements without one; write axis=0 for rows")
+    return _parts.take(x, places, axis)
+
+
+# Functions of NumPy by their names there, many of which are torch's, too.
 _FUNCTIONS = {
     **_METHODS, "amax": _reductions.max, "amin": _reductions.min, "transpose": _transposed, "permute": _transposed,
-    "expand_dims": _views.expand_dims, "unsqueeze": _views.expand_dims, "take": _parts.take, "concatenate": _views.concat,
-    "cat": _views.concat, "concat": _views.concat, "where": _arrays.where, "matmul": _products.matmul, "dot": _products.matmul,
+    "expand_dims": _views.expand_dims, "unsqueeze": _views.expand_dims, "take": _taken, "concatenate": _views.concat,
+    "cat": _views.concat, "concat": _views.concat, "where": _arrays.where, "matmul": _products.matmul,
     "add": _OPERATORS["add"], "subtract": _OPERATORS["sub"], "sub": _OPERATORS["sub"], "multiply": _OPERATORS["mul"],
     "mul": _OPERATORS["mul"], "divide": _OPERATORS["truediv"], "true_divide": _OPERATORS["truediv"], "div": _OPERATORS["truediv"],
     "floor_divide": _arrays.floor_divide, "remainder": _arrays.remainder, "power": _arrays.power, "pow": _arrays.power,
@@ -93,17 +99,21 @@ _FUNCTIONS = {
     "equal": functools.partial(_arrays.compare, "eq"), "not_equal": functools.partial(_arrays.compare, "ne"),
     "logical_and": _OPERATORS["and"], "bitwise_and": _OPERATORS["and"], "logical_or": _OPERATORS["or"], "bitwise_or": _OPERATORS["or"],
     "logical_xor": _OPERATORS["xor"], "bitwise_xor": _OPERATORS["xor"], "logical_not": _arrays.invert, "invert": _arrays.invert,
-    "bitwise_not": _arrays.invert, "rint": functools.partial(_arrays.function_of, "roundeven"), "round": functools.partial(_arrays.function_of, "roundeven"),
+    "bitwise_not": _arrays.invert, **dict.fromkeys(("rint", "round"), functools.partial(_arrays.function_of, "roundeven")),
     **{name: functools.partial(_arrays.function_of, name) for name in FUNCTIONS if name not in ("where", "minimum", "maximum", "abs")},
 }
 
 
-def _by_name(function, inputs, options):
+# Those that mean something else there.
+_NOT_OF_TORCH = ("var", "std", "max", "min", "take", "transpose", "flatten", "astype")
+_OF_TORCH = {name: function for name, function in _FUNCTIONS.items() if name not in _NOT_OF_TORCH} | {"transpose": _views.swapaxes}
+
+
+def _by_name(table, function, inputs, options):
     name = function.__name__.strip("_")
-    name = name[1:] if name not in _FUNCTIONS and name[1:] in _FUNCTIONS else name  # torch's __radd__
-    if name not in _FUNCTIONS:
-        refuse(f"{name} of tensors of a function is not known; there are {', '.join(sorted(_FUNCTIONS))}")
-    return called(name, _FUNCTIONS[name], inputs, {n: v for n, v in options.items() if v is not None})
+    if name not in table:
+        refuse(f"{name} of tensors of a function is not known; there are {', '.join(sorted(table))}")
+    return called(name, table[name], inputs, {n: v for n, v in options.items() if v is not None})
 
 
 def called(name, function, values, options):
@@ -127,7 +137,14 @@ def _method(name, function):
 def _of_numpy(self, ufunc, method, *inputs, **options):
     if method != "__call__":
         refuse(f"np.{ufunc.__name__}.{method} of tensors of a function is not known; write x.sum(axis), x.max(axis) and the like")
-    return _by_name(ufunc, inputs, options)
+    return _by_name(_FUNCTIONS, ufunc, inputs, options)
+
+
+def _of_torch(cls, function, types, inputs=(), options=None):
+    name = function.__name__.strip("_")
+    if name[1:] in _OPERATORS and name not in _OF_TORCH:  # __radd__, of a tensor of torch at the left
+        return _OPERATORS[name[1:]](inputs[1], inputs[0])
+    return _by_name(_OF_TORCH, function, inputs, options or {})
 
 
 def _operator(function):
@@ -147,19 +164,21 @@ def _install():
     for name, function in _METHODS.items():
         setattr(Tensor, name, _method(name, function))
     Tensor.transpose, Tensor.T = _transposed, property(_views.transpose)
-    Tensor.__neg__, Tensor.__abs__, Tensor.__invert__, Tensor.__pos__ = _arrays.negative, _arrays.absolute, _arrays.invert, lambda self: self
+    Tensor.__neg__, Tensor.__abs__, Tensor.__invert__ = _arrays.negative, _arrays.absolute, _arrays.invert
+    Tensor.__pos__ = lambda self: self
     Tensor.__getitem__, Tensor.__getattr__, Tensor.__len__, Tensor.__iter__ = _get, _missing, _length, _entries
     Tensor.__divmod__ = lambda self, other: (_arrays.floor_divide(self, other), _arrays.remainder(self, other))
     Tensor.__round__ = lambda self, digits=None: _arrays.function_of("roundeven", self) if not digits else refuse(
         "round: expected no digits; write round(x * 100) / 100")
     Tensor.__array_ufunc__ = _of_numpy
-    Tensor.__array_function__ = lambda self, function, types, inputs, options: _by_name(function, inputs, options)
-    Tensor.__torch_function__ = classmethod(lambda cls, function, types, inputs=(), options=None: _by_name(function, inputs, options or {}))
+    Tensor.__array_function__ = lambda self, function, types, inputs, options: _by_name(_FUNCTIONS, function, inputs, options)
+    Tensor.__torch_function__ = classmethod(_of_torch)
     Tensor.__bool__ = _refused("a traced tensor has no truth value while its function is traced; write attn.where(condition, a, b) for if, "
                                "and & | ~ for and, or, not")
     Tensor.__float__ = Tensor.__int__ = Tensor.__index__ = _refused(
         "a traced tensor is no number of Python yet; write attn.exp(x) and the like for functions of math")
-    Tensor.__setitem__ = _refused("tensors of a function are not changed in place; write attn.where(condition, a, b) or attn.concat(parts, axis)")
+    Tensor.__setitem__ = _refused("tensors of a function are not changed in place; write attn.where(condition, a, b) or "
+                                  "attn.concat(parts, axis)")
     Tensor.__contains__ = _refused("a traced tensor has no elements that Python could look for; write (x == a).sum() > 0")
 
 

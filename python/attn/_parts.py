@@ -119,7 +119,8 @@ def take_all(x, first, places):
     """The entries at places of the dimensions from `first` on, which broadcast."""
     for axis, each in enumerate(places, first):
         if each.dtype == "i1":
-            refuse("expected places of i32 or i64, but got truth values, of which the number of rows would follow; write attn.where(seen, x, 0)")
+            refuse("expected places of i32 or i64, but got truth values, of which the number of rows would follow; write "
+                   "attn.where(seen, x, 0)")
         if each.dtype not in ("i32", "i64"):
             refuse(f"expected places of i32 or i64, but got {shown(each)}; write ids.astype(attn.i32)")
         if x.shape[axis] == 0:

@@ -18,17 +18,17 @@ def _check(a, b):
     left, right = a.shape[-1], b.shape[-2 if b.ndim > 1 else 0]
     if isinstance(left, int) and isinstance(right, int) and left != right:
         turned = b.ndim > 1 and b.shape[-1] == left
-        refuse(f"@: expected the last size of the left operand and the {'second last' if b.ndim > 1 else 'only'} of the right one to be the same, "
-               f"but got {shown(a)} and {shown(b)}" + "; write x @ y.swapaxes(-1, -2)" * turned)
+        refuse(f"@: expected the last size of the left operand and the {'second last' if b.ndim > 1 else 'only'} of the right one to be the "
+               f"same, but got {shown(a)} and {shown(b)}" + "; write x @ y.swapaxes(-1, -2)" * turned)
 
 
 def matmul(a, b):
-    """Sums of products of the last axis of `a` and the second last of `b`, of vectors the only one; what is in front broadcasts. Products of
-    16 bits are summed in f32."""
+    """a @ b: sums of products of the last axis of `a` and the second last of `b`, of vectors the only one; what is in front broadcasts.
+    Products of 16 bits are summed in f32."""
     a, b = tensor(a, "left operand"), tensor(b, "right operand")
     if a.is_scores or b.is_scores:
-        refuse("@: expected weights, but got scores of an attention; write attn.softmax(scores) @ v, or q @ k.swapaxes(-1, -2) for products of "
-               "their own")
+        refuse("@: expected weights, but got scores of an attention; write attn.softmax(scores) @ v, or q @ k.swapaxes(-1, -2) for products "
+               "of their own")
     if _is_context(a, b):
         return context_of(a, b)
     _check(a, b)

@@ -53,7 +53,7 @@ def _sum(op, x, axis, keepdims):
     return _reduce(x, axes, keepdims, kind, zero, write)
 
 
-def sum(x, axis=None, keepdims=False):
+def sum(x, axis=None, *, keepdims=False):
     """Sums along axes, all without any. Integers and truth values have sums of i64."""
     x = tensor(x, "x")
     made = _sum("sum", x, axis, keepdims)
@@ -72,13 +72,13 @@ def _mean(x, axis, keepdims):
     return apply("arith.divf", [total, splat(count, total, total.type)], "mean")
 
 
-def mean(x, axis=None, keepdims=False):
+def mean(x, axis=None, *, keepdims=False):
     """Means along axes, of all without any."""
     x = floats("mean", x)
     return astype(_mean(x, axis, keepdims), x.dtype)
 
 
-def var(x, axis=None, keepdims=False):
+def var(x, axis=None, *, keepdims=False):
     """Means of the squared distances from the mean, as NumPy's; torch divides by one less."""
     x = floats("var", x)
     wide = astype(x, _wide(x.dtype))
@@ -86,10 +86,10 @@ def var(x, axis=None, keepdims=False):
     return astype(_mean(elementwise("mul", apart, apart), axis, keepdims), x.dtype)
 
 
-def std(x, axis=None, keepdims=False):
+def std(x, axis=None, *, keepdims=False):
     """The root of `var`."""
     x = floats("std", x)
-    return astype(function_of("sqrt", var(astype(x, _wide(x.dtype)), axis, keepdims)), x.dtype)
+    return astype(function_of("sqrt", var(astype(x, _wide(x.dtype)), axis, keepdims=keepdims)), x.dtype)
 
 
 def _extreme(op, x, axis, keepdims):
@@ -106,12 +106,12 @@ def _extreme(op, x, axis, keepdims):
     return _reduce(x, axes, keepdims, x.dtype, start, lambda body, element, most: body.op(f"{name} {most}, {element} : {x.dtype}"))
 
 
-def max(x, axis=None, keepdims=False):
+def max(x, axis=None, *, keepdims=False):
     """Maxima along axes, of all without any. NaN is above all."""
     return _extreme("max", x, axis, keepdims)
 
 
-def min(x, axis=None, keepdims=False):
+def min(x, axis=None, *, keepdims=False):
     """Minima along axes, of all without any. NaN is below all."""
     return _extreme("min", x, axis, keepdims)
 

@@ -31,8 +31,8 @@ def _has_names(scores, other):
 
 
 def _operand(scores, other, named):
-    """`other`, which broadcasts to the scores from the right. Where it is read by index its sizes have to have the scores' names
-    (`named`), by which a call compares them."""
+    """`other`, which broadcasts to the scores from the right. Where it is read by index (`named`) its sizes have the scores' names, by
+    which a call compares them."""
     other = tensor(other, "operand")
     if other.ndim > scores.ndim:
         refuse(f"scores {shown(scores)} go with tensors that broadcast to them, but got {shown(other)}")
@@ -40,13 +40,20 @@ def _operand(scores, other, named):
                  for size, of_scores in zip(other.shape[::-1], scores.shape[::-1]))
     if differ or named and not _has_names(scores, other):
         refuse(f"scores {shown(scores)} go with tensors whose sizes are 1 or have the same names, but got {shown(other)}")
-    program = Program.now()
-    for product, _ in program.products:
-        made = [line.partition(" = ")[0] for line in program.users(product.value)]
-        if scores.value in [product.value, *made] and other.value in [product.value, *made]:
-            refuse("scores of an attention go with tensors that do not depend on them; write attn.softmax for the whole row, attn.score_mod "
-                   "for a function of each score, or q @ k.swapaxes(-1, -2) for products of their own")
+    if _depends(scores, other):
+        refuse("scores of an attention go with tensors that do not depend on them; write attn.softmax for the whole row, attn.score_mod "
+               "for a function of each score, or q @ k.swapaxes(-1, -2) for products of their own")
     return other
+
+
+def _depends(scores, other):
+    """Whether a tensor depends on the products that scores are made of: the last ones on the way to them."""
+    program = Program.now()
+    for product, _ in reversed(program.products):
+        made = [product.value, *(line.partition(" = ")[0] for line in program.users(product.value))]
+        if scores.value in made:
+            return other.value in made
+    return False
 
 
 def bias_of(scores, other):

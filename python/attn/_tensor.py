@@ -9,7 +9,7 @@ import re
 
 from . import _attention, _emit
 from ._call import Error
-from ._capture import Captures, element_type, is_array
+from ._capture import element_type, is_array
 from ._masks import Operands
 from ._trace import refuse, where_in_user_code
 
@@ -149,7 +149,8 @@ def tensor(x, name):
         kind = TensorType(element_type(x), map(int, x.shape))
         return Tensor(Program.now().add(x, name if name.isidentifier() else "array", str(kind)).split(" : ")[0], kind)
     if isinstance(x, str):
-        refuse(f"{name}: expected a tensor of the function, but got {x!r}; a size that a call chooses is no number yet, x.mean(axis) divides by it")
+        refuse(f"{name}: expected a tensor of the function, but got {x!r}; a size that a call chooses is no number yet, x.mean(axis) divides "
+               "by it")
     return refuse(f"{name}: expected a tensor of the function, but got {type(x).__name__}")
 
 
@@ -214,7 +215,8 @@ def in_front(op, scores):
     if "bias" not in scores.behind:
         return scores
     if not scores.base:
-        refuse(f"{op}: expected scores in front of a bias, but got some behind one whose sizes have other names than theirs; write the bias last")
+        refuse(f"{op}: expected scores in front of a bias, but got some behind one whose sizes have other names than theirs; write the bias "
+               "last")
     return score_mod(*scores.base)
 
 

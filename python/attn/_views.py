@@ -2,7 +2,7 @@
 """Other orders and groups of the dimensions of a traced function's tensors."""
 import numbers
 
-from ._sizes import empty, factors, index, multiplied, plus, product, quotient, size_of, value_of
+from ._sizes import empty, factors, index, plus, product, quotient, size_of, value_of
 from ._tensor import Program, TensorType, shown, tensor
 from ._trace import refuse
 
@@ -142,8 +142,8 @@ def reshape(x, *shape):
         if left is not None:
             shape[shape.index(-1)] = left
     if product(shape) != whole or -1 in shape:
-        refuse(f"reshape: expected as many elements as those of {list(x.shape)}, but got {shape}; sizes that a call chooses follow from names "
-               "of x.shape, or are -1")
+        refuse(f"reshape: expected as many elements as those of {list(x.shape)}, but got {shape}; sizes that a call chooses follow from "
+               "names of x.shape, or are -1")
     old, new = _without_ones(x.shape), _without_ones(shape)
     groups = [(old, new)] if whole == 0 else _pairs(x.shape, shape, old, new)
     return _regroup(x, shape, groups)

@@ -192,6 +192,33 @@ def test_arrays_of_the_closure(rng):
     same(kernel(ids, x), (table[ids] + table[0], table @ x.T, table * 2 - x[:1]), 1e-5)
 
 
+def test_layers_whose_scores_depend_on_the_one_in_front(rng):
+    def layers(x, w):
+        for _ in range(2):
+            gate = (x @ w).reshape(1, -1)
+            x = attn.softmax(attn.scores(x, x) * 0.3 * gate) @ x
+        return x
+
+    x, w = rng.standard_normal((5, 8)), rng.standard_normal(8)
+    expected = x
+    for _ in range(2):
+        expected = softmax(expected @ expected.T * 0.3 * (expected @ w)) @ expected
+    same(typed(layers, attn.f64["n", 8], attn.f64[8])(x, w), expected)
+
+
+def test_functions_of_torch(rng):
+    torch = pytest.importorskip("torch")
+    row = torch.arange(4.0)
+
+    def several(x):
+        return torch.exp(x), torch.transpose(x, 0, 1), row * x, row - x, torch.sum(x, 1), torch.cat([x, x], 0)
+
+    x = rng.standard_normal((3, 4)).astype(np.float32)
+    same(typed(several, attn.f32["n", 4])(x), tuple(r.numpy() for r in several(torch.from_numpy(x))), 1e-6)
+    with pytest.raises(attn.Error, match="var of tensors of a function is not known"):
+        typed(lambda x: torch.var(x), attn.f32["n", 4])  # torch's divides by one less
+
+
 def test_shapes(rng):
     def shapes(x):
         b, n, d = x.shape
@@ -235,6 +262,8 @@ def test_a_size_divided(rng):
     ("len(x)", "expected a known first size"),
     ("float(x)", r"write attn.exp\(x\)"),
     ("np.cumsum(x)", "cumsum of tensors of a function is not known"),
+    ("np.take(x, ids)", "expected an axis"),
+    ("x.sum(1, True)", "too many positional arguments"),
     ("np.add.reduce(x)", r"write x.sum\(axis\)"),
     ("x.view(2, 2)", r"no 'view'; write x.reshape"),
     ("x.spam", "no 'spam'; they have"),
