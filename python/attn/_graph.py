@@ -294,6 +294,9 @@ class Function:
         if not results or not all(isinstance(r, Tensor) for r in results):
             raise Error(f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}: {self._name} returns a tensor or "
                         f"several, but this one returned {', '.join(type(r).__name__ for r in results)}")
+        if any(r.ndim > 6 for r in results):
+            raise Error(f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}: {self._name} returns tensors of at most 6 "
+                        f"dimensions, but this one returned {', '.join(shown(r) for r in results if r.ndim > 6)}")
         types = [str(r.type) for r in results]
         given = [f"%{n}: {t}{_names_of_sizes(t)}" for n, t in arguments] + [f"%{n}: {t}" for n, t, _ in program.list]
         lines = [f"func.func @{self._name}({', '.join(given)}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'} {{"]

@@ -28,7 +28,7 @@ def _range(x, axis, piece):
     if isinstance(x.shape[axis], int):
         start, stop, _ = piece.indices(x.shape[axis])
         length = len(range(start, stop, step))
-        return str(start), str(length), length, str(step)
+        return str(start if length else 0), str(length), length, str(step if length > 1 else 1)
     start, stop = piece.start or 0, piece.stop
     # The size, once or not at all, and a number.
     begins, ends = start < 0, stop is None or stop < 0
@@ -102,6 +102,8 @@ def _cut(x, indices):
             refuse(f"expected a place in a dimension of size {size}, but got {piece}")
         cuts.append((_beyond(x, axis, piece)[0] if piece < 0 else str(piece), "1", "1"))
     type_ = TensorType(x.dtype, shape)
+    if 0 in x.shape:  # there is no place at which such a slice could begin
+        return empty(type_, [size for (_, size, _), piece in zip(cuts, indices) if isinstance(piece, slice)])
     cut = " ".join(f"[{', '.join(texts)}]" for texts in zip(*cuts))
     return Program.now().op(f"tensor.extract_slice {x.value}{cut} : {x.type} to {type_}", type_, "part")
 

@@ -137,7 +137,7 @@ def reshape(x, *shape):
     if -1 in shape:
         others = product([size for size in shape if size != -1])
         left = quotient(whole, others)
-        if left is None and isinstance(whole, str) and isinstance(others, int) and others > 0:
+        if left is None and isinstance(whole, str) and others != 0:
             return _divided(x, shape)
         if left is not None:
             shape[shape.index(-1)] = left
@@ -186,8 +186,9 @@ def _divided(x, shape):
     back = _pairs(x.shape, shape, old[begin[0]:][::-1], new[here + 1:][::-1])
     end = len(old) - sum(len(pair[0]) for pair in back), len(new) - sum(len(pair[1]) for pair in back)
     middle = old[begin[0]:end[0]], new[begin[1]:end[1]]
-    by = product([shape[axis] for axis in middle[1] if axis != at])
-    whole = product([x.shape[axis] for axis in middle[0]])
+    by, whole = product([shape[axis] for axis in middle[1] if axis != at]), product([x.shape[axis] for axis in middle[0]])
+    if not isinstance(by, int) or not isinstance(whole, str):
+        refuse(f"reshape: expected a size of {list(x.shape)} that numbers divide, but got {shape}")
     shape[at] = f"({whole})/{by}"
     return _regroup(x, shape, [*front, middle, *((a[::-1], b[::-1]) for a, b in back[::-1])])
 

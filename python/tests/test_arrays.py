@@ -235,7 +235,17 @@ def test_shapes(rng):
     check_gradient(typed(shapes, X), shapes, (rng.standard_normal((2, 3, 8)),), rng)
 
 
+def test_slices_without_elements(rng):
+    def cut(x):
+        none = x[:, :, 8:]
+        return none, none[:, 0:], none[..., 1:].sum(), x[:, :, :1][..., ::2] + 1
+
+    x = rng.standard_normal((2, 3, 8))
+    same(typed(cut, X)(x), cut(x))
+
+
 def test_a_size_divided(rng):
+    same(typed(lambda x: x.reshape(*x.shape[:-1], -1, 2), attn.f64["n", "k"])(np.ones((3, 4))), np.ones((3, 2, 2)))
     kernel = typed(lambda x: x.reshape(-1, 4, 8), attn.f32["n", 8])
     x = rng.standard_normal((8, 8)).astype(np.float32)
     np.testing.assert_array_equal(kernel(x), x.reshape(-1, 4, 8))
@@ -269,6 +279,8 @@ def test_a_size_divided(rng):
     ("x.spam", "no 'spam'; they have"),
     ("x / x.shape[0]", r"a size that a call chooses is no number yet, x.mean\(axis\) divides"),
     ("x.reshape(2, 2)", r"expected as many elements as those of \['n', 4\], but got \[2, 2\]"),
+    ("x.reshape(-1, 'm')", "a size of .* that numbers divide"),
+    ("x.reshape(-1, 1, 1, 1, 1, 1, 1)", "returns tensors of at most 6 dimensions"),
     ("x.reshape(-1, -1)", "expected -1 at most once"),
     ("x[x > 0]", r"write attn.where\(seen, x, 0\)"),
     ("x[[0, 1]]", "write np.array"),
@@ -295,5 +307,5 @@ def test_wrong_programs(wrong, text):
     space = {"attn": attn, "np": np, "table": np.ones((3, 4), np.float32)}
     exec(f"def f(x, h, v, i, ids, w):\n    s = attn.scores(x, x) if 's - ' in {wrong!r} or '(s' in {wrong!r} else None\n    return {wrong}", space)
     f32 = attn.f32
-    with pytest.raises(attn.Error, match=r"<string>:[23]: .*" + text):
+    with pytest.raises(attn.Error, match=r"<string>:[123]: .*" + text):
         typed(space["f"], f32["n", 4], f32[5], f32[7], attn.i32["n", 4], attn.i32["k"], f32[5, 3])
