@@ -12,75 +12,120 @@ The compiler fuses them; the text says nothing about how.
 """
 import functools
 import inspect
+import json
 import math
+import re
+import traceback
 
 from . import _attention, _driver, _emit
+from ._arrays import absolute, elementwise, function_of, where
 from ._call import Error
 from ._kernel import Kernel
-from ._masks import as_mask
-from ._tensor import Program, Tensor, TensorType, bias, elementwise, score_mod, step_of, tensor
+from ._operators import called
+from ._products import context_of, matmul, scores_of
+from ._reductions import softmax_along
+from ._score_steps import masked
+from ._tensor import Program, Tensor, TensorType, floats, in_front, row, scores_tensor, shown, step_of, tensor
 from ._trace import FUNCTIONS, refuse
-
-
-def _statistics(dtype):
-    return "f64" if dtype == "f64" else "f32"
 
 
 def scores(query, key):
     """Products of every query with every key: (.., Sq, Skv)."""
     query, key = tensor(query, "query"), tensor(key, "key")
-    if query.ndim < 2 or key.ndim != query.ndim:
-        refuse(f"scores: expected query and key of the same 2, 3 or 4 dimensions, but got {query.type} and {key.type}")
-    type = TensorType(_statistics(query.dtype), [*query.shape[:-1], key.shape[-2]])
-    made = Program.now().op(f"attn.scores {query.value}, {key.value} : ({query.type}, {key.type}) -> {type}", type, "scores")
-    made.stage = "products"
-    return made
+    if query.ndim not in (2, 3, 4) or key.ndim != query.ndim:
+        refuse(f"scores: expected query and key of the same 2, 3 or 4 dimensions, but got {shown(query)} and {shown(key)}")
+    if query.dtype != key.dtype or not query.is_float:
+        refuse(f"scores: expected query and key of one type of floats, but got {shown(query)} and {shown(key)}")
+    if _differ(query.shape[-1], key.shape[-1]):
+        refuse(f"scores: expected query and key of the same features, but got {shown(query)} and {shown(key)}")
+    _check_heads("scores", query, key)
+    return scores_of(query, key)
+
+
+def _differ(a, b):
+    return isinstance(a, int) and isinstance(b, int) and a != b
+
+
+def _check_heads(op, many, few):
+    """Batch sizes agree, and the heads of `many` are a multiple of those of `few`."""
+    if many.ndim == 4 and _differ(many.shape[0], few.shape[0]):
+        refuse(f"{op}: expected the same batch sizes, but got {shown(many)} and {shown(few)}")
+    if many.ndim > 2 and all(isinstance(x.shape[-3], int) for x in (many, few)) and (
+            many.shape[-3] % few.shape[-3] if few.shape[-3] else many.shape[-3]):
+        refuse(f"{op}: expected heads that are a multiple of the other's, but got {shown(many)} and {shown(few)}")
 
 
 def context(weights, value):
     """Sums of values, weighted: (.., Sq, Dv)."""
     weights, value = tensor(weights, "weights"), tensor(value, "value")
     if value.ndim != weights.ndim:
-        refuse(f"context: expected weights and value of the same dimensions, but got {weights.type} and {value.type}")
-    type = TensorType(value.dtype, [*weights.shape[:-1], value.shape[-1]])
-    return Program.now().op(f"attn.context {weights.value}, {value.value} : ({weights.type}, {value.type}) -> {type}", type, "out")
+        refuse(f"context: expected weights and value of the same dimensions, but got {shown(weights)} and {shown(value)}")
+    if weights.is_scores:
+        refuse("context: expected weights, but got scores; write attn.softmax(scores) or attn.sigmoid(scores)")
+    if weights.stage != "weights":
+        return matmul(weights, value)
+    if not value.is_float or (value.dtype == "f64") != (weights.dtype == "f64"):
+        refuse(f"context: expected values of the type of query and key, but got {shown(weights)} and {shown(value)}")
+    if _differ(weights.shape[-1], value.shape[-2]):
+        refuse(f"context: expected a value per column of the weights, but got {shown(weights)} and {shown(value)}")
+    _check_heads("context", weights, value)
+    return context_of(weights, value)
 
 
-def softmax(scores, sinks=None):
-    """Weights of each row of scores; `sinks` is one more score per head."""
+def softmax(scores, sinks=None, axis=-1):
+    """Weights of each row of scores; `sinks` is one more score per head. Of a tensor that is no scores of an attention, along any axis."""
     scores = tensor(scores, "scores")
+    if sinks is None and not scores.is_scores:
+        made = softmax_along(scores, axis)
+        made.stage = "rows"
+        return made
+    scores = scores_tensor(scores, "softmax")
+    if axis not in (-1, scores.ndim - 1):
+        refuse(f"softmax: expected the last axis, along which scores have their keys, but got {axis}")
     more = ""
     if sinks is not None:
-        sinks = tensor(sinks, "sinks")
+        sinks = row("softmax", "sinks", sinks, scores.dtype, _heads(scores))
         more = f" sinks {sinks.value} : {sinks.type}"
-    return Program.now().op(f"attn.softmax {scores.value}{more} : {scores.type}", scores.type, "weights")
+    return _weights(f"attn.softmax {scores.value}{more} : {scores.type}", scores.type)
 
 
-def _same(op, name, clause=""):
-    def build(x):
-        x = tensor(x, "scores")
-        return Program.now().op(f"attn.{op} {x.value}{clause} : {x.type}", x.type, name)
+def _heads(scores):
+    return scores.shape[-3] if scores.ndim > 2 else 1
 
-    return build
+
+def _weights(text, type, name="weights"):
+    made = Program.now().op(text, type, name)
+    made.stage = "weights"
+    return made
 
 
 def sigmoid(scores):
     """Weights 1 / (1 + exp(-s)), each by itself."""
-    return _same("sigmoid", "weights")(scores)
+    x = tensor(scores, "scores")
+    if x.is_scores or x.as_scores:
+        x = scores_tensor(x, "sigmoid")
+        return _weights(f"attn.sigmoid {x.value} : {x.type}", x.type)
+    return elementwise("div", 1.0, elementwise("add", function_of("exp", -x), 1.0))
 
 
 def softcap(scores, cap):
     """cap * tanh(scores / cap)."""
-    return step_of(scores, _same("softcap", "capped", f" at {_emit.float_text(float(cap), 'f64')}")(scores))
+    x = tensor(scores, "scores")
+    if not 0 < cap < math.inf:
+        refuse(f"softcap: expected a cap above 0, but got {cap}")
+    if not x.is_scores and not x.as_scores:
+        return function_of("tanh", x / cap) * cap
+    x = in_front("softcap", scores_tensor(x, "softcap"))
+    return step_of(x, Program.now().op(f"attn.softcap {x.value} at {_emit.float_text(float(cap), 'f64')} : {x.type}", x.type, "capped"))
 
 
 def alibi(scores, slopes=None, position="top_left"):
     """Scores that fall with the distance, at a slope per head; without slopes
     those of the paper."""
-    scores = tensor(scores, "scores")
+    scores = in_front("alibi", scores_tensor(scores, "alibi"))
     more, types = "", ""
     if slopes is not None:
-        slopes = tensor(slopes, "slopes")
+        slopes = row("alibi", "slopes", slopes, scores.dtype, _heads(scores))
         more, types = f", {slopes.value}", f", {slopes.type}"
     text = f"attn.alibi {scores.value}{more} aligned {position} : {scores.type}{types}"
     return step_of(scores, Program.now().op(text, scores.type, "sloped"))
@@ -88,19 +133,22 @@ def alibi(scores, slopes=None, position="top_left"):
 
 def mask(scores, mask):
     """Scores of -inf where the mask, or function, sees no pair."""
-    scores = tensor(scores, "scores")
-    program = Program.now()
-    program.rank, program.statistics = scores.ndim, scores.dtype
-    text = f"attn.mask {scores.value} where {as_mask(mask).text(program)} : {scores.type}"
-    return step_of(scores, program.op(text, scores.type, "masked"))
+    return masked(scores, mask)
 
 
 def project(x, weight, bias=None):
     """x @ weight (+ bias), the weight (in, out)."""
-    x, weight = tensor(x, "x"), tensor(weight, "weight")
-    operands = [x, weight] + ([] if bias is None else [tensor(bias, "bias")])
+    x, weight = floats("project", x), floats("project", weight)
     if weight.ndim != 2:
         refuse(f"project: expected a weight of 2 dimensions, but got {weight.type}")
+    if not x.ndim or _differ(x.shape[-1], weight.shape[0]) or (x.dtype == "f64") != (weight.dtype == "f64"):
+        refuse(f"project: expected rows of x and columns of the weight of one size and type, but got {shown(x)} and {shown(weight)}")
+    if x.ndim not in (2, 3):
+        made = matmul(x, weight)
+        return made if bias is None else made + bias
+    operands = [x, weight] + ([] if bias is None else [tensor(bias, "bias")])
+    for each in operands[2:]:
+        row("project", "bias", each, each.dtype if each.is_float and (each.dtype == "f64") == (x.dtype == "f64") else x.dtype, weight.shape[1])
     type = TensorType(x.dtype, [*x.shape[:-1], weight.shape[1]])
     text = f"attn.project {', '.join(o.value for o in operands)} : ({', '.join(str(o.type) for o in operands)}) -> {type}"
     return Program.now().op(text, type, "projected")
@@ -109,7 +157,9 @@ def project(x, weight, bias=None):
 def split_heads(x, heads):
     """(B, S, H*D) as (B, H, S, D), and (S, H*D) as (H, S, D)."""
     x = tensor(x, "x")
-    if not isinstance(x.shape[-1], int) or x.shape[-1] % heads:
+    if x.ndim not in (2, 3):
+        refuse(f"split_heads: expected (S, H*D) or (B, S, H*D), but got {shown(x)}")
+    if not isinstance(heads, int) or heads < 1 or not isinstance(x.shape[-1], int) or x.shape[-1] % heads:
         refuse(f"split_heads: expected a last size that {heads} divides, but got {x.type}")
     type = TensorType(x.dtype, [*x.shape[:-2], heads, x.shape[-2], x.shape[-1] // heads])
     return Program.now().op(f"attn.split_heads {x.value} into {heads} : {x.type} -> {type}", type, "heads")
@@ -118,7 +168,7 @@ def split_heads(x, heads):
 def merge_heads(x):
     """The inverse of split_heads."""
     x = tensor(x, "x")
-    if x.ndim < 3 or not all(isinstance(x.shape[i], int) for i in (-3, -1)):
+    if x.ndim not in (3, 4) or not all(isinstance(x.shape[i], int) for i in (-3, -1)):
         refuse(f"merge_heads: expected (.., heads, S, D) with known heads and D, but got {x.type}")
     type = TensorType(x.dtype, [*x.shape[:-3], x.shape[-2], x.shape[-3] * x.shape[-1]])
     return Program.now().op(f"attn.merge_heads {x.value} : {x.type} -> {type}", type, "merged")
@@ -126,10 +176,16 @@ def merge_heads(x):
 
 def rope(x, cos, sin, positions=None, interleaved=False):
     """Rotary position embedding; row p of cos and sin is position p."""
-    x, cos, sin = tensor(x, "x"), tensor(cos, "cos"), tensor(sin, "sin")
+    x, cos, sin = floats("rope", x, (2, 3, 4)), floats("rope", cos, (2,)), floats("rope", sin, (2,))
+    features, columns = x.shape[-1], cos.shape[1]
+    if not isinstance(columns, int) or not isinstance(features, int) or features < 2 * columns or str(cos.type) != str(sin.type):
+        refuse(f"rope: expected cos and sin of one type, with a known number of columns that x has at least twice as many features as, but got "
+               f"{shown(x)}, {shown(cos)} and {shown(sin)}")
     at = ""
     if positions is not None:
         positions = tensor(positions, "positions")
+        if positions.dtype not in ("i32", "i64"):
+            refuse(f"rope: expected positions of i32 or i64, but got {shown(positions)}")
         at = f" at {positions.value} : {positions.type}"
     text = f"attn.rope {x.value}, {cos.value}, {sin.value}{' interleaved' if interleaved else ''}{at} : {x.type}, {cos.type}"
     return Program.now().op(text, x.type, "rotated")
@@ -137,10 +193,10 @@ def rope(x, cos, sin, positions=None, interleaved=False):
 
 def rms_norm(x, weight=None, eps=1e-6):
     """x / sqrt(mean(x^2) + eps) * weight, along the last dimension."""
-    x = tensor(x, "x")
+    x = floats("rms_norm", x, (2, 3, 4))
     more, types = "", ""
     if weight is not None:
-        weight = tensor(weight, "weight")
+        weight = row("rms_norm", "weight", weight, x.dtype, x.shape[-1])
         more, types = f", {weight.value}", f", {weight.type}"
     text = f"attn.rms_norm {x.value}{more} eps {_emit.float_text(float(eps), 'f64')} : {x.type}{types}"
     return Program.now().op(text, x.type, "normal")
@@ -149,9 +205,10 @@ def rms_norm(x, weight=None, eps=1e-6):
 def layer_norm(x, weight, bias=None, eps=1e-5):
     """(x - mean) / sqrt(variance + eps) * weight + bias, along the last
     dimension."""
-    operands = [tensor(x, "x"), tensor(weight, "weight")] + ([] if bias is None else [tensor(bias, "bias")])
+    x = floats("layer_norm", x, (2, 3, 4))
+    operands = [x] + [row("layer_norm", name, each, x.dtype, x.shape[-1]) for name, each in (("weight", weight), ("bias", bias))
+                      if name == "weight" or each is not None]
     text = f"attn.layer_norm {', '.join(o.value for o in operands)} eps {_emit.float_text(float(eps), 'f64')}"
-    x = operands[0]
     return Program.now().op(f"{text} : {', '.join(str(o.type) for o in operands)}", x.type, "normal")
 
 
@@ -160,16 +217,16 @@ def gelu(x, approximate="none"):
     what some models compute instead."""
     x = tensor(x, "x")
     if approximate == "tanh":
-        return x * 0.5 * (_math("tanh", (x + x * x * x * 0.044715) * (2 / math.pi) ** 0.5) + 1.0)
+        return x * 0.5 * (function_of("tanh", (x + x * x * x * 0.044715) * (2 / math.pi) ** 0.5) + 1.0)
     if approximate != "none":
         refuse(f"gelu: expected 'none' or 'tanh', but got {approximate!r}")
-    return x * 0.5 * (_math("erf", x * 0.5**0.5) + 1.0)
+    return x * 0.5 * (function_of("erf", x * 0.5**0.5) + 1.0)
 
 
 def silu(x):
     """x / (1 + exp(-x))."""
     x = tensor(x, "x")
-    return x / (_math("exp", -x) + 1.0)
+    return x / (function_of("exp", -x) + 1.0)
 
 
 def relu(x):
@@ -181,32 +238,34 @@ def subtract_weights(first, second, factor):
     """first - factor * second: differential attention. `factor` is a tensor of
     one number, or of one per head."""
     first, second, factor = tensor(first, "first"), tensor(second, "second"), tensor(factor, "factor")
+    if first.stage != "weights" or second.stage != "weights" or str(first.type) != str(second.type):
+        refuse(f"subtract_weights: expected weights of attn.softmax or attn.sigmoid of one type, but got {shown(first)} and {shown(second)}")
+    if factor.ndim:
+        row("subtract_weights", "factor", factor, first.dtype, 1, _heads(first))
     text = f"attn.subtract_weights {first.value}, {second.value} by {factor.value} : {first.type}, {factor.type}"
-    return Program.now().op(text, first.type, "difference")
-
-
-def _math(name, x):
-    if x.stage:
-        return score_mod(x, lambda score, *_: FUNCTIONS[name](score))
-    return Program.now().op(f"math.{name} {x.value} : {x.type}", x.type, name)
+    return _weights(text, first.type, "difference")
 
 
 def tensor_function(name):
     """exp and the like: of traced tensors, of traced scalars, of numbers."""
     scalar = FUNCTIONS[name]
-    if name in ("where", "abs"):
-        return scalar
+    of_tensors = {"where": where, "abs": absolute}.get(name, functools.partial(function_of, name))
 
     @functools.wraps(scalar)
     def call(*values):
         if not any(isinstance(value, Tensor) for value in values):
             return scalar(*values)
         if name not in ("minimum", "maximum"):
-            return _math(name, *values)
-        first, second = values if isinstance(values[0], Tensor) else reversed(values)
-        return elementwise(name, first, second)
+            return called(name, of_tensors, values, {})
+        return functools.reduce(functools.partial(elementwise, name), values)
 
     return call
+
+
+def _names_of_sizes(type):
+    """The attribute by which sizes of one name are compared when the kernel runs."""
+    names = [size if isinstance(size, str) else "" for size in type.shape]
+    return f" {{attn.sizes = [{', '.join(json.dumps(name) for name in names)}]}}" if any(names) else ""
 
 
 class Function:
@@ -216,7 +275,7 @@ class Function:
     def __init__(self, function, name=None, target="native"):
         functools.update_wrapper(self, function)
         self._target = target
-        self._name = name or function.__name__
+        self._name = re.sub(r"\W", "_", name or function.__name__).strip("_") or "traced"  # C calls nothing <lambda> or _f
         self.mlir, self._bound = self._trace(function)
 
     def _trace(self, function):
@@ -225,14 +284,21 @@ class Function:
         Program.active.append(program)
         try:
             results = function(*(Tensor(f"%{n}", t) for n, t in arguments))
+        except IndexError as error:  # NumPy's, for an array of the closure
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            raise Error(f"{last.filename}:{last.lineno}: {error}; an array is looked up in by attn.take(array, ids)") from None
         finally:
             Program.active.pop()
+        program.check_attention()
         results = results if isinstance(results, (tuple, list)) else (results,)
         if not results or not all(isinstance(r, Tensor) for r in results):
             raise Error(f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}: {self._name} returns a tensor or "
                         f"several, but this one returned {', '.join(type(r).__name__ for r in results)}")
+        if any(r.ndim > 6 for r in results):
+            raise Error(f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}: {self._name} returns tensors of at most 6 "
+                        f"dimensions, but this one returned {', '.join(shown(r) for r in results if r.ndim > 6)}")
         types = [str(r.type) for r in results]
-        given = [f"%{n}: {t}" for n, t in arguments] + [f"%{n}: {t}" for n, t, _ in program.list]
+        given = [f"%{n}: {t}{_names_of_sizes(t)}" for n, t in arguments] + [f"%{n}: {t}" for n, t, _ in program.list]
         lines = [f"func.func @{self._name}({', '.join(given)}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'} {{"]
         lines += [f"  {line}" for line in program.constants + program.lines]
         lines += [f"  return {', '.join(r.value for r in results)} : {', '.join(types)}", "}", ""]
@@ -245,6 +311,9 @@ class Function:
             type = hints.get(name)
             if not isinstance(type, TensorType):
                 raise TypeError(f"{self._name}: argument {name} needs a type, such as {name}: attn.f32[\"n\", 64]")
+            wrong = [size for size in type.shape if isinstance(size, str) and not size.isidentifier()]
+            if wrong:
+                raise TypeError(f"{self._name}: argument {name} has a size {wrong[0]!r}, but sizes of arguments are numbers or names")
             arguments.append((name, type))
         return arguments
 
