@@ -9,7 +9,7 @@
 // Kernels read and write rows whose elements lie side by side. A slice with a
 // stride in its last dimension, or one that drops the last dimension, is a view
 // with gaps once tensors are buffers. What is inserted with gaps is computed
-// first and inserted after.
+// first and inserted after. A step over one element is 1.
 //
 // Before: tensors. After: the same; a slice with gaps is only copied, from or
 // to.
@@ -24,6 +24,15 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+
+/// MLIR takes other views of one element for two types.
+template <typename Slice> static void stepOverOne(Slice slice) {
+  SmallVector<int64_t> strides(slice.getStaticStrides());
+  for (auto [size, stride] : llvm::zip_equal(slice.getStaticSizes(), strides))
+    if (size == 1 && !ShapedType::isDynamic(stride))
+      stride = 1;
+  slice.setStaticStrides(strides);
+}
 
 /// Whether elements side by side in the last dimension of the part do not lie
 /// so in the whole.
@@ -60,6 +69,7 @@ struct CopyStridedSlices
   void runOnOperation() override {
     getOperation()->walk([](Operation *op) {
       if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+        stepOverOne(slice);
         if (!hasGaps(slice))
           return;
         OpBuilder b(op);
@@ -67,6 +77,7 @@ struct CopyStridedSlices
         Value whole = copy(b, op->getLoc(), slice, sizesOf(slice));
         slice.getResult().replaceAllUsesExcept(whole, whole.getDefiningOp());
       } else if (auto slice = dyn_cast<tensor::InsertSliceOp>(op)) {
+        stepOverOne(slice);
         if (!hasGaps(slice))
           return;
         OpBuilder b(op);

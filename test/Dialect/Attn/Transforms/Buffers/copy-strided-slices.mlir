@@ -36,3 +36,12 @@ func.func @rows(%x: tensor<14x3x16xf32>, %i: index) -> tensor<7x8xf32> {
   %k = tensor.extract_slice %x[0, %i, 8] [7, 1, 8] [2, 1, 1] : tensor<14x3x16xf32> to tensor<7x8xf32>
   return %k : tensor<7x8xf32>
 }
+
+// A step over one element is 1, and there is no gap.
+// CHECK-LABEL: @one_element
+// CHECK:       tensor.extract_slice %arg0[0, 0] [1, 1] [1, 1] : tensor<1x1xf32> to tensor<1xf32>
+// CHECK-NOT:   linalg.copy
+func.func @one_element(%x: tensor<1x1xf32>) -> tensor<1xf32> {
+  %part = tensor.extract_slice %x[0, 0] [1, 1] [1, 2] : tensor<1x1xf32> to tensor<1xf32>
+  return %part : tensor<1xf32>
+}
