@@ -151,6 +151,22 @@ Size::multipleFor(const Size &divisor) const {
   return std::pair(symbol(left[0]), b / std::gcd(a, b));
 }
 
+std::optional<std::pair<Size, Size>> Size::sameFor(const Size &divisor) const {
+  if (!valid || !divisor.valid || terms.size() != 1 ||
+      divisor.terms.size() != 1)
+    return std::nullopt;
+  const auto &[all, a] = *terms.begin();
+  const auto &[part, b] = *divisor.terms.begin();
+  Monomial mine, its;
+  std::set_difference(all.begin(), all.end(), part.begin(), part.end(),
+                      std::back_inserter(mine));
+  std::set_difference(part.begin(), part.end(), all.begin(), all.end(),
+                      std::back_inserter(its));
+  if (mine.size() != 1 || its.size() != 1 || a <= 0 || b <= 0 || a % b)
+    return std::nullopt;
+  return std::pair(symbol(mine[0]), symbol(its[0]));
+}
+
 Size Size::replaced(unsigned symbol, const Size &other) const {
   Size result;
   result.valid = valid;

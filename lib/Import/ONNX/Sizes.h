@@ -52,6 +52,9 @@ public:
   /// divide this. None where it is not as simple.
   std::optional<std::pair<Size, int64_t>>
   multipleFor(const Size &divisor) const;
+  /// Two symbols that must be one for `divisor` to divide this: batch and
+  /// batch_1 in 4*batch*seq by batch_1*seq. None where it is not as simple.
+  std::optional<std::pair<Size, Size>> sameFor(const Size &divisor) const;
   /// With `other` for a symbol.
   Size replaced(unsigned symbol, const Size &other) const;
   /// The latest of its symbols, from 1 on, or 0: those of inputs come before

@@ -337,6 +337,12 @@ add("flipped", [node("Slice", ["x", "minus", "first", "axis", "minus"], ["y"])],
     constants={"minus": np.array([-1]), "first": np.array([-2**63]), "axis": np.array([1])}, shapes={"x": ["batch", "rows", 3]})
 add("elements-of-another-batch", [node("GatherElements", ["x", "i"], ["y"], axis=1)], {"x": normal(2, 5, 3), "i": np.array([[[4, 0, 1], [2, 2, 0]], [[1, 1, 1], [3, 0, 4]]])},
     shapes={"x": ["b0", "rows", 3], "i": ["b1", 2, 3]})
+# ALiBi of a mask whose batch has a name of its own: (4*b1, 1, s) as (b0, -1, 1, s).
+add("heads-of-another-batch", [node("Shape", ["x"], ["b"], end=1), node("Shape", ["m"], ["r"], start=1), node("Shape", ["m"], ["n"], end=1), node("Unsqueeze", ["m", "one"], ["u"]),
+    node("Mul", ["u", "slopes"], ["h"]), node("Mul", ["n", "four"], ["k"]), node("Concat", ["k", "one", "r"], ["flat"], axis=0), node("Reshape", ["h", "flat"], ["f"]),
+    node("Concat", ["b", "all", "one", "r"], ["shape"], axis=0), node("Reshape", ["f", "shape"], ["p"]), node("Add", ["x", "p"], ["y"])],
+    {"x": normal(2, 4, 3, 5), "m": normal(2, 5)}, constants={"one": np.array([1]), "four": np.array([4]), "all": np.array([-1]), "slopes": normal(4, 1)},
+    shapes={"x": ["b0", 4, "rows", "s"], "m": ["b1", "s"]})
 # A rotation of places by one, the last of them as a remainder by the size.
 for rows in (5, 1):
     add(f"roll-{rows}", [node("Shape", ["x"], ["n"], start=1, end=2), node("Mod", ["minus", "n"], ["last"]), node("Slice", ["x", "zero", "last", "one"], ["a"]),

@@ -94,6 +94,11 @@ static FailureOr<Size> inferred(Node &node, const Size &others,
   if (std::string assumed = assumePlaces(node, x.shape, front);
       !assumed.empty())
     return remarkAssumed(node, assumed);
+  if (auto same = all.sameFor(others))
+    if (std::string assumed =
+            node.shared().assumeEqual(same->first, same->second);
+        !assumed.empty())
+      return remarkAssumed(node, assumed);
   return node.fail("expects a shape whose -1 follows from the sizes of the "
                    "inputs, but got " +
                    describe(x) +

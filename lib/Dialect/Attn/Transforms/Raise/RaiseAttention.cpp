@@ -49,8 +49,8 @@
 // softmax between two products that could not has a missed remark, and stays as
 // it was.
 //
-// Not handled: ranks above 4, heads or features of unknown number, more than
-// 1024 features.
+// Not handled: ranks above 4, but for groups of queries of known number; heads
+// or features of unknown number, more than 1024 features.
 #include "AttentionReader.h"
 #include "RaiseMasks.h"
 #include "SoftmaxForms.h"
