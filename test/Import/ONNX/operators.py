@@ -343,6 +343,11 @@ add("heads-of-another-batch", [node("Shape", ["x"], ["b"], end=1), node("Shape",
     node("Concat", ["b", "all", "one", "r"], ["shape"], axis=0), node("Reshape", ["f", "shape"], ["p"]), node("Add", ["x", "p"], ["y"])],
     {"x": normal(2, 4, 3, 5), "m": normal(2, 5)}, constants={"one": np.array([1]), "four": np.array([4]), "all": np.array([-1]), "slopes": normal(4, 1)},
     shapes={"x": ["b0", 4, "rows", "s"], "m": ["b1", "s"]})
+# Keys whose batch has a name of its own, joined with the heads by that of the queries: (b1, 4, t, 8) as (4*b0, -1, 8).
+add("joined-with-another-batch", [node("Shape", ["q"], ["b"], end=1), node("Mul", ["b", "four"], ["n"]), node("Concat", ["n", "rest"], ["flat"], axis=0),
+    *(node("Reshape", [x, "flat"], [x + "3"]) for x in "qk"), node("Transpose", ["k3"], ["t"], perm=[0, 2, 1]), node("MatMul", ["q3", "t"], ["y"])],
+    {"q": normal(2, 4, 3, 8), "k": normal(2, 4, 5, 8)}, constants={"four": np.array([4]), "rest": np.array([-1, 8])},
+    shapes={"q": ["b0", 4, "s", 8], "k": ["b1", 4, "t", 8]})
 # A rotation of places by one, the last of them as a remainder by the size.
 for rows in (5, 1):
     add(f"roll-{rows}", [node("Shape", ["x"], ["n"], start=1, end=2), node("Mod", ["minus", "n"], ["last"]), node("Slice", ["x", "zero", "last", "one"], ["a"]),

@@ -27,13 +27,24 @@ static std::optional<Tensor> renamed(Tensor t, ArrayRef<Size> shape) {
 }
 
 /// What makes the first sizes that differ equal: exporters give the sizes of
-/// each input names of their own. Empty if that is nothing to assume.
+/// each input names of their own. One may be several of the other shape, as
+/// batch entries and heads. Empty if that is nothing to assume.
 static std::string assumePlaces(Node &node, ArrayRef<Size> from,
                                 ArrayRef<Size> to) {
-  for (auto [a, b] : llvm::zip(from, to))
-    if (!(a == b))
-      return a.constant() || b.constant() ? std::string()
-                                          : node.shared().assumeEqual(a, b);
+  while (!from.empty() && !to.empty() && from.front() == to.front()) {
+    from = from.drop_front();
+    to = to.drop_front();
+  }
+  for (size_t left = 1; left <= from.size(); ++left)
+    for (size_t right = 1; right <= (left == 1 ? to.size() : 1); ++right) {
+      Size a = product(from.take_front(left)),
+           b = product(to.take_front(right));
+      if (a.constant() || b.constant())
+        continue;
+      if (std::string assumed = node.shared().assumeEqual(a, b);
+          !assumed.empty())
+        return assumed;
+    }
   return {};
 }
 
