@@ -139,6 +139,17 @@ Value SizesAtBegin::again(Value size, bool exact) {
   if (auto dim = dyn_cast<memref::DimOp>(op))
     if (Value known = ofJoined(dim))
       return known;
+  if (auto choice = dyn_cast<arith::SelectOp>(op); choice && !exact) {
+    if (Value known = again(size, /*exact=*/true))
+      return known;
+    // The condition is known later, such as that of strides of a view.
+    Value first = bound(choice.getTrueValue());
+    Value second = bound(choice.getFalseValue());
+    return first && second
+               ? arith::MaxUIOp::create(rewriter, loc, first, second)
+                     .getResult()
+               : Value();
+  }
   if (!exact && isa<arith::MinUIOp, arith::MinSIOp>(op)) {
     Value first = bound(op->getOperand(0)), second = bound(op->getOperand(1));
     if (!first || !second)

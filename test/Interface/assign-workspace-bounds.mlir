@@ -55,3 +55,30 @@ func.func private @left.kernel(%x: memref<?xf32>, %o: memref<?xf32>, %ws: memref
   }
   return
 }
+
+// Where what chooses between two sizes is known later than the kernel's begin,
+// the larger of them is a bound.
+// CHECK-LABEL: func.func private @chosen.workspace
+// CHECK-SAME: (%[[X:.*]]: memref<?xf32>, %[[Y:.*]]: memref<?xf32>
+// CHECK-DAG: %[[N:.*]] = memref.dim %[[X]], %c0
+// CHECK-DAG: %[[M:.*]] = memref.dim %[[Y]], %c0
+// CHECK: %[[ROWS:.*]] = arith.maxui %[[N]], %[[M]]
+// CHECK: arith.muli %[[ROWS]], %c4
+func.func private @chosen.kernel(%x: memref<?xf32>, %y: memref<?xf32>, %o: memref<2xi1>, %ws: memref<?xi8>, %threads: index, %call: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %m = memref.dim %y, %c0 : memref<?xf32>
+  %one = arith.constant 1.0 : f32
+  %flag = memref.load %o[%c1] : memref<2xi1>
+  %rows = arith.select %flag, %n, %m : index
+  %t = memref.alloc(%rows) : memref<?xf32>
+  scf.forall (%i) in (%n) {
+    memref.store %one, %t[%c0] : memref<?xf32>
+  }
+  scf.forall (%i) in (%n) {
+    %v = memref.load %t[%c0] : memref<?xf32>
+    memref.store %v, %y[%i] : memref<?xf32>
+  }
+  return
+}
