@@ -158,6 +158,30 @@ sequence_first("sequence-first-one-row", rows=1)
 sequence_first("sequence-first-known", shapes=None)
 
 
+def packed(name, batch=2, rows=5, shapes={"x": ["batch", 5, WIDTH]}):
+    """As nn.MultiheadAttention that was asked for its weights: one product for queries, keys and values, of which each is a part."""
+    layer = Layer()
+    x = layer("Transpose", "x", perm=[1, 0, 2])
+    shape = layer("Shape", x)
+    s, b = (layer("Slice", shape, np.array([i]), np.array([i + 1])) for i in range(2))
+    three = layer("Reshape", layer.linear(x, columns=3 * WIDTH), layer("Concat", s, b, np.array([3]), np.array([WIDTH]), axis=0))
+    three = layer("Squeeze", layer("Transpose", layer("Unsqueeze", three, np.array([0])), perm=[3, 1, 2, 0, 4]), np.array([3]))
+    apart = layer("Concat", s, layer("Mul", b, np.array([HEADS])), np.array([FEATURES]), axis=0)
+    q, k, v = (layer("Transpose", layer("Reshape", layer("Gather", three, np.int64(i), axis=0), apart), perm=[1, 0, 2]) for i in range(3))
+    scores = layer("MatMul", layer("Mul", q, np.float32(FEATURES**-0.5)), layer("Transpose", k, perm=[0, 2, 1]))
+    weights = layer("Softmax", scores, axis=-1)
+    layer("Reshape", layer("Transpose", layer("MatMul", weights, v), perm=[1, 0, 2]), layer("Concat", s, b, np.array([WIDTH]), axis=0), out="y")
+    layer("ReduceMean", layer("Reshape", weights, layer("Concat", b, np.array([HEADS]), s, s, axis=0)), np.array([1]), keepdims=0, out="z")
+    case(name, layer, {"x": floats(batch, rows, WIDTH)}, {"attn.sdpa": 1, "returning(out, weights)": 1}, shapes, ("y", "z"))
+
+
+packed("packed")
+packed("packed-batch-1", batch=1)
+packed("packed-one-row", rows=1, shapes={"x": ["batch", 1, WIDTH]})
+packed("packed-unknown", rows=3, shapes=UNKNOWN)
+packed("packed-known", shapes=None)
+
+
 def batch_of_heads(name, batch=2, rows=5, keys=5, mask="add", shapes=UNKNOWN | {"m": ["batch", 1, "seq", "keys"], "z": ["batch", "keys", WIDTH]}):
     """As Bart, XGLM, OPT: (B, H, S, D) as (B*H, S, D); scores are (B, H, S, T) for the mask alone, and weights for nothing."""
     layer = Layer()

@@ -17,35 +17,67 @@ static bool mayJoinHeads(linalg::SoftmaxOp op) {
          op.getDimension() == 2;
 }
 
-/// The tensor (B, H, ..) of which `value`, (B*H, ..), is another view, if H is
-/// known.
-static Value apart(Value value) {
-  auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>();
-  if (!collapse || collapse.getReassociationIndices().front().size() != 2)
-    return {};
-  RankedTensorType from = collapse.getSrcType();
-  bool same = from.getRank() == collapse.getResultType().getRank() + 1;
-  return same && !from.isDynamicDim(1) ? collapse.getSrc() : Value();
+namespace {
+/// A dimension of a tensor.
+struct TensorDim {
+  Value tensor;
+  int64_t dim;
+};
+} // namespace
+
+/// Adds the dimensions of operands of `of`'s producer that have its size, as
+/// they are looked up by the same index.
+static void addSame(SmallVector<TensorDim> &open, TensorDim of) {
+  Operation *op = of.tensor.getDefiningOp();
+  auto add = [&](Value operand, int64_t dim) {
+    open.push_back({operand, dim});
+  };
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    auto group = collapse.getReassociationIndices()[of.dim];
+    if (group.size() == 1)
+      add(collapse.getSrc(), group.front());
+  } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    for (auto [i, group] : llvm::enumerate(expand.getReassociationIndices()))
+      if (group.size() == 1 && group.front() == of.dim)
+        add(expand.getSrc(), i);
+  } else if (auto same = dyn_cast<tensor::CastOp>(op)) {
+    add(same.getSource(), of.dim);
+  } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    AffineExpr loop =
+        linalgOp.getIndexingMapMatchingResult(cast<OpResult>(of.tensor))
+            .getResult(of.dim);
+    for (OpOperand *operand : linalgOp.getDpsInputOperands())
+      for (auto [i, expr] : llvm::enumerate(
+               linalgOp.getMatchingIndexingMap(operand).getResults()))
+        if (expr == loop)
+          add(operand->get(), i);
+  } else if (op->hasTrait<OpTrait::Elementwise>()) {
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        add(operand, of.dim);
+  }
 }
 
-/// The nearest such tensor that the scores are made of: no further away than
-/// the queries, with a few steps in between.
-static Value findHeadsApart(linalg::SoftmaxOp op) {
+/// The batch entries and heads that the softmax's first dimension, of unknown
+/// size, is together, where the heads are known: B of the tensor (.., B, H, ..)
+/// that it is the nearest view of. It is no further away than the queries, with
+/// a few steps in between.
+static std::optional<TensorDim> findHeadsApart(linalg::SoftmaxOp op) {
   constexpr unsigned mostTensors = 64;
-  SmallVector<Value> open{op.getInput()};
+  SmallVector<TensorDim> open{{op.getInput(), 0}};
   llvm::SmallPtrSet<Value, 16> seen;
   for (size_t next = 0; next < open.size() && next < mostTensors; ++next) {
-    Value value = open[next];
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || type.getRank() < 3 || !seen.insert(value).second)
+    TensorDim of = open[next];
+    if (!of.tensor.getDefiningOp() || !seen.insert(of.tensor).second)
       continue;
-    if (type.getRank() == 3)
-      if (Value found = apart(value))
-        return found;
-    if (Operation *producer = value.getDefiningOp())
-      llvm::append_range(open, producer->getOperands());
+    if (auto collapse = of.tensor.getDefiningOp<tensor::CollapseShapeOp>()) {
+      auto group = collapse.getReassociationIndices()[of.dim];
+      if (group.size() == 2 && !collapse.getSrcType().isDynamicDim(group[1]))
+        return TensorDim{collapse.getSrc(), group[0]};
+    }
+    addSame(open, of);
   }
-  return {};
+  return std::nullopt;
 }
 
 /// (N, S, T) as (B, H, S, T), of which `heads` and `batch` are given.
@@ -178,9 +210,11 @@ WrittenSoftmax attn::writeAs(const SoftmaxForm &form, linalg::SoftmaxOp op,
   Location loc = op.getLoc();
   WrittenSoftmax written;
   if (form.kind == SoftmaxForm::HeadsApart) {
-    SmallVector<OpFoldResult> sizes =
-        tensor::getMixedSizes(rewriter, loc, findHeadsApart(op));
-    written = withHeads(rewriter, op, sizes[0], sizes[1]);
+    TensorDim batch = *findHeadsApart(op);
+    auto size = [&](int64_t dim) {
+      return tensor::getMixedSize(rewriter, loc, batch.tensor, dim);
+    };
+    written = withHeads(rewriter, op, size(batch.dim), size(batch.dim + 1));
   } else if (form.kind == SoftmaxForm::OneHead) {
     OpFoldResult all = tensor::getMixedSize(rewriter, loc, op.getInput(), 0);
     written = withHeads(rewriter, op, all, rewriter.getIndexAttr(1));
