@@ -211,6 +211,7 @@ static void addGPURows(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   pm.addNestedPass<func::FuncOp>(createSplitAttention());
+  pm.addNestedPass<func::FuncOp>(createWidenAttention());
   AssignGPUScheduleOptions schedule;
   if (options.splitKeys)
     schedule.decodeSplitKeys = *options.splitKeys;

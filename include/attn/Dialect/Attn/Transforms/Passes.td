@@ -382,6 +382,15 @@ def SplitAttention : Pass<"attn-split-attention"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def WidenAttention : Pass<"attn-widen-attention"> {
+  let summary = "Queries, keys and values of a GPU's kernel are of one type";
+  let description = [{
+    Where queries and values have different types of up to 32 bits, those of 16
+    become f32, and so does the context, which is rounded behind it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def LowerGradients : Pass<"attn-lower-gradients"> {
   let summary = "Gradients of attention are loops over what they are by";
   let description = [{
