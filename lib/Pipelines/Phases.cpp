@@ -219,6 +219,7 @@ static void addGPURows(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCopyStridedSlices());
   pm.addNestedPass<func::FuncOp>(createYieldIntoArguments());
   pm.addNestedPass<func::FuncOp>(createLowerPrologue());
+  pm.addNestedPass<func::FuncOp>(createTileProducts());
   pm.addNestedPass<func::FuncOp>(createLowerProducts());
   pm.addNestedPass<func::FuncOp>(createLowerGradients());
   pm.addNestedPass<func::FuncOp>(createLowerStates());

@@ -108,7 +108,15 @@ static FailureOr<double> epilogue(Frame &frame, ProjectTileOp op, int64_t m,
   return std::get<Number>(results->front()).real;
 }
 
-static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
+/// Of a block there is no epilogue.
+static FailureOr<double> epilogue(Frame &, ProjectBlockOp, int64_t, int64_t,
+                                  double sum) {
+  return sum;
+}
+
+/// One tile of a projection, for a CPU or a GPU.
+template <typename TileOp>
+static LogicalResult multiply(Frame &frame, TileOp op) {
   const Tensor &input = frame.tensor(op.getInput());
   Weight weight{frame.tensor(op.getWeight()), op.getTransposed()};
   const Tensor *bias = op.getBias() ? &frame.tensor(op.getBias()) : nullptr;
@@ -140,9 +148,16 @@ static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
   return setResult(frame, op, std::move(out));
 }
 
+static LogicalResult evaluateOp(Frame &frame, ProjectTileOp op) {
+  return multiply(frame, op);
+}
+static LogicalResult evaluateOp(Frame &frame, ProjectBlockOp op) {
+  return multiply(frame, op);
+}
+
 Outcome attn::reference::evaluateProductOp(Frame &frame, Operation *op) {
   return TypeSwitch<Operation *, Outcome>(op)
-      .Case<ProjectOp, PackPanelsOp, ProjectTileOp>(
+      .Case<ProjectOp, PackPanelsOp, ProjectTileOp, ProjectBlockOp>(
           [&](auto typed) -> Outcome { return evaluateOp(frame, typed); })
       .Default([](Operation *) { return Outcome(); });
 }

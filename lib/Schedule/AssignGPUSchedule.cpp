@@ -12,8 +12,10 @@
 //
 // What no kernel of a GPU does is refused by its name, at the op. An op that
 // carries a schedule for a GPU keeps it.
+// Products get tiles, too, where these are known to be full enough
+// (GPUProjectRules.cpp).
 // Before: ops of the fused level. After: every sdpa has a schedule.
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "GPURules.h"
 #include "attn/Dialect/Attn/Utils/DecodeRows.h"
 #include "attn/Schedule/Passes.h"
 #include "mlir/IR/Remarks.h"
@@ -346,6 +348,10 @@ struct AssignGPUSchedule
     });
     getOperation()->walk([&](SdpaOp op) {
       if (failed(assign(op)))
+        signalPassFailure();
+    });
+    getOperation()->walk([&](ProjectOp op) {
+      if (failed(assignGPU(op)))
         signalPassFailure();
     });
   }

@@ -26,9 +26,13 @@
 // has the sum 0 and the lowest f32 as its maximum: differences are numbers, and
 // results have -inf in its place.
 //
+// A tile of a product becomes a loop over the features of its rows
+// (Step/ProductWriter.cpp).
+//
 // Before: tile ops of attn on buffers, in kernels. After: no attn op is left in
 // kernels; tile, scf, arith, math and memref are.
 #include "Step/LongWay.h"
+#include "Step/ProductWriter.h"
 #include "Step/StateResults.h"
 #include "Step/StepWriter.h"
 #include "attn/Conversion/Passes.h"
@@ -194,9 +198,21 @@ struct ConvertAttnToTile
     return applyPartialConversion(kernel, target, std::move(patterns));
   }
 
+  static void convertProducts(gpu::GPUFuncOp kernel) {
+    SmallVector<ProjectBlockOp> products;
+    kernel.walk([&](ProjectBlockOp op) { products.push_back(op); });
+    for (ProjectBlockOp op : products) {
+      OpBuilder b(op);
+      ProductWriter(b, op).write();
+      op.erase();
+    }
+  }
+
   void runOnOperation() override {
     SmallVector<gpu::GPUFuncOp> kernels;
     getOperation()->walk([&](gpu::GPUFuncOp op) { kernels.push_back(op); });
+    for (gpu::GPUFuncOp kernel : kernels)
+      convertProducts(kernel);
     for (gpu::GPUFuncOp kernel : kernels)
       if (failed(convert(kernel)))
         return signalPassFailure();

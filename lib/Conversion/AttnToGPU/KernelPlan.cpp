@@ -13,15 +13,30 @@ static int64_t padded(int64_t features) {
   return llvm::divideCeil(features, featureUnit) * featureUnit;
 }
 
-tile::BufferType KernelPlan::place(int64_t rows, int64_t columns,
-                                   Type element) {
+/// A buffer behind the others, of which there are `bytes`. From row to row it
+/// is an odd number of units of 16 bytes, for ldmatrix, or so many units more
+/// than the columns as are asked for.
+static tile::BufferType place(int64_t rows, int64_t columns, Type element,
+                              int64_t &bytes, int64_t padding = 1) {
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
-  // An odd number of units of 16 bytes from row to row.
-  int64_t pitch = columns + 16 / elementBytes;
+  int64_t pitch = columns + padding * 16 / elementBytes;
   auto buffer =
       tile::BufferType::get(element.getContext(), rows, columns, element, pitch,
                             bytes / elementBytes, tile::BufferState::Free);
   bytes += buffer.getBytes();
+  return buffer;
+}
+
+/// The memory of all buffers, for results of this element type; nothing where
+/// they do not fit.
+static std::optional<tile::BufferType>
+placeResults(int64_t rows, int64_t columns, Type element, int64_t bytes) {
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return std::nullopt;
+  int64_t needed = 0;
+  tile::BufferType buffer = place(rows, columns, element, needed);
+  if (needed > bytes)
+    return std::nullopt;
   return buffer;
 }
 
@@ -32,9 +47,9 @@ KernelPlan::KernelPlan(StateType state, Type element, GPUScheduleAttr schedule)
           warps = schedule.getWarps();
   int64_t keyDim = padded(state.getKeyDim());
   int64_t valueDim = padded(state.getValueDim());
-  queries = place(queryTile, keyDim, element);
-  keys = place(keyTile, keyDim, element);
-  values = place(keyTile, valueDim, element);
+  queries = place(queryTile, keyDim, element, bytes);
+  keys = place(keyTile, keyDim, element, bytes);
+  values = place(keyTile, valueDim, element, bytes);
   assert(bytes == schedule.sharedBytes(state.getKeyDim(), state.getValueDim(),
                                        element) &&
          "tables of schedules know what fits");
@@ -46,19 +61,48 @@ KernelPlan::KernelPlan(StateType state, Type element, GPUScheduleAttr schedule)
 }
 
 std::optional<tile::BufferType> KernelPlan::results(Type element) const {
-  int64_t columns = values.getColumns();
-  int64_t pitch = columns + 16 / (element.getIntOrFloatBitWidth() / 8);
-  if (!element.isF16() && !element.isBF16() && !element.isF32())
-    return std::nullopt;
-  auto buffer = tile::BufferType::get(element.getContext(), queries.getRows(),
-                                      columns, element, pitch, /*offset=*/0,
-                                      tile::BufferState::Free);
-  if (buffer.getBytes() > bytes)
-    return std::nullopt;
-  return buffer;
+  return placeResults(queries.getRows(), values.getColumns(), element, bytes);
 }
 
 KernelPlan gpucode::planOf(InitStateOp op) {
   Type element = cast<ShapedType>(op.getQuery().getType()).getElementType();
   return KernelPlan(op.getType(), element, GPUScheduleAttr::of(op));
+}
+
+/// Places the buffers of a product for parts of `features`.
+void ProductPlan::place(ProjectBlockOp op, int64_t features) {
+  auto type = cast<ShapedType>(op.getWeight().getType());
+  Type element = type.getElementType();
+  int64_t rows = op.getSchedule().getQueryTile(),
+          columns = padded(type.getDimSize(!op.getTransposed()));
+  // Of f32, four rows of eight columns are read at once.
+  int64_t padding = element.isF32() && !op.getTransposed() ? 2 : 1;
+  depth = std::min(padded(op.getDepth()), features);
+  bytes = 0;
+  for (int stage = 0; stage < 2; ++stage) {
+    input[stage] = ::place(rows, depth, element, bytes);
+    weight[stage] = op.getTransposed()
+                        ? ::place(columns, depth, element, bytes)
+                        : ::place(depth, columns, element, bytes, padding);
+  }
+}
+
+// A long part hides the time that memory takes; two blocks are there at once.
+ProductPlan::ProductPlan(ProjectBlockOp op) {
+  constexpr int64_t mostBytes = 72 << 10;
+  GPUScheduleAttr schedule = op.getSchedule();
+  auto type = cast<ShapedType>(op.getWeight().getType());
+  for (int64_t ofRow : {512, 256, 128}) {
+    place(op, ofRow * 8 / type.getElementTypeBitWidth());
+    if (bytes <= mostBytes)
+      break;
+  }
+  sums = tile::FragmentType::get(op.getContext(), schedule.getQueryTile(),
+                                 padded(type.getDimSize(!op.getTransposed())),
+                                 Float32Type::get(op.getContext()),
+                                 schedule.getWarps());
+}
+
+std::optional<tile::BufferType> ProductPlan::results(Type element) const {
+  return placeResults(sums.getRows(), sums.getColumns(), element, bytes);
 }

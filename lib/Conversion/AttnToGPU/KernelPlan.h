@@ -28,13 +28,27 @@ struct KernelPlan {
   /// The memory of all buffers, for results of this element type; nothing where
   /// they do not fit.
   std::optional<tile::BufferType> results(mlir::Type element) const;
-
-private:
-  tile::BufferType place(int64_t rows, int64_t columns, mlir::Type element);
 };
 
 /// The plan of a kernel's attention; its element type is that of the queries.
 KernelPlan planOf(InitStateOp op);
+
+/// What a block of a product has: two buffers for parts of the rows of the
+/// input, two for those of the weight, and sums.
+struct ProductPlan {
+  explicit ProductPlan(ProjectBlockOp op);
+
+  int64_t depth; ///< features of a part
+  tile::BufferType input[2], weight[2];
+  tile::FragmentType sums;
+  int64_t bytes = 0;
+
+  /// The memory of all buffers, as in KernelPlan.
+  std::optional<tile::BufferType> results(mlir::Type element) const;
+
+private:
+  void place(ProjectBlockOp op, int64_t features);
+};
 
 } // namespace attn::gpucode
 

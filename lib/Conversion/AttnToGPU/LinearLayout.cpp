@@ -68,6 +68,14 @@ LinearLayout LinearLayout::rightPairs() {
   return layout;
 }
 
+LinearLayout LinearLayout::rightRows() {
+  LinearLayout layout;
+  addRows(layout.bases[Register], 4, 8);
+  addRows(layout.bases[Lane], 1, 4);
+  addColumns(layout.bases[Lane], 1, 8);
+  return layout;
+}
+
 LinearLayout LinearLayout::loaded(const LinearLayout &addresses,
                                   bool transposed) {
   llvm::ArrayRef<Place> rowOf = addresses.bases[Lane];

@@ -50,6 +50,8 @@ public:
   /// behind: the right operand of mma.m16n8k8, of which k and k + 4 stand for
   /// columns 2 k and 2 k + 1 of a left operand that is a block of sums.
   static LinearLayout rightPairs();
+  /// The same for a left operand from memory: rows k and k + 4.
+  static LinearLayout rightRows();
   /// What ldmatrix.x4 leaves: registers count both halves, then the four
   /// matrices. Row and column are those in memory.
   static LinearLayout loaded(const LinearLayout &addresses, bool transposed);

@@ -28,7 +28,10 @@
 // A block has one item, and blocks count items in the order of the loop, whose
 // first ones have the most work. The kernel takes what the loop used.
 //
-// Kernels of kind decode are called NAME_decode.
+// Kernels of kind decode are called NAME_decode, those of products
+// NAME_product.
+//
+// Items with the same code, such as layers with equal sizes, have one kernel.
 //
 // An attention of one item, for which there is no loop, is a block as well.
 //
@@ -47,7 +50,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include <map>
 
 namespace attn {
 #define GEN_PASS_DEF_OUTLINETILEKERNELS
@@ -57,15 +59,37 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// The loop's plan; none where it has no attention.
-static std::optional<gpucode::KernelPlan> planOf(scf::ForallOp loop) {
-  std::optional<gpucode::KernelPlan> plan;
+namespace {
+/// What a launch says of a kernel's blocks.
+struct BlockFacts {
+  int64_t threads, bytes; ///< of shared memory
+  StringRef kind;         ///< the end of the kernel's name
+  /// Whether ptxas is told that one block is enough. Else it takes registers
+  /// away, and spills, to have room for a second; but of products of f32, told
+  /// so, it takes all registers and spills.
+  bool isOneEnough;
+};
+} // namespace
+
+/// Those of the loop's items; none where it has neither attention nor product.
+static std::optional<BlockFacts> factsOf(scf::ForallOp loop) {
+  std::optional<BlockFacts> facts;
+  auto add = [&](GPUScheduleAttr schedule, int64_t bytes, StringRef kind,
+                 bool isOneEnough) {
+    if (!facts || bytes > facts->bytes)
+      facts = {schedule.getThreads(), bytes, kind, isOneEnough};
+  };
   loop.walk([&](InitStateOp op) {
-    gpucode::KernelPlan next = gpucode::planOf(op);
-    if (!plan || next.bytes > plan->bytes)
-      plan = next;
+    gpucode::KernelPlan plan = gpucode::planOf(op);
+    bool few = plan.schedule.getKind() == Kind::Decode;
+    add(plan.schedule, plan.bytes, few ? "_decode" : "_attention",
+        /*isOneEnough=*/true);
   });
-  return plan;
+  loop.walk([&](ProjectBlockOp op) {
+    add(op.getSchedule(), gpucode::ProductPlan(op).bytes, "_product",
+        !getElementTypeOrSelf(op.getWeight()).isF32());
+  });
+  return facts;
 }
 
 /// The module of kernels with the name of a block's shared memory.
@@ -94,11 +118,13 @@ namespace {
 /// Makes a kernel of a loop.
 class TileOutliner {
 public:
-  TileOutliner(scf::ForallOp loop, const gpucode::KernelPlan &plan,
+  TileOutliner(scf::ForallOp loop, const BlockFacts &facts,
                gpu::GPUModuleOp kernels)
-      : loop(loop), plan(plan), kernels(kernels), loc(loop.getLoc()) {}
+      : loop(loop), facts(facts), kernels(kernels), loc(loop.getLoc()) {}
 
-  void outline(const Twine &name);
+  /// Of two equal kernels of one function the first runs for both; `made` are
+  /// those that there are.
+  void outline(const Twine &name, SmallVectorImpl<gpu::GPUFuncOp> &made);
 
 private:
   Value constant(OpBuilder &b, int64_t value) {
@@ -110,7 +136,7 @@ private:
   void launch(gpu::GPUFuncOp kernel);
 
   scf::ForallOp loop;
-  const gpucode::KernelPlan &plan;
+  const BlockFacts &facts;
   gpu::GPUModuleOp kernels;
   Location loc;
   SmallVector<Value> captured;
@@ -156,11 +182,11 @@ gpu::GPUFuncOp TileOutliner::writeKernel(const Twine &name) {
   auto type = b.getFunctionType(ValueRange(captured).getTypes(), {});
   auto kernel = gpu::GPUFuncOp::create(b, loc, name.str(), type);
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  auto threads = static_cast<int32_t>(plan.schedule.getThreads());
+  auto threads = static_cast<int32_t>(facts.threads);
   kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({threads, 1, 1}));
-  // Else ptxas takes registers away, and spills, to have room for a second.
-  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                  b.getI32IntegerAttr(1));
+  if (facts.isOneEnough)
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    b.getI32IntegerAttr(1));
   Block &entry = kernel.getBody().front();
   b.setInsertionPointToStart(&entry);
   mapping.map(ValueRange(captured), entry.getArguments());
@@ -182,15 +208,30 @@ void TileOutliner::launch(gpu::GPUFuncOp kernel) {
         b, loc, items,
         value ? value : constant(b, *getConstantIntValue(bound)));
   }
-  Value threads = constant(b, plan.schedule.getThreads());
-  Value bytes = arith::ConstantIntOp::create(b, loc, plan.bytes, /*width=*/32);
+  Value threads = constant(b, facts.threads);
+  Value bytes = arith::ConstantIntOp::create(b, loc, facts.bytes, /*width=*/32);
   gpu::LaunchFuncOp::create(b, loc, kernel, {items, one, one},
                             {threads, one, one}, bytes, captured);
 }
 
-void TileOutliner::outline(const Twine &name) {
+void TileOutliner::outline(const Twine &name,
+                           SmallVectorImpl<gpu::GPUFuncOp> &made) {
   capture();
-  launch(writeKernel(name));
+  gpu::GPUFuncOp kernel = writeKernel(name);
+  auto *same = llvm::find_if(made, [&](gpu::GPUFuncOp other) {
+    return other.getFunctionType() == kernel.getFunctionType() &&
+           other.getKnownBlockSize() == kernel.getKnownBlockSize() &&
+           OperationEquivalence::isRegionEquivalentTo(
+               &other.getBody(), &kernel.getBody(),
+               OperationEquivalence::IgnoreLocations);
+  });
+  if (same != made.end()) {
+    kernel.erase();
+    kernel = *same;
+  } else {
+    made.push_back(kernel);
+  }
+  launch(kernel);
   loop.erase();
 }
 
@@ -309,6 +350,22 @@ static LogicalResult wrapItem(InitStateOp init) {
   return success();
 }
 
+/// A product of one tile is a block as well.
+static void wrapProducts(func::FuncOp function) {
+  SmallVector<ProjectBlockOp> single;
+  function.walk([&](ProjectBlockOp op) {
+    if (!op->getParentOfType<scf::ForallOp>())
+      single.push_back(op);
+  });
+  for (ProjectBlockOp op : single) {
+    OpBuilder b(op);
+    auto loop =
+        scf::ForallOp::create(b, op.getLoc(), OpFoldResult(b.getIndexAttr(1)),
+                              ValueRange(), std::nullopt);
+    op->moveBefore(loop.getTerminator());
+  }
+}
+
 namespace {
 struct OutlineTileKernels
     : attn::impl::OutlineTileKernelsBase<OutlineTileKernels> {
@@ -325,6 +382,7 @@ struct OutlineTileKernels
     });
     if (checked.wasInterrupted())
       return failure();
+    wrapProducts(function.getFunction());
     for (InitStateOp op : single) // of which one loop may have two
       if (!op->getParentOfType<scf::ForallOp>() && failed(wrapItem(op)))
         return failure();
@@ -333,17 +391,19 @@ struct OutlineTileKernels
       loops.push_back(loop);
       return WalkResult::skip();
     });
-    std::map<std::string, int64_t> numbers;
+    SmallVector<gpu::GPUFuncOp> made;
     for (scf::ForallOp loop : loops) {
-      std::optional<gpucode::KernelPlan> plan = planOf(loop);
-      if (!plan)
+      std::optional<BlockFacts> facts = factsOf(loop);
+      if (!facts)
         continue;
-      bool few = plan->schedule.getKind() == Kind::Decode;
-      std::string name =
-          (function.getName() + (few ? "_decode" : "_attention")).str();
-      if (int64_t number = ++numbers[name]; number > 1)
-        name += "_" + std::to_string(number);
-      TileOutliner(loop, *plan, kernelsOf(getOperation())).outline(name);
+      std::string first = (function.getName() + facts->kind).str(),
+                  name = first;
+      auto isTaken = [&](gpu::GPUFuncOp kernel) {
+        return kernel.getName() == name;
+      };
+      for (int64_t number = 2; llvm::any_of(made, isTaken); ++number)
+        name = first + "_" + std::to_string(number);
+      TileOutliner(loop, *facts, kernelsOf(getOperation())).outline(name, made);
     }
     return success();
   }

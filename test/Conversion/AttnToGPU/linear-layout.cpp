@@ -104,7 +104,8 @@ static void checkF32() {
   LinearLayout left = LinearLayout::leftAddresses(16, 1, 4),
                right = LinearLayout::rightAddresses(4),
                sums = LinearLayout::sums(16, 8, 1),
-               pairs = LinearLayout::rightPairs();
+               pairs = LinearLayout::rightPairs(),
+               rows = LinearLayout::rightRows();
   for (int64_t lane = 0; lane < 32; ++lane) {
     int64_t group = lane / 4, t = lane % 4;
     auto loaded = [&](const LinearLayout &addresses, int64_t matrix) {
@@ -117,6 +118,9 @@ static void checkF32() {
       Place ofB{t + i % 2 * 4, group + i / 2 * 8}; // k, n
       Place keys = loaded(right, i);
       expect(Place{keys.column, keys.row} == ofB, "ldmatrix of keys of f32");
+      Place weight = rows.at(i % 2, lane); // of 8 columns
+      expect(Place{weight.row, weight.column + i / 2 * 8} == ofB,
+             "elements of a weight of f32");
     }
     // Sums as an operand: both factors have the columns in one order.
     constexpr int64_t order[] = {0, 2, 1, 3};

@@ -63,3 +63,21 @@ func.func @dropout_of_gradient(%q: tensor<4x16xf16>, %out: tensor<4x16xf16>, %ls
   %d = attn.sdpa_grad %q, %q, %q scale 1.0 dropout 0.1 seed %seed : tensor<i64> out %out : tensor<4x16xf16> lse %lse : tensor<4xf32> cotangents %q wrt ["query"] : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> (tensor<4x16xf16>)
   return %d : tensor<4x16xf16>
 }
+
+// -----
+
+func.func @product_of_cpu(%x: tensor<4x16xf32>, %w: tensor<16x16xf32>) -> tensor<4x16xf32> {
+  // expected-error@+1 {{'attn.project' op is not built for a GPU: the schedule is one for a CPU}}
+  %0 = attn.project %x, %w {schedule = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 1, query_tile = 16, key_tile = 8, unroll = 1, prefetch = 0>}
+      : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+
+// -----
+
+func.func @product_f64(%x: tensor<4x16xf64>, %w: tensor<16x16xf64>) -> tensor<4x16xf64> {
+  // expected-error@+1 {{is not built for a GPU with a schedule: f16, bf16 or f32 with at least 16 features and columns, which are known, are}}
+  %0 = attn.project %x, %w {schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 16, warps = 1, kind = prefill>}
+      : (tensor<4x16xf64>, tensor<16x16xf64>) -> tensor<4x16xf64>
+  return %0 : tensor<4x16xf64>
+}

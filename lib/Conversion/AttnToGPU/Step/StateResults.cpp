@@ -209,7 +209,7 @@ void StateResults::write(WeighOp op) {
   Value keys = t.sync(loading, {}).getFull()[0];
   Value products =
       tile::MmaOp::create(b, loc, queries, keys, /*transposed=*/true,
-                          t.splat(plan.scores, t.real(0.0)));
+                          /*rounded=*/false, t.splat(plan.scores, t.real(0.0)));
   t.sync({}, keys);
   if (op.getWeights())
     weigh(op, products);

@@ -134,8 +134,9 @@ State StepWriter::write() {
   Value queries = begun.getFull()[0], keys = begun.getFull()[1];
   Value valuesLoading =
       copy(b, plan.values, op.getValue(), zero, begun.getFree()[0]);
-  Value scores = tile::MmaOp::create(b, loc, queries, keys, /*transposed=*/true,
-                                     t.splat(plan.scores, t.real(0.0)));
+  Value scores =
+      tile::MmaOp::create(b, loc, queries, keys, /*transposed=*/true,
+                          /*rounded=*/false, t.splat(plan.scores, t.real(0.0)));
   auto between = t.sync(valuesLoading, keys);
   state.values = between.getFull()[0];
   siftValues();
@@ -156,6 +157,7 @@ State StepWriter::write() {
     factors = tile::ConvertOp::create(b, loc, narrow, weights);
   }
   state.context = tile::MmaOp::create(b, loc, factors, state.values,
-                                      /*transposed=*/false, state.context);
+                                      /*transposed=*/false, /*rounded=*/false,
+                                      state.context);
   return state;
 }

@@ -9,12 +9,17 @@
 // infinity: x2 y1 is what x y is, and x1 is 0 or infinite nowhere else, so that
 // x1 y2 is no NaN of its own.
 #include "Products.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::gpucode;
 using tile::BufferType;
 using tile::FragmentType;
+
+/// Steps of a turn of the loop of a product that rounds its sums. Without a
+/// loop ptxas splits operands of many steps ahead, until it has no registers.
+static constexpr int64_t stepsOfTurn = 1;
 
 namespace {
 /// Writes one product.
@@ -24,6 +29,8 @@ public:
   Values add(ValueRange sums);
 
 private:
+  void addStep(int64_t step, Values &sums);
+  Values addInTurns(int64_t steps, ValueRange sums);
   /// Registers of an operand of one instruction; of f32, in two parts.
   struct Operand {
     Values first, rest;
@@ -31,7 +38,8 @@ private:
   Operand split(Values registers, bool isFinite);
   Values left(int64_t rowBlock, int64_t step);
   Values right(int64_t column, int64_t step);
-  Values rightPairs(int64_t column, int64_t step);
+  LinearLayout rightLayout();
+  Values rightElements(int64_t column, int64_t step);
   Values multiply(const Operand &a, const Operand &b, Values sums);
 
   ThreadBuilder &t;
@@ -51,6 +59,15 @@ static Value addresses(ThreadBuilder &t, BufferType buffer,
   return t.inBuffer(buffer, t.bytesTo(layout, buffer));
 }
 
+LinearLayout Product::rightLayout() {
+  if (op.getTransposed())
+    return LinearLayout::rightAddresses(unit);
+  if (!element.isF32())
+    return LinearLayout::transposedAddresses();
+  return isa<BufferType>(op.getLeft().getType()) ? LinearLayout::rightRows()
+                                                 : LinearLayout::rightPairs();
+}
+
 Product::Product(ThreadBuilder &t, tile::MmaOp op, ValueRange left)
     : t(t), op(op), leftRegisters(left), buffer(op.getRight().getType()),
       element(buffer.getElement()), bytes(buffer.getElementBytes()),
@@ -60,10 +77,7 @@ Product::Product(ThreadBuilder &t, tile::MmaOp op, ValueRange left)
     leftBase = addresses(
         t, inMemory,
         LinearLayout::leftAddresses(type.getRows(), type.getWarps(), unit));
-  LinearLayout layout = op.getTransposed() ? LinearLayout::rightAddresses(unit)
-                        : element.isF32() ? LinearLayout::rightPairs()
-                                          : LinearLayout::transposedAddresses();
-  rightBase = addresses(t, buffer, layout);
+  rightBase = addresses(t, buffer, rightLayout());
 }
 
 Product::Operand Product::split(Values registers, bool isFinite) {
@@ -101,7 +115,7 @@ Values Product::left(int64_t rowBlock, int64_t step) {
 /// The right matrix for 16 columns of the result and a step of the left one.
 Values Product::right(int64_t column, int64_t step) {
   if (element.isF32() && !op.getTransposed())
-    return rightPairs(column, step);
+    return rightElements(column, step);
   int64_t row = op.getTransposed() ? column * 16 : step * 2 * unit;
   int64_t other = op.getTransposed() ? step * 2 * unit : column * 16;
   return t.loadMatrices(
@@ -109,10 +123,11 @@ Values Product::right(int64_t column, int64_t step) {
       !op.getTransposed());
 }
 
-Values Product::rightPairs(int64_t column, int64_t step) {
+Values Product::rightElements(int64_t column, int64_t step) {
+  int64_t distance = rightLayout().at(1, 0).row;
   Values registers;
   for (int64_t half = 0; half < 2; ++half)
-    for (int64_t row = 0; row < 2; ++row) {
+    for (int64_t row : {int64_t(0), distance}) {
       int64_t place =
           (step * 2 * unit + row) * buffer.getPitch() + column * 16 + half * 8;
       registers.push_back(LLVM::LoadOp::create(
@@ -122,35 +137,69 @@ Values Product::rightPairs(int64_t column, int64_t step) {
 }
 
 Values Product::multiply(const Operand &a, const Operand &b, Values sums) {
-  if (!a.rest.empty()) {
-    sums = t.multiply(a.rest, b.first, sums, element);
-    sums = t.multiply(a.first, b.rest, sums, element);
-  }
-  return t.multiply(a.first, b.first, sums, element);
+  if (a.rest.empty())
+    return t.multiply(a.first, b.first, sums, element);
+  Values own = sums;
+  if (op.getRounded())
+    own.assign(sums.size(),
+               arith::ConstantOp::create(t.b, t.loc, t.b.getF32FloatAttr(0)));
+  own = t.multiply(a.rest, b.first, own, element);
+  own = t.multiply(a.first, b.rest, own, element);
+  own = t.multiply(a.first, b.first, own, element);
+  if (op.getRounded())
+    for (auto [sum, part] : llvm::zip_equal(sums, own))
+      part = arith::AddFOp::create(t.b, t.loc, sum, part);
+  return own;
 }
 
-Values Product::add(ValueRange sums) {
+/// Adds the products of one step.
+void Product::addStep(int64_t step, Values &sums) {
   FragmentType type = op.getType();
   FragmentShape shape(type);
-  int64_t depth = op.getTransposed() ? buffer.getColumns() : buffer.getRows();
   bool isWeights = isa<FragmentType>(op.getLeft().getType()); // or NaN
-  Values results(sums);
-  for (int64_t step = 0; step < depth / (2 * unit); ++step) {
-    SmallVector<Operand> rows;
-    for (int64_t r = 0; r < shape.rowBlocks; ++r)
-      rows.push_back(split(left(r, step), isWeights));
-    for (int64_t c = 0; c < type.getColumns() / 16; ++c) {
-      Values both = right(c, step);
-      for (int64_t half = 0; half < 2; ++half) {
-        Operand own = split(Values(ValueRange(both).slice(2 * half, 2)),
-                            /*isFinite=*/false);
-        for (int64_t r = 0; r < shape.rowBlocks; ++r) {
-          auto *block = results.begin() + shape.block(r, 2 * c + half);
-          llvm::copy(multiply(rows[r], own, Values(block, block + 4)), block);
-        }
+  SmallVector<Operand> rows;
+  for (int64_t r = 0; r < shape.rowBlocks; ++r)
+    rows.push_back(split(left(r, step), isWeights));
+  for (int64_t c = 0; c < type.getColumns() / 16; ++c) {
+    Values both = right(c, step);
+    for (int64_t half = 0; half < 2; ++half) {
+      Operand own = split(Values(ValueRange(both).slice(2 * half, 2)),
+                          /*isFinite=*/false);
+      for (int64_t r = 0; r < shape.rowBlocks; ++r) {
+        auto *block = sums.begin() + shape.block(r, 2 * c + half);
+        llvm::copy(multiply(rows[r], own, Values(block, block + 4)), block);
       }
     }
   }
+}
+
+/// A loop over the steps.
+Values Product::addInTurns(int64_t steps, ValueRange sums) {
+  auto loop = scf::ForOp::create(t.b, t.loc, t.index(0), t.index(steps),
+                                 t.index(stepsOfTurn), sums);
+  OpBuilder::InsertionGuard guard(t.b);
+  t.b.setInsertionPointToStart(loop.getBody());
+  Value first = t.narrow(loop.getInductionVar());
+  int64_t row = buffer.getPitch() * bytes;
+  leftBase = t.behind(leftBase, t.mul(first, t.i32(2 * unitBytes)));
+  rightBase = t.behind(
+      rightBase,
+      t.mul(first, t.i32(2 * (op.getTransposed() ? unitBytes : unit * row))));
+  Values results(loop.getRegionIterArgs());
+  for (int64_t step = 0; step < stepsOfTurn; ++step)
+    addStep(step, results);
+  scf::YieldOp::create(t.b, t.loc, results);
+  return Values(loop.getResults());
+}
+
+Values Product::add(ValueRange sums) {
+  int64_t depth = op.getTransposed() ? buffer.getColumns() : buffer.getRows();
+  int64_t steps = depth / (2 * unit);
+  if (op.getRounded() && steps > stepsOfTurn)
+    return addInTurns(steps, sums);
+  Values results(sums);
+  for (int64_t step = 0; step < steps; ++step)
+    addStep(step, results);
   return results;
 }
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes a program of every function of a file, runs it by a driver that needs no
-GPU (test/Runtime/GPU) at several sizes, and compares with attn-reference. With
-ptxas, that has to take the kernels without a spill."""
+GPU (test/Runtime/GPU) at several sizes, and compares with attn-reference, with
+so many times the tolerance as a third argument says. With ptxas, that has to
+take the kernels without a spill."""
 import os
 import pathlib
 import re
@@ -69,7 +70,7 @@ def difference(path, reference, element, slack=1):
     return ""
 
 
-def run(source, driver, name, arguments, results, sizes):
+def run(source, driver, name, arguments, results, sizes, slack):
     """What is wrong, or nothing."""
     inputs = make_arguments(arguments, sizes)
     outputs = [f"out{i}.npy" for i in range(len(results))]
@@ -81,7 +82,7 @@ def run(source, driver, name, arguments, results, sizes):
     log = pathlib.Path("log").read_text()
     if result.returncode or "fault" in log or "left" in log:
         return result.stderr.strip() + "".join(line for line in log.splitlines() if "fault" in line or "left" in line)
-    return next(filter(None, (difference(path, reference, element) for path, reference, (_, element) in zip(outputs, expected, results))), "")
+    return next(filter(None, (difference(path, reference, element, slack) for path, reference, (_, element) in zip(outputs, expected, results))), "")
 
 
 def compile_program(source, name):
@@ -92,20 +93,20 @@ def compile_program(source, name):
 
 
 def main():
-    source, driver = pathlib.Path(sys.argv[1]), sys.argv[2]
+    source, driver, slack = pathlib.Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]) if len(sys.argv) > 3 else 1
     wrong = []
     if not shutil.which("ptxas"):
         print("ptxas is not there: the PTX is not assembled")
     for name, arguments, results in functions(source):
         wrong += compile_program(source, name)
         for sizes in all_sizes(arguments):
-            if problem := run(source, driver, name, arguments, results, sizes):
+            if problem := run(source, driver, name, arguments, results, sizes, slack):
                 wrong.append(f"@{name} {sizes}: {problem}")
     # Kernels that subtract in place of adding are noticed. The program has their PTX.
     name, arguments, results = next(functions(source))
     program = pathlib.Path(name)
     program.write_bytes(program.read_bytes().replace(b"add.rn.f32", b"sub.rn.f32"))
-    if not wrong and not run(source, driver, name, arguments, results, SIZES[1]):
+    if not wrong and not run(source, driver, name, arguments, results, SIZES[1], slack):
         wrong.append("kernels that subtract in place of adding pass")
     print("\n".join(wrong))
     sys.exit(bool(wrong))

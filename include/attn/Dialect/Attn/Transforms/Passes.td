@@ -405,6 +405,16 @@ def LowerGradients : Pass<"attn-lower-gradients"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def TileProducts : Pass<"attn-tile-products"> {
+  let summary = "Products become tiles of a GPU's blocks";
+  let description = [{
+    `attn.project` with a schedule becomes parallel loops over tiles of its
+    result, `attn.project_block`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def LowerProducts : Pass<"attn-lower-products"> {
   let summary = "Products are loops over the elements of their results";
   let description = [{

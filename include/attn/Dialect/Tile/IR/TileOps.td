@@ -101,14 +101,17 @@ def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sums", "result"]>,
     `sums + left * right`, or `left * right^T` where right is `transposed`. Factors
     are of one type, sums of f32. Factors of f32 are multiplied as sums of two
     numbers of tf32, to 3 * 2^-20 of a product; products of infinities are NaN.
+
+    The hardware truncates sums. Where they are `rounded`, it adds up 8 products
+    of f32, and those sums are added to the others with rounding.
   }];
   let arguments = (ins AnyTypeOf<[Tile_FragmentType, Tile_BufferType]>:$left,
                        Tile_BufferType:$right, UnitAttr:$transposed,
-                       Tile_FragmentType:$sums);
+                       UnitAttr:$rounded, Tile_FragmentType:$sums);
   let results = (outs Tile_FragmentType:$result);
   let assemblyFormat = [{
-    $left `,` $right (`transposed` $transposed^)? `,` $sums attr-dict `:` type($left) `,`
-    type($right) `,` type($sums)
+    $left `,` $right (`transposed` $transposed^)? (`rounded` $rounded^)? `,` $sums attr-dict
+    `:` type($left) `,` type($right) `,` type($sums)
   }];
   let hasVerifier = 1;
 }

@@ -165,6 +165,9 @@ static LogicalResult verifyFewRows(ProjectOp op) {
   };
   if (!few || (usesDot(few) == false && usesDot(op.getScheduleAttr()) == true))
     return success();
+  if (isa<GPUScheduleAttr>(few) &&
+      isa_and_present<GPUScheduleAttr>(op.getScheduleAttr()))
+    return success();
   return op.emitOpError() << "expects few_rows_schedule to have products = fma "
                              "beside a schedule of pairs or tiles, but got "
                           << few;

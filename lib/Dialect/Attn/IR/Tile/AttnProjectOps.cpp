@@ -176,3 +176,43 @@ MutableOperandRange ProjectTileOp::getDpsInitsMutable() {
 void ProjectTileOp::getEffects(Effects &effects) {
   tileEffects(*this, getDpsInitsMutable(), effects);
 }
+
+int64_t ProjectBlockOp::getDepth() {
+  return cast<ShapedType>(getWeight().getType()).getDimSize(getTransposed());
+}
+
+LogicalResult ProjectBlockOp::verify() {
+  if (failed(expectMatrix(*this, "the weight", getWeight(),
+                          ShapedType::kDynamic))) // C1
+    return failure();
+  auto weight = cast<ShapedType>(getWeight().getType());
+  int64_t depth = getDepth(), columns = weight.getDimSize(!getTransposed());
+  if (failed(expectMatrix(*this, "the input", getInput(), depth)) || // C1
+      failed(expectMatrix(*this, "out", getOut(), columns)))         // C1
+    return failure();
+  if (!weight.hasStaticShape() || depth < 1 || columns < 1 ||
+      columns > getSchedule().getKeyTile()) // C2
+    return emitOpError() << "expects a weight of known size that has at most "
+                         << getSchedule().getKeyTile() << " columns, but got "
+                         << weight;
+  Type element = weight.getElementType();
+  if (element != getElementTypeOrSelf(getInput()) ||
+      !(element.isF16() || element.isBF16() || element.isF32())) // C3
+    return emitOpError() << "expects input and weight of f16, bf16 or f32, but "
+                            "got "
+                         << getInput().getType() << " and " << weight;
+  if (!getBias())
+    return success();
+  auto bias = cast<ShapedType>(getBias().getType());
+  if (bias.getRank() != 1 || bias.getDimSize(0) != columns) // C4
+    return emitOpError() << "expects the bias to have one element per column "
+                            "of the weight, but got "
+                         << bias;
+  return success(); // C5 is the destination-style interface.
+}
+MutableOperandRange ProjectBlockOp::getDpsInitsMutable() {
+  return getOutMutable();
+}
+void ProjectBlockOp::getEffects(Effects &effects) {
+  tileEffects(*this, getDpsInitsMutable(), effects);
+}

@@ -206,5 +206,7 @@ void attn::registerBufferizableOpInterfaces(DialectRegistry &registry) {
         *context);
     PackPanelsOp::attachInterface<WritesDestinations<PackPanelsOp>>(*context);
     ProjectTileOp::attachInterface<WritesProducts>(*context);
+    ProjectBlockOp::attachInterface<WritesDestinations<ProjectBlockOp>>(
+        *context);
   });
 }

@@ -301,4 +301,29 @@ def Attn_ProjectTileOp : Attn_Op<"project_tile", [
   let hasVerifier = 1;
 }
 
+def Attn_ProjectBlockOp : Attn_Op<"project_block", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "the tile of a linear projection that a block of a GPU computes";
+  let description = [{
+    `out = input * weight (+ bias)` for matrices: (M x K) times (K x N), bias N,
+    where K and N are known. M is at most the `query_tile` of the schedule, and N
+    at most its `key_tile`. A matrix may be `transposed`, N x K.
+  }];
+  let arguments = (ins Attn_Shaped:$input, Attn_Shaped:$weight, UnitAttr:$transposed,
+    Optional<Attn_Shaped>:$bias, Attn_Shaped:$out, Attn_GPUScheduleAttr:$schedule);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $input `,` $weight (`transposed` $transposed^)? (`bias` $bias^ `:` type($bias))?
+    `outs` `(` $out `:` type($out) `)` attr-dict `:` type($input) `,` type($weight)
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+    /// Features that input and weight share.
+    int64_t getDepth();
+  }];
+  let hasVerifier = 1;
+}
+
 #endif

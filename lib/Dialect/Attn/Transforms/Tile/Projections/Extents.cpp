@@ -53,3 +53,46 @@ void attn::insertInParallel(OpBuilder &b, scf::ForallOp forall, Value tile,
                                         forall.getRegionIterArgs().front(),
                                         offsets, sizes, strides);
 }
+
+SmallVector<Extent> attn::rangesOf(OpBuilder &b, ProjectOp op, Value entry,
+                                   Extent row, Extent column) {
+  if (op.getType().getRank() != 3)
+    return {row, column};
+  if (op.joinsEntries())
+    return {row, {b.getIndexAttr(0), b.getIndexAttr(1)}, column};
+  return {{entry, b.getIndexAttr(1)}, row, column};
+}
+
+Value attn::weightColumns(OpBuilder &b, ProjectOp op, Value entry,
+                          Extent column) {
+  Location loc = op.getLoc();
+  Value weight = op.getWeight();
+  Extent depth{b.getIndexAttr(0),
+               tensor::getMixedSize(b, loc, weight, op.depthDim())};
+  SmallVector<Extent> ranges{depth, column};
+  if (op.getTransposed())
+    std::swap(ranges[0], ranges[1]);
+  if (op.hasWeights())
+    ranges.insert(ranges.begin(), Extent{entry, b.getIndexAttr(1)});
+  return extract(b, loc, weight, ranges, 2);
+}
+
+void attn::shareDepth(RewriterBase &b, ProjectOp op) {
+  OpOperand &input = op.getInputMutable(), &weight = op.getWeightMutable();
+  auto inputType = op.getInput().getType();
+  auto weightType = op.getWeight().getType();
+  unsigned last = inputType.getRank() - 1, depth = op.depthDim();
+  b.setInsertionPoint(op);
+  auto know = [&](OpOperand &operand, RankedTensorType type, unsigned dim,
+                  int64_t size) {
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dim] = size;
+    Value cast = tensor::CastOp::create(b, op.getLoc(), type.clone(shape),
+                                        operand.get());
+    b.modifyOpInPlace(op, [&] { operand.set(cast); });
+  };
+  if (inputType.isDynamicDim(last) && !weightType.isDynamicDim(depth))
+    know(input, inputType, last, weightType.getDimSize(depth));
+  if (weightType.isDynamicDim(depth) && !inputType.isDynamicDim(last))
+    know(weight, weightType, depth, inputType.getDimSize(last));
+}

@@ -3,6 +3,7 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_PROJECTIONS_EXTENTS_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_PROJECTIONS_EXTENTS_H
 
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace attn {
@@ -29,6 +30,20 @@ mlir::Value extract(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor,
 /// Puts `tile` where `ranges` of the only result of `forall` are.
 void insertInParallel(mlir::OpBuilder &b, mlir::scf::ForallOp forall,
                       mlir::Value tile, llvm::ArrayRef<Extent> ranges);
+
+/// The ranges of rows and columns in all dimensions of a product's input or
+/// result.
+llvm::SmallVector<Extent> rangesOf(mlir::OpBuilder &b, ProjectOp op,
+                                   mlir::Value entry, Extent row,
+                                   Extent column);
+
+/// Columns of the weight of one batch entry, as it is.
+mlir::Value weightColumns(mlir::OpBuilder &b, ProjectOp op, mlir::Value entry,
+                          Extent column);
+
+/// Of the features that input and weight have in common, the number is known
+/// of both if it is of one. Callers' sizes were compared before.
+void shareDepth(mlir::RewriterBase &b, ProjectOp op);
 
 } // namespace attn
 

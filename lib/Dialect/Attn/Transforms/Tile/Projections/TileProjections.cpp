@@ -98,9 +98,7 @@ private:
   Extent whole(Value tensor, int64_t dim);
 
   void use(CPUScheduleAttr other);
-  SmallVector<Extent> rangesOf(Value entry, Extent row, Extent column);
   Value weightOf(Value weight, Value entry, Extent first, Extent second);
-  Value matrixOf(Value entry, Extent column);
   OpFoldResult rowsOfPanel(OpFoldResult depth);
   Value packedWeight(Value isMany);
   Value multiply(Value weight, Value batches, Value destination);
@@ -157,16 +155,6 @@ Value ProjectionTiler::evenParts(Value total, Value most, int64_t unit) {
   return b.createOrFold<arith::MulIOp>(loc, units, index(unit));
 }
 
-/// The ranges of rows and columns in all dimensions.
-SmallVector<Extent> ProjectionTiler::rangesOf(Value entry, Extent row,
-                                              Extent column) {
-  if (!batched)
-    return {row, column};
-  if (joined)
-    return {row, {b.getIndexAttr(0), b.getIndexAttr(1)}, column};
-  return {{entry, b.getIndexAttr(1)}, row, column};
-}
-
 Extent ProjectionTiler::whole(Value tensor, int64_t dim) {
   return {b.getIndexAttr(0), tensor::getMixedSize(b, loc, tensor, dim)};
 }
@@ -182,14 +170,6 @@ Value ProjectionTiler::weightOf(Value weight, Value entry, Extent first,
   if (op.hasWeights())
     ranges.insert(ranges.begin(), Extent{entry, b.getIndexAttr(1)});
   return extract(b, loc, weight, ranges, rank);
-}
-
-/// Columns of the weight as it is.
-Value ProjectionTiler::matrixOf(Value entry, Extent column) {
-  Value weight = op.getWeight();
-  Extent depth = whole(weight, op.depthDim());
-  return op.getTransposed() ? weightOf(weight, entry, column, depth)
-                            : weightOf(weight, entry, depth, column);
 }
 
 /// The rows of a panel of a weight that has `depth`.
@@ -229,7 +209,7 @@ Value ProjectionTiler::packedWeight(Value isMany) {
   SmallVector<Value> ivs = forall.getInductionVars();
   Extent column =
       tileRange(b, loc, ivs[1], index(panelsPerItem * panel), columns);
-  Value part = matrixOf(ivs[0], column);
+  Value part = weightColumns(b, op, ivs[0], column);
   SmallVector<Extent> ranges{panelRange(b, loc, column, panel),
                              Extent{b.getIndexAttr(0), panelRows},
                              Extent{b.getIndexAttr(0), sizes.back()}};
@@ -272,14 +252,14 @@ Value ProjectionTiler::multiply(Value weight, Value batchCount,
   Extent column = tileRange(b, loc, ivs[2], columnStep, columns);
   Value x = op.getInput();
   SmallVector<Extent> inputRanges =
-                          rangesOf(ivs[0], row, whole(x, batched + 1)),
-                      outRanges = rangesOf(ivs[0], row, column);
+                          rangesOf(b, op, ivs[0], row, whole(x, batched + 1)),
+                      outRanges = rangesOf(b, op, ivs[0], row, column);
   Value input = extract(b, loc, x, inputRanges, 2, joined);
   bool inPanels = weight != op.getWeight();
   Value part = inPanels
                    ? weightOf(weight, ivs[0], panelRange(b, loc, column, panel),
                               whole(weight, 1 + op.hasWeights()))
-                   : matrixOf(ivs[0], column);
+                   : weightColumns(b, op, ivs[0], column);
   Value bias =
       op.getBias() ? extract(b, loc, op.getBias(), {column}, 1) : Value();
   Value out =
@@ -321,7 +301,7 @@ void ProjectionTiler::addEpilogue(ProjectTileOp tile, Value entry, Extent row,
     return;
   SmallVector<EpilogueCapture> captures =
       epilogue.emit(tile.getEpilogue().front());
-  SmallVector<Extent> ranges = rangesOf(entry, row, column);
+  SmallVector<Extent> ranges = rangesOf(b, op, entry, row, column);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(tile);
   for (auto [tensor, isRow] : captures)
@@ -372,28 +352,6 @@ void ProjectionTiler::tile() {
 
 namespace {
 struct TileProjections : attn::impl::TileProjectionsBase<TileProjections> {
-  /// Of the features that input and weight have in common, the number is known
-  /// of both if it is of one. Callers' sizes were compared before.
-  static void shareDepth(ProjectOp op, IRRewriter &b) {
-    OpOperand &input = op.getInputMutable(), &weight = op.getWeightMutable();
-    auto inputType = op.getInput().getType();
-    auto weightType = op.getWeight().getType();
-    unsigned last = inputType.getRank() - 1, depth = op.depthDim();
-    b.setInsertionPoint(op);
-    auto know = [&](OpOperand &operand, RankedTensorType type, unsigned dim,
-                    int64_t size) {
-      SmallVector<int64_t> shape(type.getShape());
-      shape[dim] = size;
-      Value cast = tensor::CastOp::create(b, op.getLoc(), type.clone(shape),
-                                          operand.get());
-      b.modifyOpInPlace(op, [&] { operand.set(cast); });
-    };
-    if (inputType.isDynamicDim(last) && !weightType.isDynamicDim(depth))
-      know(input, inputType, last, weightType.getDimSize(depth));
-    if (weightType.isDynamicDim(depth) && !inputType.isDynamicDim(last))
-      know(weight, weightType, depth, inputType.getDimSize(last));
-  }
-
   void runOnOperation() override {
     SmallVector<ProjectOp> ops;
     getOperation()->walk([&](ProjectOp op) { ops.push_back(op); });
@@ -405,7 +363,7 @@ struct TileProjections : attn::impl::TileProjectionsBase<TileProjections> {
       }
     IRRewriter rewriter(&getContext());
     for (ProjectOp op : ops) {
-      shareDepth(op, rewriter);
+      shareDepth(rewriter, op);
       ProjectionTiler(op, rewriter).tile();
     }
   }

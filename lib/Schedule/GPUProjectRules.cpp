@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tiles of products on a GPU. A warp has 16 or 32 rows of a block's tile, and
+// all of its columns.
+#include "GPURules.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+/// A row of the table.
+struct GPUProjectRule {
+  int64_t mostRows, mostColumns; ///< of the product
+  int64_t rows, columns, warps;
+};
+} // namespace
+
+static constexpr int64_t many = std::numeric_limits<int64_t>::max();
+
+// clang-format off
+static constexpr GPUProjectRule rulesOf16Bits[] = {
+  {16,  2048, 16,  16,  1}, // columns are blocks, which read the weight
+  {16,  many,  16,  32,  1},
+  {64,  many,  64,  64,  4},
+  {many, many,  128, 128, 4}, // sums take 128 registers
+};
+// Numbers of f32 are two of tf32 each, which take registers as well.
+static constexpr GPUProjectRule rulesOfF32[] = {
+  {16,  2048, 16,  16,  1},
+  {16,  many,  16,  32,  1},
+  {many, many,  64,  64,  4},
+};
+// clang-format on
+
+/// Whether there is a kernel for the product: types, and sizes that its code
+/// needs to know. The smallest products have most of a tile empty, and are
+/// loops over their elements.
+static bool hasTiles(ProjectOp op) {
+  constexpr int64_t least = 16;
+  RankedTensorType weight = op.getWeight().getType();
+  Type element = weight.getElementType();
+  bool isKnown = !ShapedType::isDynamic(weight.getDimSize(op.depthDim())) &&
+                 !ShapedType::isDynamic(weight.getDimSize(op.columnDim()));
+  return (element.isF16() || element.isBF16() || element.isF32()) &&
+         element == op.getInput().getType().getElementType() &&
+         op.getType().getElementTypeBitWidth() <= 32 && isKnown &&
+         weight.getDimSize(op.depthDim()) >= least &&
+         weight.getDimSize(op.columnDim()) >= least;
+}
+
+/// The tiles of a product of so many rows.
+static GPUScheduleAttr scheduleOf(ProjectOp op, int64_t rows) {
+  RankedTensorType weight = op.getWeight().getType();
+  int64_t columns = weight.getDimSize(op.columnDim());
+  const GPUProjectRule *rule =
+      llvm::find_if(weight.getElementType().isF32() ? ArrayRef(rulesOfF32)
+                                                    : ArrayRef(rulesOf16Bits),
+                    [&](const GPUProjectRule &r) {
+                      return rows <= r.mostRows && columns <= r.mostColumns;
+                    });
+  return GPUScheduleAttr::get(
+      op.getContext(), rule->rows,
+      std::min<int64_t>(rule->columns, llvm::alignTo(columns, 16)), rule->warps,
+      Kind::Prefill, /*split_keys=*/0);
+}
+
+/// One that was written by hand.
+static LogicalResult checkPinned(ProjectOp op) {
+  for (Attribute schedule : {op.getScheduleAttr(), op.getFewRowsScheduleAttr()})
+    if (schedule && !isa<GPUScheduleAttr>(schedule))
+      return op.emitOpError(
+          "is not built for a GPU: the schedule is one for a CPU");
+  if (hasTiles(op))
+    return success();
+  return op.emitOpError("is not built for a GPU with a schedule: f16, bf16 or "
+                        "f32 with at least 16 features and columns, which are "
+                        "known, are");
+}
+
+LogicalResult attn::assignGPU(ProjectOp op) {
+  if (op.getScheduleAttr())
+    return checkPinned(op);
+  if (!hasTiles(op))
+    return success();
+  int64_t rows = op.rowsOfProduct();
+  bool known = !ShapedType::isDynamic(rows);
+  op.setScheduleAttr(scheduleOf(op, known ? rows : many));
+  if (!known)
+    op.setFewRowsScheduleAttr(scheduleOf(op, 1));
+  return success();
+}
