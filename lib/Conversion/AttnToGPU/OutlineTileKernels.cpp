@@ -64,10 +64,9 @@ namespace {
 struct BlockFacts {
   int64_t threads, bytes; ///< of shared memory
   StringRef kind;         ///< the end of the kernel's name
-  /// Whether ptxas is told that one block is enough. Else it takes registers
-  /// away, and spills, to have room for a second; but of products of f32, told
-  /// so, it takes all registers and spills.
-  bool isOneEnough;
+  /// Registers of a thread, at most; 0: as many as there are. Of products of
+  /// f32 ptxas takes all that there are to split operands ahead, and spills.
+  int32_t mostRegisters;
 };
 } // namespace
 
@@ -75,19 +74,19 @@ struct BlockFacts {
 static std::optional<BlockFacts> factsOf(scf::ForallOp loop) {
   std::optional<BlockFacts> facts;
   auto add = [&](GPUScheduleAttr schedule, int64_t bytes, StringRef kind,
-                 bool isOneEnough) {
+                 int32_t mostRegisters) {
     if (!facts || bytes > facts->bytes)
-      facts = {schedule.getThreads(), bytes, kind, isOneEnough};
+      facts = {schedule.getThreads(), bytes, kind, mostRegisters};
   };
   loop.walk([&](InitStateOp op) {
     gpucode::KernelPlan plan = gpucode::planOf(op);
     bool few = plan.schedule.getKind() == Kind::Decode;
     add(plan.schedule, plan.bytes, few ? "_decode" : "_attention",
-        /*isOneEnough=*/true);
+        /*mostRegisters=*/0);
   });
   loop.walk([&](ProjectBlockOp op) {
     add(op.getSchedule(), gpucode::ProductPlan(op).bytes, "_product",
-        !getElementTypeOrSelf(op.getWeight()).isF32());
+        getElementTypeOrSelf(op.getWeight()).isF32() ? 208 : 0);
   });
   return facts;
 }
@@ -184,9 +183,13 @@ gpu::GPUFuncOp TileOutliner::writeKernel(const Twine &name) {
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   auto threads = static_cast<int32_t>(facts.threads);
   kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({threads, 1, 1}));
-  if (facts.isOneEnough)
+  // Else ptxas takes registers away, and spills, to have room for a second.
+  if (facts.mostRegisters == 0)
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     b.getI32IntegerAttr(1));
+  else
+    kernel->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
+                    b.getI32IntegerAttr(facts.mostRegisters));
   Block &entry = kernel.getBody().front();
   b.setInsertionPointToStart(&entry);
   mapping.map(ValueRange(captured), entry.getArguments());

@@ -64,10 +64,10 @@ def make_arguments(name, source):
     return [f"{argument}.npy" for argument, _, _ in taken], results
 
 
-def difference(found, wanted):
-    """What is wrong with a result, beside float64, or nothing."""
+def difference(found, wanted, slack=1):
+    """What is wrong with a result, beside float64, or nothing. `slack`: how many times the tolerance is right."""
     found, wanted = np.load(found).astype(np.float64), np.load(wanted).astype(np.float64)
-    limit = TOLERANCE * max(1, np.abs(wanted[np.isfinite(wanted)]).max(initial=0))
+    limit = slack * TOLERANCE * max(1, np.abs(wanted[np.isfinite(wanted)]).max(initial=0))
     same = np.array_equal(np.isfinite(wanted), np.isfinite(found))
     error = np.abs(wanted - found, where=np.isfinite(wanted), out=np.zeros(wanted.shape)).max(initial=0)
     if not same or error > limit:

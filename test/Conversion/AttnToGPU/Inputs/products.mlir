@@ -36,9 +36,9 @@ func.func @f32(%x: tensor<?x100xf32>, %w: tensor<100x144xf32>, %b: tensor<144xf3
   return %0 : tensor<?x144xf32>
 }
 
-func.func @f32_transposed(%x: tensor<?x70xf32>, %w: tensor<48x70xf32>) -> tensor<?x48xf32> {
-  %0 = attn.project %x, %w transposed : (tensor<?x70xf32>, tensor<48x70xf32>) -> tensor<?x48xf32>
-  return %0 : tensor<?x48xf32>
+func.func @f32_transposed(%x: tensor<?x70xf32>, %w: tensor<80x70xf32>) -> tensor<?x80xf32> {
+  %0 = attn.project %x, %w transposed : (tensor<?x70xf32>, tensor<80x70xf32>) -> tensor<?x80xf32>
+  return %0 : tensor<?x80xf32>
 }
 
 func.func @batches(%x: tensor<2x?x48xf16>, %w: tensor<48x32xf16>) -> tensor<2x?x32xf16> {
