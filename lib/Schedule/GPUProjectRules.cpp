@@ -50,6 +50,17 @@ static bool hasTiles(ProjectOp op) {
          weight.getDimSize(op.columnDim()) >= least;
 }
 
+/// How many tiles a product of known rows has, as far as that is known.
+static int64_t tilesOf(ProjectOp op, GPUScheduleAttr schedule) {
+  RankedTensorType type = op.getType();
+  bool hasEntries = type.getRank() == 3 && !op.joinsEntries();
+  int64_t entries =
+      hasEntries && !type.isDynamicDim(0) ? type.getDimSize(0) : 1;
+  return entries *
+         llvm::divideCeil(op.rowsOfProduct(), schedule.getQueryTile()) *
+         llvm::divideCeil(type.getShape().back(), schedule.getKeyTile());
+}
+
 /// The tiles of a product of so many rows.
 static GPUScheduleAttr scheduleOf(ProjectOp op, int64_t rows) {
   RankedTensorType weight = op.getWeight().getType();
@@ -85,9 +96,14 @@ LogicalResult attn::assignGPU(ProjectOp op) {
   if (!hasTiles(op))
     return success();
   int64_t rows = op.rowsOfProduct();
-  bool known = !ShapedType::isDynamic(rows);
-  op.setScheduleAttr(scheduleOf(op, known ? rows : many));
-  if (!known)
+  if (ShapedType::isDynamic(rows)) {
+    op.setScheduleAttr(scheduleOf(op, many));
     op.setFewRowsScheduleAttr(scheduleOf(op, 1));
+    return success();
+  }
+  GPUScheduleAttr schedule = scheduleOf(op, rows);
+  bool leavesIdle = schedule.getWarps() > 1 &&
+                    tilesOf(op, schedule) < GPUScheduleAttr::leastTiles;
+  op.setScheduleAttr(leavesIdle ? schedule.getHalf() : schedule);
   return success();
 }

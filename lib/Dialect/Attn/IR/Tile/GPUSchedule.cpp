@@ -16,6 +16,13 @@ int64_t GPUScheduleAttr::sharedBytes(int64_t keyFeatures, int64_t valueFeatures,
          getKeyTile() * row(valueFeatures);
 }
 
+GPUScheduleAttr GPUScheduleAttr::getHalf() const {
+  int64_t rows = std::max(getQueryTile() / 2, 16 * getWarps());
+  return get(getContext(), rows,
+             llvm::alignTo(llvm::divideCeil(getKeyTile(), 2), 16), getWarps(),
+             getKind(), getSplitKeys());
+}
+
 LogicalResult
 GPUScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                         int64_t queryTile, int64_t keyTile, int64_t warps,

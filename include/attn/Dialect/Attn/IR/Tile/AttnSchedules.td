@@ -128,6 +128,12 @@ def Attn_GPUScheduleAttr : Attn_Attr<"GPUSchedule", "gpu_schedule",
     static constexpr int64_t warpThreads = 32;
     int64_t getThreads() const { return getWarps() * warpThreads; }
 
+    /// Tiles of a product are halved where there are fewer: a chip has about
+    /// 100 multiprocessors, and half a tile takes a third of a whole one's time.
+    static constexpr int64_t leastTiles = 96;
+    /// Half as many columns, and rows where a warp has more than 16.
+    GPUScheduleAttr getHalf() const;
+
     /// Shared memory of a block: its queries, and the keys and values of a step.
     /// Features are padded to 16, and rows by 16 bytes.
     int64_t sharedBytes(int64_t keyFeatures, int64_t valueFeatures,

@@ -39,12 +39,6 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// Large tiles are halved where there are fewer: a chip has about 100
-/// multiprocessors, and half a tile takes a third of a whole one's time.
-static constexpr int64_t leastTiles = 96;
-/// Rows of the smallest tile that is halved.
-static constexpr int64_t leastHalved = 64;
-
 namespace {
 /// Tiles of one width, side by side.
 struct Columns {
@@ -141,16 +135,6 @@ Value ProductTiler::multiply(GPUScheduleAttr schedule, Value count,
   return destination;
 }
 
-/// Half as many columns, and rows where a warp has more than 16.
-static GPUScheduleAttr halfOf(GPUScheduleAttr whole) {
-  int64_t rows =
-      std::max(whole.getQueryTile() / 2, int64_t(16) * whole.getWarps());
-  return GPUScheduleAttr::get(
-      whole.getContext(), rows,
-      llvm::alignTo(llvm::divideCeil(whole.getKeyTile(), 2), 16),
-      whole.getWarps(), whole.getKind(), whole.getSplitKeys());
-}
-
 /// Whether tiles of a schedule are too few for all multiprocessors of a chip.
 Value ProductTiler::leavesIdle(GPUScheduleAttr schedule) {
   int64_t columns = op.getWeight().getType().getDimSize(op.columnDim());
@@ -160,23 +144,16 @@ Value ProductTiler::leavesIdle(GPUScheduleAttr schedule) {
       loc, b.createOrFold<arith::MulIOp>(loc, entries, ofRows),
       index(llvm::divideCeil(columns, schedule.getKeyTile())));
   return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, tiles,
-                                       index(leastTiles));
+                                       index(GPUScheduleAttr::leastTiles));
 }
 
 /// Adds the loops of tiles whose schedule is chosen where `condition` holds;
-/// the others are left what is left of `count`.
+/// the others have what is left of `count`.
 Value ProductTiler::multiplyIf(Value condition, GPUScheduleAttr schedule,
                                Value &count, Value destination) {
-  std::optional<int64_t> known = getConstantIntValue(condition);
-  Value none = index(0), own = count;
-  if (!known) {
-    own = arith::SelectOp::create(b, loc, condition, count, none);
-    count = arith::SelectOp::create(b, loc, condition, none, count);
-  }
-  if (known && !*known)
-    return destination;
-  if (known)
-    count = Value();
+  Value none = index(0);
+  Value own = arith::SelectOp::create(b, loc, condition, count, none);
+  count = arith::SelectOp::create(b, loc, condition, none, count);
   return multiply(schedule, own, destination);
 }
 
@@ -185,14 +162,12 @@ void ProductTiler::tile() {
   auto many = cast<GPUScheduleAttr>(op.getScheduleAttr());
   Value count = entries;
   if (auto few = cast_or_null<GPUScheduleAttr>(op.getFewRowsScheduleAttr())) {
-    Value isFew = b.createOrFold<arith::CmpIOp>(
-        loc, arith::CmpIPredicate::ule, rows, index(few.getQueryTile()));
+    Value isFew = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, rows,
+                                        index(few.getQueryTile()));
     result = multiplyIf(isFew, few, count, result);
+    result = multiplyIf(leavesIdle(many), many.getHalf(), count, result);
   }
-  if (count && many.getQueryTile() >= leastHalved)
-    result = multiplyIf(leavesIdle(many), halfOf(many), count, result);
-  if (count)
-    result = multiply(many, count, result);
+  result = multiply(many, count, result);
   if (result.getType() != op.getType())
     result = tensor::CastOp::create(b, loc, op.getType(), result);
   b.replaceOp(op, result);
