@@ -21,16 +21,16 @@ static constexpr int64_t many = std::numeric_limits<int64_t>::max();
 
 // clang-format off
 static constexpr GPUProjectRule rulesOf16Bits[] = {
-  {16,  2048, 16,  16,  1}, // columns are blocks, which read the weight
-  {16,  many,  16,  32,  1},
-  {64,  many,  64,  64,  4},
-  {many, many,  128, 128, 4}, // sums take 128 registers
+  {16,   2048, 16,  16,  1}, // columns are blocks, which read the weight
+  {16,   many, 16,  32,  1},
+  {64,   many, 64,  64,  4},
+  {many, many, 128, 128, 4}, // sums take 128 registers
 };
 // Numbers of f32 are two of tf32 each, which take registers as well.
 static constexpr GPUProjectRule rulesOfF32[] = {
-  {16,  2048, 16,  16,  1},
-  {16,  many,  16,  32,  1},
-  {many, many,  64,  64,  4},
+  {16,   2048, 16, 16, 1},
+  {16,   many, 16, 32, 1},
+  {many, many, 64, 64, 4},
 };
 // clang-format on
 
@@ -50,13 +50,14 @@ static bool hasTiles(ProjectOp op) {
          weight.getDimSize(op.columnDim()) >= least;
 }
 
-/// How many tiles a product of known rows has, as far as that is known.
+/// How many tiles a product of known rows has; `many` where batch entries are
+/// unknown.
 static int64_t tilesOf(ProjectOp op, GPUScheduleAttr schedule) {
   RankedTensorType type = op.getType();
   bool hasEntries = type.getRank() == 3 && !op.joinsEntries();
-  int64_t entries =
-      hasEntries && !type.isDynamicDim(0) ? type.getDimSize(0) : 1;
-  return entries *
+  if (hasEntries && type.isDynamicDim(0))
+    return many;
+  return (hasEntries ? type.getDimSize(0) : 1) *
          llvm::divideCeil(op.rowsOfProduct(), schedule.getQueryTile()) *
          llvm::divideCeil(type.getShape().back(), schedule.getKeyTile());
 }
