@@ -18,8 +18,8 @@
 //
 // Batch entries of one row that share a weight are the rows of one product.
 //
-// Before: attn-assign-gpu-schedule. After: no product with a schedule; the
-// others are left to attn-lower-products.
+// Before: attn-assign-gpu-schedule. After: no product with a schedule for a
+// GPU; the others are left to attn-lower-products.
 #include "EmptyResults.h"
 #include "Extents.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
@@ -178,7 +178,7 @@ struct TileProducts : attn::impl::TileProductsBase<TileProducts> {
   void runOnOperation() override {
     SmallVector<ProjectOp> ops;
     getOperation()->walk([&](ProjectOp op) {
-      if (op.getScheduleAttr())
+      if (isa_and_present<GPUScheduleAttr>(op.getScheduleAttr()))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

@@ -356,9 +356,10 @@ struct TileProjections : attn::impl::TileProjectionsBase<TileProjections> {
     SmallVector<ProjectOp> ops;
     getOperation()->walk([&](ProjectOp op) { ops.push_back(op); });
     for (ProjectOp op : ops)
-      if (!op.getScheduleAttr()) {
-        op.emitOpError("has no schedule; run attn-assign-schedule before "
-                       "attn-tile-projections");
+      if (!isa_and_present<CPUScheduleAttr>(op.getScheduleAttr())) {
+        op.emitOpError(
+            "has no schedule for a CPU; run attn-assign-schedule before "
+            "attn-tile-projections");
         return signalPassFailure();
       }
     IRRewriter rewriter(&getContext());
