@@ -127,8 +127,7 @@ def difference(row, place, results):
             problem = attention.difference(Tensor(found, element, np.load(wanted).shape, True), wanted, queries)
         else:
             # Tensor cores truncate sums of f32, which ptxsim rounds.
-            slack = 3 if element == "f32" else 1
-            problem = values.difference(found, wanted, element, slack) if row["kind"] == "values" else examples.difference(found, wanted, slack)
+            problem = values.difference(found, wanted, element, slack=3) if row["kind"] == "values" else examples.difference(found, wanted, slack=2)
         if problem:
             return problem.replace(f"{results}/", "")
     return ""
