@@ -140,3 +140,19 @@ func.func @rescaled(%0: !tile.fragment<64 x 32 x f32, warps = 4>, %1: !tile.rows
   %2 = tile.rescale %0 by %1 : !tile.fragment<64 x 32 x f32, warps = 4>, !tile.rows<32, warps = 2>
   return
 }
+
+// -----
+
+func.func @rounded_weights(%0: !tile.buffer<64 x 64 x f32, pitch = 68, at = 0, full>, %s: !tile.fragment<64 x 64 x f32, warps = 4>) {
+  // expected-error@+1 {{expects factors of f32 in buffers where it is rounded}}
+  %1 = tile.mma %s, %0 rounded, %s : !tile.fragment<64 x 64 x f32, warps = 4>, <64 x 64 x f32, pitch = 68, at = 0, full>, <64 x 64 x f32, warps = 4>
+  return
+}
+
+// -----
+
+func.func @rounded_halves(%0: !tile.buffer<64 x 64 x f16, pitch = 72, at = 0, full>, %z: !tile.fragment<64 x 64 x f32, warps = 4>) {
+  // expected-error@+1 {{expects factors of f32 in buffers where it is rounded}}
+  %1 = tile.mma %0, %0 rounded, %z : !tile.buffer<64 x 64 x f16, pitch = 72, at = 0, full>, <64 x 64 x f16, pitch = 72, at = 0, full>, <64 x 64 x f32, warps = 4>
+  return
+}

@@ -17,10 +17,6 @@ using namespace attn::gpucode;
 using tile::BufferType;
 using tile::FragmentType;
 
-/// Steps of a turn of the loop of a product that rounds its sums. Without a
-/// loop ptxas splits operands of many steps ahead, until it has no registers.
-static constexpr int64_t stepsOfTurn = 1;
-
 namespace {
 /// Writes one product.
 class Product {
@@ -173,21 +169,21 @@ void Product::addStep(int64_t step, Values &sums) {
   }
 }
 
-/// A loop over the steps.
+/// A loop over the steps. Without one ptxas splits operands of f32 for many
+/// steps ahead, until it has no registers.
 Values Product::addInTurns(int64_t steps, ValueRange sums) {
   auto loop = scf::ForOp::create(t.b, t.loc, t.index(0), t.index(steps),
-                                 t.index(stepsOfTurn), sums);
+                                 t.index(1), sums);
   OpBuilder::InsertionGuard guard(t.b);
   t.b.setInsertionPointToStart(loop.getBody());
-  Value first = t.narrow(loop.getInductionVar());
+  Value step = t.narrow(loop.getInductionVar());
   int64_t row = buffer.getPitch() * bytes;
-  leftBase = t.behind(leftBase, t.mul(first, t.i32(2 * unitBytes)));
+  leftBase = t.behind(leftBase, t.mul(step, t.i32(2 * unitBytes)));
   rightBase = t.behind(
       rightBase,
-      t.mul(first, t.i32(2 * (op.getTransposed() ? unitBytes : unit * row))));
+      t.mul(step, t.i32(2 * (op.getTransposed() ? unitBytes : unit * row))));
   Values results(loop.getRegionIterArgs());
-  for (int64_t step = 0; step < stepsOfTurn; ++step)
-    addStep(step, results);
+  addStep(0, results);
   scf::YieldOp::create(t.b, t.loc, results);
   return Values(loop.getResults());
 }
@@ -195,7 +191,7 @@ Values Product::addInTurns(int64_t steps, ValueRange sums) {
 Values Product::add(ValueRange sums) {
   int64_t depth = op.getTransposed() ? buffer.getColumns() : buffer.getRows();
   int64_t steps = depth / (2 * unit);
-  if (op.getRounded() && steps > stepsOfTurn)
+  if (op.getRounded())
     return addInTurns(steps, sums);
   Values results(sums);
   for (int64_t step = 0; step < steps; ++step)

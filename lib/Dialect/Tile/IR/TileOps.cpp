@@ -249,6 +249,9 @@ LogicalResult MmaOp::verify() {
     return emitOpError("expects factors of one type and sums of f32");
   if (left.columns % 16 || right.columns % 16)
     return emitOpError("expects multiples of 16 columns");
+  if (getRounded() &&
+      (!right.element.isF32() || !isa<BufferType>(getLeft().getType())))
+    return emitOpError("expects factors of f32 in buffers where it is rounded");
   if (auto fragment = dyn_cast<FragmentType>(getLeft().getType());
       fragment && fragment.getWarps() != sums.getWarps())
     return emitOpError("expects the rows of as many warps as the sums have");

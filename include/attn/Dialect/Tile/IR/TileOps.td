@@ -102,8 +102,9 @@ def Tile_MmaOp : Tile_Op<"mma", [AllTypesMatch<["sums", "result"]>,
     are of one type, sums of f32. Factors of f32 are multiplied as sums of two
     numbers of tf32, to 3 * 2^-20 of a product; products of infinities are NaN.
 
-    The hardware truncates sums. Where they are `rounded`, it adds up 8 products
-    of f32, and those sums are added to the others with rounding.
+    The hardware truncates sums. Where they are `rounded`, which those of f32 in
+    buffers may be, it adds up 8 products, and those sums are added to the others
+    with rounding.
   }];
   let arguments = (ins AnyTypeOf<[Tile_FragmentType, Tile_BufferType]>:$left,
                        Tile_BufferType:$right, UnitAttr:$transposed,
