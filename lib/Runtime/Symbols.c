@@ -48,7 +48,7 @@ int attn_rt_bind_shape(attn_rt_bindings *bindings, const attn_rt_port *port,
 
 /* Reads a size that is computed of others, as include/attn's SizeText.h says:
  * sum = product {(+|-) product}; product = atom {(*|/) atom};
- * atom = number | name | ( sum ). */
+ * atom = number | name | ( sum ) | (max|min)( sum , sum ). */
 typedef struct {
   const attn_rt_bindings *bindings;
   const char *at;
@@ -57,7 +57,21 @@ typedef struct {
 
 static int64_t read_sum(size_reader *r);
 
+/* Behind its first parenthesis. */
+static int64_t read_extreme(size_reader *r, bool is_max) {
+  int64_t left = read_sum(r);
+  ++r->at;
+  int64_t right = read_sum(r);
+  ++r->at;
+  return (left > right) == is_max ? left : right;
+}
+
 static int64_t read_atom(size_reader *r) {
+  if (strncmp(r->at, "max(", 4) == 0 || strncmp(r->at, "min(", 4) == 0) {
+    bool is_max = r->at[1] == 'a';
+    r->at += 4;
+    return read_extreme(r, is_max);
+  }
   if (*r->at == '(') {
     ++r->at;
     int64_t size = read_sum(r);
@@ -66,7 +80,7 @@ static int64_t read_atom(size_reader *r) {
   }
   if (*r->at >= '0' && *r->at <= '9')
     return strtoll(r->at, (char **)&r->at, 10);
-  size_t length = strcspn(r->at, "+-*/()");
+  size_t length = strcspn(r->at, "+-*/(),");
   const char *name = r->at;
   r->at += length;
   for (int32_t i = 0; i < r->bindings->count; ++i) {

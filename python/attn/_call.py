@@ -96,21 +96,21 @@ _OVERLAP, _REASONS = 4, 8
 
 
 def size_of(size, sizes):
-    """A number, a name, or what is computed of such: "past+new", "(t+1)/2"."""
+    """A number, a name, or what is computed of such: "past+new", "(t+1)/2", "max(s-4,0)"."""
     if not isinstance(size, str):
         return size
     if size in sizes:
         return sizes[size]
-    found = eval(_arithmetic(size), {"__builtins__": {}, "sizes": sizes})
+    found = eval(_arithmetic(size), {"__builtins__": {}, "sizes": sizes, "max": max, "min": min})
     # One below 0 is the kernel's to refuse; torch.compile has symbols.
     return max(0, found) if isinstance(found, int) else found
 
 
 @functools.lru_cache(maxsize=None)
 def _arithmetic(size):
-    if not re.fullmatch(r"[\w+\-*/()]+", size):
-        raise ValueError(f"expects a size of names, numbers and + - * /, but got '{size}'")
-    looked_up = re.sub(r"[A-Za-z_]\w*", r"sizes['\g<0>']", size)  # a name may be a word of Python
+    if not re.fullmatch(r"[\w+\-*/(),]+", size):
+        raise ValueError(f"expects a size of names, numbers, + - * /, max and min, but got '{size}'")
+    looked_up = re.sub(r"[A-Za-z_]\w*\b(?!\()", r"sizes['\g<0>']", size)  # a name may be a word of Python
     return compile(looked_up.replace("/", "//"), "<size>", "eval")
 
 

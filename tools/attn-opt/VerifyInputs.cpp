@@ -48,21 +48,32 @@ Sizes tool::chooseSizes(const Kernel &kernel, const Options &options,
   return sizes;
 }
 
+/// A size below 0 is refused by the function.
+static int64_t valueOf(StringAttr text, const Sizes &sizes) {
+  MLIRContext *context = text.getContext();
+  SmallVector<SizeSymbol> symbols;
+  AffineExpr size = parseSizeText(text, context, symbols);
+  int64_t value = evaluateSize<int64_t>(
+      size, symbols, [&](StringRef name) { return sizes.lookup(name); },
+      [](bool isMax, int64_t a, int64_t b) {
+        return isMax ? std::max(a, b) : std::min(a, b);
+      },
+      [&](AffineExpr sum, ArrayRef<int64_t> values) -> int64_t {
+        auto numbers = llvm::map_to_vector(values, [&](int64_t number) {
+          return getAffineConstantExpr(number, context);
+        });
+        auto known = dyn_cast<AffineConstantExpr>(sum.replaceSymbols(numbers));
+        return known ? known.getValue() : 0;
+      });
+  return std::max<int64_t>(value, 0);
+}
+
 SmallVector<int64_t> tool::shapeOf(PortAttr port, const Sizes &sizes) {
   SmallVector<int64_t> shape;
   for (auto [given, symbol] : llvm::zip(port.getSizes(), port.getSymbols())) {
     int64_t size = given;
     if (size < 0) {
-      SmallVector<StringRef> names;
-      SmallVector<AffineExpr> values;
-      MLIRContext *context = port.getContext();
-      AffineExpr computed = parseSizeText(symbol, context, names);
-      for (StringRef name : names)
-        values.push_back(getAffineConstantExpr(sizes.lookup(name), context));
-      auto known =
-          dyn_cast<AffineConstantExpr>(computed.replaceSymbols(values));
-      // A size below 0 is refused by the function.
-      size = known ? std::max<int64_t>(known.getValue(), 0) : 0;
+      size = valueOf(symbol, sizes);
     }
     shape.push_back(size);
   }

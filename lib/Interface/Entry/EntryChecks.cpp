@@ -49,16 +49,15 @@ static Check tableCheck(const Port &port,
 
 using FirstUses = llvm::StringMap<std::pair<const Port *, int64_t>>;
 
-/// The value of `size`, whose symbols have these offsets in the arguments.
-static Value emitSize(Emitter &e, Value args, AffineExpr size,
-                      ArrayRef<int64_t> offsets) {
+/// The value of `size`, whose symbols have these values.
+static Value emitSum(Emitter &e, AffineExpr size, ArrayRef<Value> values) {
   if (auto number = dyn_cast<AffineConstantExpr>(size))
     return e.constant(e.i64, number.getValue());
   if (auto symbol = dyn_cast<AffineSymbolExpr>(size))
-    return e.load(e.i64, args, offsets[symbol.getPosition()]);
+    return values[symbol.getPosition()];
   auto two = cast<AffineBinaryOpExpr>(size);
-  Value left = emitSize(e, args, two.getLHS(), offsets),
-        right = emitSize(e, args, two.getRHS(), offsets);
+  Value left = emitSum(e, two.getLHS(), values),
+        right = emitSum(e, two.getRHS(), values);
   if (two.getKind() == AffineExprKind::Add)
     return LLVM::AddOp::create(e.b, left, right);
   if (two.getKind() == AffineExprKind::Mul)
@@ -71,22 +70,37 @@ static Value emitSize(Emitter &e, Value args, AffineExpr size,
 }
 
 /// A size of a result that is computed from others.
-static Check computedCheck(const std::string &text, StringRef symbol,
-                           AffineExpr size, ArrayRef<StringRef> names,
+static Check computedCheck(const std::string &text, StringRef written,
+                           AffineExpr size, ArrayRef<SizeSymbol> symbols,
                            int64_t offset, const FirstUses &firstUse) {
-  SmallVector<int64_t> offsets;
-  for (StringRef name : names) {
-    auto [port, dim] = firstUse.lookup(name);
-    offsets.push_back(ArgsLayout::shape(*port, dim));
-  }
-  return {text + " is not " + symbol.str(),
-          [=](Emitter &e, Value args) -> Value {
-            Value given = e.load(e.i64, args, offset);
-            Value differs = e.compare(ICmpPredicate::ne, given,
-                                      emitSize(e, args, size, offsets));
-            return LLVM::OrOp::create(e.b, differs,
-                                      e.compare(ICmpPredicate::slt, given, 0));
-          }};
+  llvm::StringMap<int64_t> offsets;
+  for (const SizeSymbol &symbol : symbols)
+    if (symbol.kind == SizeSymbolKind::Name) {
+      auto [port, dim] = firstUse.lookup(symbol.name);
+      offsets[symbol.name] = ArgsLayout::shape(*port, dim);
+    }
+  auto compute = [=, all = SmallVector<SizeSymbol>(symbols)](Emitter &e,
+                                                             Value args) {
+    return evaluateSize<Value>(
+        size, all,
+        [&](StringRef name) {
+          return e.load(e.i64, args, offsets.lookup(name));
+        },
+        [&](bool isMax, Value a, Value b) {
+          auto order = isMax ? ICmpPredicate::sgt : ICmpPredicate::slt;
+          return e.select(LLVM::ICmpOp::create(e.b, order, a, b), a, b);
+        },
+        [&](AffineExpr sum, ArrayRef<Value> values) {
+          return emitSum(e, sum, values);
+        });
+  };
+  return {
+      text + " is not " + written.str(), [=](Emitter &e, Value args) -> Value {
+        Value given = e.load(e.i64, args, offset);
+        Value differs = e.compare(ICmpPredicate::ne, given, compute(e, args));
+        return LLVM::OrOp::create(e.b, differs,
+                                  e.compare(ICmpPredicate::slt, given, 0));
+      }};
 }
 
 std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
@@ -105,12 +119,12 @@ std::vector<Check> entry::shapeChecks(ArrayRef<Port> ports) {
         continue;
       }
       StringRef symbol = port.attr.getSymbols()[dim];
-      SmallVector<StringRef> names;
+      SmallVector<SizeSymbol> symbols;
       if (AffineExpr size =
-              parseSizeText(symbol, port.attr.getContext(), names);
-          size && !isa<AffineSymbolExpr>(size)) {
+              parseSizeText(symbol, port.attr.getContext(), symbols);
+          size && (!isa<AffineSymbolExpr>(size) || symbols.size() > 1)) {
         checks.push_back(
-            computedCheck(text, symbol, size, names, offset, firstUse));
+            computedCheck(text, symbol, size, symbols, offset, firstUse));
         continue;
       }
       auto [use, isFirst] =

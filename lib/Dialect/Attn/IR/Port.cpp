@@ -133,9 +133,9 @@ LogicalResult PortAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (sizes.size() != rank || symbols.size() != rank)
     return emitError() << "expects a size for each of " << rank
                        << " dimensions, but got " << sizes.size();
-  SmallVector<StringRef> names;
+  SmallVector<SizeSymbol> read;
   for (auto [size, symbol] : llvm::zip(sizes, symbols))
-    if (size < 0 && !parseSizeText(symbol, type.getContext(), names))
+    if (size < 0 && !parseSizeText(symbol, type.getContext(), read))
       return emitError() << "expects sizes of at least 0, names, and what is "
                             "computed of them, but got "
                          << (symbol.empty() ? std::to_string(size)

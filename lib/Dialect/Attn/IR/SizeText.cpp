@@ -20,11 +20,12 @@ struct Text {
 };
 
 struct Writer {
-  llvm::ArrayRef<std::string> names;
+  llvm::ArrayRef<SizeSymbol> symbols;
 
   Text write(AffineExpr expr) const;
   Text writeSum(AffineExpr left, AffineExpr right) const;
   Text writeProduct(AffineExpr left, char sign, AffineExpr right) const;
+  Text writeSymbol(const SizeSymbol &symbol) const;
 };
 } // namespace
 
@@ -51,9 +52,17 @@ Text Writer::writeProduct(AffineExpr left, char sign, AffineExpr right) const {
   return {write(left).within(Level::Product) + sign + last, Level::Product};
 }
 
+Text Writer::writeSymbol(const SizeSymbol &symbol) const {
+  if (symbol.kind == SizeSymbolKind::Name)
+    return {symbol.name.str(), Level::Product};
+  std::string name = symbol.kind == SizeSymbolKind::Max ? "max(" : "min(";
+  return {name + write(symbol.left).text + "," + write(symbol.right).text + ")",
+          Level::Product};
+}
+
 Text Writer::write(AffineExpr expr) const {
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return {names[symbol.getPosition()], Level::Product};
+    return writeSymbol(symbols[symbol.getPosition()]);
   if (auto number = dyn_cast<AffineConstantExpr>(expr))
     return {std::to_string(number.getValue()),
             number.getValue() < 0 ? Level::Sum : Level::Product};
@@ -77,25 +86,50 @@ Text Writer::write(AffineExpr expr) const {
   }
 }
 
-std::string attn::sizeText(AffineExpr size, llvm::ArrayRef<std::string> names) {
-  return Writer{names}.write(size).text;
+std::string attn::sizeText(AffineExpr size,
+                           llvm::ArrayRef<SizeSymbol> symbols) {
+  return Writer{symbols}.write(size).text;
+}
+
+AffineExpr attn::symbolExpr(const SizeSymbol &symbol, MLIRContext *context,
+                            llvm::SmallVectorImpl<SizeSymbol> &symbols) {
+  size_t place = llvm::find(symbols, symbol) - symbols.begin();
+  if (place == symbols.size())
+    symbols.push_back(symbol);
+  return getAffineSymbolExpr(place, context);
 }
 
 namespace {
 /// sum = product {(+|-) product}; product = atom {(*|/) atom};
-/// atom = number | name | ( sum ).
+/// atom = number | name | ( sum ) | (max|min)( sum , sum ).
 struct Parser {
   StringRef rest;
   MLIRContext *context;
-  llvm::SmallVectorImpl<StringRef> &names;
+  llvm::SmallVectorImpl<SizeSymbol> &symbols;
 
   AffineExpr sum();
   AffineExpr product();
   AffineExpr atom();
+  AffineExpr extreme(SizeSymbolKind kind);
 };
 } // namespace
 
+/// Behind its first parenthesis.
+AffineExpr Parser::extreme(SizeSymbolKind kind) {
+  AffineExpr left = sum();
+  if (!left || !rest.consume_front(","))
+    return {};
+  AffineExpr right = sum();
+  if (!right || !rest.consume_front(")"))
+    return {};
+  return symbolExpr({kind, {}, left, right}, context, symbols);
+}
+
 AffineExpr Parser::atom() {
+  if (rest.consume_front("max("))
+    return extreme(SizeSymbolKind::Max);
+  if (rest.consume_front("min("))
+    return extreme(SizeSymbolKind::Min);
   if (rest.consume_front("(")) {
     AffineExpr inner = sum();
     return rest.consume_front(")") ? inner : AffineExpr();
@@ -110,11 +144,7 @@ AffineExpr Parser::atom() {
   if (name.empty())
     return {};
   rest = rest.drop_front(name.size());
-  const auto *found = llvm::find(names, name);
-  size_t place = found - names.begin();
-  if (place == names.size())
-    names.push_back(name);
-  return getAffineSymbolExpr(place, context);
+  return symbolExpr({SizeSymbolKind::Name, name, {}, {}}, context, symbols);
 }
 
 AffineExpr Parser::product() {
@@ -147,10 +177,10 @@ AffineExpr Parser::sum() {
 }
 
 AffineExpr attn::parseSizeText(StringRef text, MLIRContext *context,
-                               llvm::SmallVectorImpl<StringRef> &names) {
+                               llvm::SmallVectorImpl<SizeSymbol> &symbols) {
   if (text.size() > maxSizeText) // parentheses do not end the stack
     return {};
-  Parser parser{text, context, names};
+  Parser parser{text, context, symbols};
   AffineExpr size = parser.sum();
   return parser.rest.empty() ? size : AffineExpr();
 }

@@ -229,6 +229,15 @@ void SliceChecker::check(OffsetSizeAndStrideOpInterface slice, Value whole) {
   }
 }
 
+/// Whether no dims and symbols of at least 0 make it negative.
+static bool isNeverNegative(AffineExpr expr) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr))
+    return number.getValue() >= 0;
+  auto two = dyn_cast<AffineBinaryOpExpr>(expr);
+  return !two ||
+         (isNeverNegative(two.getLHS()) && isNeverNegative(two.getRHS()));
+}
+
 /// Whether no sizes of tensors make it negative, as far as `steps` tell.
 static bool isNeverNegative(Value size, unsigned steps = 16) {
   if (std::optional<int64_t> known = getConstantIntValue(size))

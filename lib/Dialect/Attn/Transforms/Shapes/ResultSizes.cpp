@@ -26,24 +26,6 @@ ResultSizes::ResultSizes(func::FuncOp function, SizeClasses &classes)
           makers[classes.find(dim)].push_back(dim);
 }
 
-bool attn::isNeverNegative(AffineExpr expr) {
-  if (auto number = dyn_cast<AffineConstantExpr>(expr))
-    return number.getValue() >= 0;
-  auto two = dyn_cast<AffineBinaryOpExpr>(expr);
-  return !two ||
-         (isNeverNegative(two.getLHS()) && isNeverNegative(two.getRHS()));
-}
-
-/// Expressions share parts that a text repeats.
-static bool isShort(AffineExpr expr) {
-  size_t parts = 0;
-  return !expr.walk([&](AffineExpr) {
-                return ++parts > maxSizeText ? WalkResult::interrupt()
-                                             : WalkResult::advance();
-              })
-              .wasInterrupted();
-}
-
 /// One question. Ops that state a size are gone behind it.
 struct ResultSizes::Search : OpBuilder::Listener {
   Search(ResultSizes &sizes, const llvm::DenseMap<unsigned, std::string> &names)
@@ -58,7 +40,7 @@ struct ResultSizes::Search : OpBuilder::Listener {
 
   ResultSizes &sizes;
   const llvm::DenseMap<unsigned, std::string> &names;
-  SmallVector<unsigned> symbols; ///< classes
+  SmallVector<SizeSymbol> symbols;
   SmallVector<Operation *> stated;
   /// Ops that are looked at: a size that nests deeper, or doubles with each
   /// op, has no text that one can read.
@@ -68,7 +50,101 @@ struct ResultSizes::Search : OpBuilder::Listener {
   AffineExpr of(MLIRContext *context, OpFoldResult size);
   AffineExpr ofOp(Operation *op);
   AffineExpr quotient(Operation *op, bool isFloor);
+  AffineExpr add(AffineExpr left, AffineExpr right);
+  AffineExpr extreme(SizeSymbolKind kind, AffineExpr left, AffineExpr right);
+  const SizeSymbol *asExtreme(AffineExpr expr);
+  bool isNeverNegative(AffineExpr expr);
+  bool isNeverLess(AffineExpr expr, AffineExpr than);
+  bool isShort(AffineExpr expr);
 };
+
+/// Expressions share parts that a text repeats.
+bool ResultSizes::Search::isShort(AffineExpr expr) {
+  size_t parts = 0;
+  std::function<bool(AffineExpr)> count = [&](AffineExpr part) {
+    return !part.walk([&](AffineExpr e) {
+                  const SizeSymbol *symbol = asExtreme(e);
+                  return ++parts > maxSizeText ||
+                                 (symbol && (!count(symbol->left) ||
+                                             !count(symbol->right)))
+                             ? WalkResult::interrupt()
+                             : WalkResult::advance();
+                })
+                .wasInterrupted();
+  };
+  return count(expr);
+}
+
+/// `expr` as a maximum or a minimum; null if it is none.
+const SizeSymbol *ResultSizes::Search::asExtreme(AffineExpr expr) {
+  auto symbol = dyn_cast<AffineSymbolExpr>(expr);
+  const SizeSymbol *known = symbol ? &symbols[symbol.getPosition()] : nullptr;
+  return known && known->kind != SizeSymbolKind::Name ? known : nullptr;
+}
+
+/// Whether no sizes of arguments make it negative.
+bool ResultSizes::Search::isNeverNegative(AffineExpr expr) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr))
+    return number.getValue() >= 0;
+  if (const SizeSymbol *symbol = asExtreme(expr)) {
+    bool left = isNeverNegative(symbol->left),
+         right = isNeverNegative(symbol->right);
+    return symbol->kind == SizeSymbolKind::Max ? left || right : left && right;
+  }
+  auto two = dyn_cast<AffineBinaryOpExpr>(expr);
+  return !two ||
+         (isNeverNegative(two.getLHS()) && isNeverNegative(two.getRHS()));
+}
+
+bool ResultSizes::Search::isNeverLess(AffineExpr expr, AffineExpr than) {
+  if (const SizeSymbol *symbol = asExtreme(than)) {
+    bool left = isNeverLess(expr, symbol->left),
+         right = isNeverLess(expr, symbol->right);
+    return symbol->kind == SizeSymbolKind::Max ? left && right : left || right;
+  }
+  return isNeverNegative(
+      simplifyAffineExpr(expr - than, /*numDims=*/0, symbols.size()));
+}
+
+/// A sum with a maximum is a maximum of sums, and so on: s - min(s, 4) is
+/// max(0, s - 4).
+AffineExpr ResultSizes::Search::add(AffineExpr left, AffineExpr right) {
+  auto into = [&](AffineExpr expr, AffineExpr other) -> AffineExpr {
+    AffineExpr part = expr;
+    int64_t factor = 1;
+    if (auto product = dyn_cast<AffineBinaryOpExpr>(expr);
+        product && product.getKind() == AffineExprKind::Mul &&
+        product.getRHS() == -1) {
+      part = product.getLHS();
+      factor = -1;
+    }
+    const SizeSymbol *found = asExtreme(part);
+    if (!found)
+      return {};
+    SizeSymbol symbol = *found; // others come behind it
+    bool isMax = (symbol.kind == SizeSymbolKind::Max) == (factor > 0);
+    return extreme(isMax ? SizeSymbolKind::Max : SizeSymbolKind::Min,
+                   add(other, symbol.left * factor),
+                   add(other, symbol.right * factor));
+  };
+  if (AffineExpr found = into(right, left))
+    return found;
+  if (AffineExpr found = into(left, right))
+    return found;
+  return simplifyAffineExpr(left + right, /*numDims=*/0, symbols.size());
+}
+
+AffineExpr ResultSizes::Search::extreme(SizeSymbolKind kind, AffineExpr left,
+                                        AffineExpr right) {
+  bool isMax = kind == SizeSymbolKind::Max;
+  if (isNeverLess(left, right))
+    return isMax ? left : right;
+  if (isNeverLess(right, left))
+    return isMax ? right : left;
+  if (isa<AffineConstantExpr>(left)) // max(s-4,0)
+    std::swap(left, right);
+  return symbolExpr({kind, {}, left, right}, left.getContext(), symbols);
+}
 
 /// `isFloor`: of numbers below 0, too.
 AffineExpr ResultSizes::Search::quotient(Operation *op, bool isFloor) {
@@ -88,6 +164,11 @@ AffineExpr ResultSizes::Search::ofOp(Operation *op) {
                right = left ? of(context, op->getOperand(1)) : AffineExpr();
     return right ? combine(left, right) : AffineExpr();
   };
+  auto choose = [&](SizeSymbolKind kind) {
+    return both([&](AffineExpr left, AffineExpr right) {
+      return extreme(kind, left, right);
+    });
+  };
   return llvm::TypeSwitch<Operation *, AffineExpr>(op)
       .Case([&](tensor::DimOp size) {
         std::optional<int64_t> dim = size.getConstantIndex();
@@ -95,9 +176,15 @@ AffineExpr ResultSizes::Search::ofOp(Operation *op) {
                    ? ofClass(context, {size.getSource(), *dim})
                    : AffineExpr();
       })
-      .Case([&](arith::AddIOp) { return both(std::plus<AffineExpr>()); })
-      .Case([&](arith::SubIOp) { return both(std::minus<AffineExpr>()); })
+      .Case([&](arith::AddIOp) {
+        return both([&](AffineExpr a, AffineExpr b) { return add(a, b); });
+      })
+      .Case([&](arith::SubIOp) {
+        return both([&](AffineExpr a, AffineExpr b) { return add(a, b * -1); });
+      })
       .Case([&](arith::MulIOp) { return both(std::multiplies<AffineExpr>()); })
+      .Case([&](arith::MaxSIOp) { return choose(SizeSymbolKind::Max); })
+      .Case([&](arith::MinSIOp) { return choose(SizeSymbolKind::Min); })
       .Case([&](arith::FloorDivSIOp) { return quotient(op, true); })
       .Case<arith::DivSIOp, arith::DivUIOp>(
           [&](auto) { return quotient(op, false); })
@@ -126,13 +213,9 @@ AffineExpr ResultSizes::Search::ofClass(MLIRContext *context, Dim dim) {
   if (int64_t known = sizes.classes.sizeOf(dim); known >= 0)
     return getAffineConstantExpr(known, context);
   unsigned size = sizes.classes.find(dim);
-  if (names.contains(size)) {
-    const unsigned *found = llvm::find(symbols, size);
-    size_t place = found - symbols.begin();
-    if (place == symbols.size())
-      symbols.push_back(size);
-    return getAffineSymbolExpr(place, context);
-  }
+  if (auto name = names.find(size); name != names.end())
+    return symbolExpr({SizeSymbolKind::Name, name->second, {}, {}}, context,
+                      symbols);
   for (Dim made : sizes.makers.lookup(size)) {
     Operation *op = made.first.getDefiningOp();
     ReifiedRankedShapedTypeDims shapes;
@@ -158,9 +241,6 @@ ResultSizes::find(unsigned size,
   AffineExpr found = search.ofClass(first.first.getContext(), first);
   if (!found)
     return "";
-  SmallVector<std::string> called;
-  for (unsigned symbol : search.symbols)
-    called.push_back(names.lookup(symbol));
-  std::string text = sizeText(found, called);
+  std::string text = sizeText(found, search.symbols);
   return text.size() <= maxSizeText ? text : "";
 }

@@ -13,9 +13,6 @@ namespace attn {
 /// computed.
 bool statesSizes(mlir::Operation *op);
 
-/// Whether no dims and symbols of at least 0 make it negative.
-bool isNeverNegative(mlir::AffineExpr expr);
-
 /// Finds how a size is computed: by the op that makes the first tensor of that
 /// size, and in turn by those of its operands.
 class ResultSizes {
@@ -23,7 +20,7 @@ public:
   ResultSizes(mlir::func::FuncOp function, SizeClasses &classes);
 
   /// The size of class `size` in sizes that `names` calls: sizeText of it; ""
-  /// where it is not of their sums, products and quotients.
+  /// where it is not of their sums, products, quotients, maxima and minima.
   std::string find(unsigned size,
                    const llvm::DenseMap<unsigned, std::string> &names);
 
