@@ -236,3 +236,13 @@ def test_random_wrong_calls_never_crash(plain):
             assert str(error)
             outcomes["refused"] += 1
     assert outcomes["right"] > 20 and outcomes["refused"] > 5000
+
+
+def test_sizes_that_are_computed():
+    """Of arguments whose sizes have names like those of the computation, too."""
+    from attn._call import size_of
+    sizes = {"max": 9, "min_": 2, "s": 3, "b": 4}
+    texts = {"max(max-4,0)": 5, "max(s-4,0)": 0, "min(s,7)*b": 12, "(b+s)/2": 3, "min(max(max,s),max(b,min_))-1": 3, "s-4": 0, 8: 8, "max": 9}
+    assert {text: size_of(text, sizes) for text in texts} == texts
+    with pytest.raises(ValueError, match="max and min"):
+        size_of("max[s]", sizes)

@@ -310,6 +310,14 @@ for name, place in (("first", ("one", "far")), ("last", ("zero", "minus")), ("bo
     add(f"without-{name}", [node("Shape", ["x"], ["s"], start=1, end=2), node("Div", ["s", "two"], ["half"]), node("Slice", ["x", *place, "one"], ["y"])],
         {"x": normal(2, 7, 5)}, constants={"one": np.array([1]), "two": np.array([2]), "zero": np.array([0]), "minus": np.array([-1]), "far": np.array([2**62])},
         shapes={"x": ["batch", "rows", 5]})
+# As long as the larger or the smaller one of two sizes, and empty where nothing is left.
+for rows in (0, 1, 3, 4, 9):
+    for name, begin, end in (("behind", 4, 2**62), ("last", -3, 2**62), ("between", 2, 6), ("without", 2, -2)):
+        add(f"cut-{name}-{rows}", [node("Slice", ["x", "begin", "end", "one"], ["c"]), node("Neg", ["c"], ["y"])], {"x": normal(2, rows, 5)},
+            constants={"one": np.array([1]), "begin": np.array([begin]), "end": np.array([end])}, shapes={"x": ["batch", "rows", 5]})
+add("cut-by-minimum", [node("Shape", ["x"], ["s"], start=1, end=2), node("Min", ["s", "seven"], ["m"]), node("Sub", ["m", "one"], ["n"]), node("Slice", ["x", "one", "seven", "one"], ["c"]),
+    node("Concat", ["copied", "n", "copied", "five"], ["shape"], axis=0), node("Unsqueeze", ["c", "two"], ["u"]), node("Reshape", ["u", "shape"], ["r"]), node("Add", ["r", "r"], ["y"])],
+    {"x": normal(2, 9, 5)}, constants={"one": np.array([1]), "two": np.array([2]), "five": np.array([5]), "seven": np.array([7]), "copied": np.array([0])}, shapes={"x": ["batch", "rows", 5]})
 add("every-third", [node("Slice", ["x", "one", "far", "one", "three"], ["y"])], {"x": normal(2, 9, 5)},
     constants={"one": np.array([1]), "three": np.array([3]), "far": np.array([2**62])}, shapes={"x": ["batch", "rows", 5]})
 # A decoder layer of OPT as transformers 4.57 and torch export it, with random weights: rows of all batch entries between reshapes.

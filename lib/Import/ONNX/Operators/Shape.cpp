@@ -18,12 +18,16 @@ static LogicalResult remarkAssumed(Node &node, const std::string &assumed) {
 /// that join it with others compare them when the kernel runs, as for sizes
 /// that broadcast.
 static std::optional<Tensor> renamed(Tensor t, ArrayRef<Size> shape) {
-  auto same = product(t.shape).solved(product(shape));
-  if (!same || same->second.constant())
-    return std::nullopt;
-  for (Size &size : t.shape)
-    size = size.replaced(same->first.latest() - 1, same->second);
-  return t;
+  for (Size &size : t.shape) {
+    Size old = std::exchange(size, 1);
+    auto same = product(shape).dividedBy(product(t.shape));
+    size = old;
+    if (!same || *same == old || same->constant() || old.constant())
+      continue;
+    size = *same;
+    return t;
+  }
+  return std::nullopt;
 }
 
 /// What makes the first sizes that differ equal: exporters give the sizes of
