@@ -49,6 +49,7 @@ llvm::ArrayRef<Operator> scatterOperators();
 llvm::ArrayRef<Operator> shapeOperators();
 llvm::ArrayRef<Operator> skipNormOperators();
 llvm::ArrayRef<Operator> sliceOperators();
+llvm::ArrayRef<Operator> padOperators();
 llvm::ArrayRef<Operator> topKOperators();
 
 } // namespace attn::onnx

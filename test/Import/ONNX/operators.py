@@ -318,6 +318,22 @@ for rows in (0, 1, 3, 4, 9):
 add("cut-by-minimum", [node("Shape", ["x"], ["s"], start=1, end=2), node("Min", ["s", "seven"], ["m"]), node("Sub", ["m", "one"], ["n"]), node("Slice", ["x", "one", "seven", "one"], ["c"]),
     node("Concat", ["copied", "n", "copied", "five"], ["shape"], axis=0), node("Unsqueeze", ["c", "two"], ["u"]), node("Reshape", ["u", "shape"], ["r"]), node("Add", ["r", "r"], ["y"])],
     {"x": normal(2, 9, 5)}, constants={"one": np.array([1]), "two": np.array([2]), "five": np.array([5]), "seven": np.array([7]), "copied": np.array([0])}, shapes={"x": ["batch", "rows", 5]})
+# Rows that are filled up to whole windows of four, and elements around them from within.
+for rows in (0, 1, 4, 6):
+    add(f"windows-{rows}", [node("Shape", ["x"], ["s"], start=1, end=2), node("Mod", ["s", "four"], ["rest"]), node("Sub", ["four", "rest"], ["lack"]), node("Mod", ["lack", "four"], ["more"]),
+        node("Concat", ["zero", "more"], ["pads"], axis=0), node("Pad", ["x", "pads", "", "one"], ["p"]), node("Reshape", ["p", "shape"], ["w"]), node("ReduceSum", ["w", "two"], ["y"], keepdims=0)],
+        {"x": normal(2, rows, 5)}, constants={"zero": np.array([0]), "one": np.array([1]), "two": np.array([2]), "four": np.array([4]), "shape": np.array([0, -1, 4, 5])},
+        shapes={"x": ["batch", "rows", 5]})
+    add(f"last-eight-{rows}", [node("Shape", ["x"], ["s"], start=1, end=2), node("Sub", ["eight", "s"], ["lack"]), node("Concat", ["lack", "zero"], ["pads"], axis=0),
+        node("Pad", ["x", "pads", "", "one"], ["p"]), node("Neg", ["p"], ["y"])], {"x": normal(2, 2 * rows, 5)},
+        constants={"zero": np.array([0]), "one": np.array([1]), "eight": np.array([8])}, shapes={"x": ["batch", "rows", 5]})
+    x = GRAPHS[f"last-eight-{rows}"][1]["x"]
+    OTHER[f"last-eight-{rows}"] = [-np.concatenate([np.zeros((2, 8, 5), np.float32), x], 1)[:, -8:]]
+for mode, pads, rows in (("edge", (2, 9), 4), ("reflect", (3, 2), 4), ("wrap", (3, 4), 4), ("edge", (3, 0), 1), ("reflect", (0, -2), 5), ("edge", (-1, 3), 5)):
+    add(f"pad-{mode}-{rows}-{pads[0]}-{pads[1]}", [node("Pad", ["x", "pads", "", "axes"], ["p"], mode=mode), node("Neg", ["p"], ["y"])], {"x": normal(2, rows, 5)},
+        constants={"pads": np.array([pads[0], 0, pads[1], 1]), "axes": np.array([1, 2])}, shapes={"x": ["batch", "rows", 5]})
+    x = GRAPHS[f"pad-{mode}-{rows}-{pads[0]}-{pads[1]}"][1]["x"][:, max(-pads[0], 0):rows + min(pads[1], 0)]
+    OTHER[f"pad-{mode}-{rows}-{pads[0]}-{pads[1]}"] = [-np.pad(x, ((0, 0), tuple(max(pad, 0) for pad in pads), (0, 1)), mode=mode)]
 add("every-third", [node("Slice", ["x", "one", "far", "one", "three"], ["y"])], {"x": normal(2, 9, 5)},
     constants={"one": np.array([1]), "three": np.array([3]), "far": np.array([2**62])}, shapes={"x": ["batch", "rows", 5]})
 # A decoder layer of OPT as transformers 4.57 and torch export it, with random weights: rows of all batch entries between reshapes.

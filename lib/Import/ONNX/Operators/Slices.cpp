@@ -323,63 +323,11 @@ static LogicalResult importConcat(Node &node) {
   return node.give(t.concat(parts, *axis));
 }
 
-//===----------------------------------------------------------------------===//
-// Pad
-//===----------------------------------------------------------------------===//
-
-static LogicalResult importPad(Node &node) {
-  Tensor &x = node.input(0);
-  TensorBuilder &t = node.build();
-  if (node.getString("mode", "constant") != "constant")
-    return node.fail("expects mode 'constant'");
-  FailureOr<Shape> pads = node.numbers(1);
-  if (failed(pads))
-    return failure();
-  SmallVector<int64_t> axes;
-  for (int64_t i = 0; i < x.rank(); ++i)
-    axes.push_back(i);
-  if (node.hasInput(3)) {
-    auto given = node.integers(3);
-    if (failed(given))
-      return failure();
-    axes = *given;
-  }
-  if (pads->size() != 2 * axes.size())
-    return node.fail("expects two pads per axis");
-  Shape before(x.rank(), 0), after = before, shape = x.shape;
-  for (auto [i, one] : llvm::enumerate(axes)) {
-    FailureOr<int64_t> axis = node.axis(one, x.rank());
-    if (failed(axis))
-      return failure();
-    before[*axis] = (*pads)[i];
-    after[*axis] = (*pads)[i + axes.size()];
-    for (const Size &pad : {before[*axis], after[*axis]})
-      if (!pad.constant() || *pad.constant() < 0)
-        return node.fail("expects known pads of at least 0");
-    shape[*axis] = shape[*axis] + before[*axis] + after[*axis];
-  }
-  TypedAttr number = t.number(x.element, 0);
-  if (Tensor *value = node.optionalInput(2)) {
-    auto dense = dyn_cast_or_null<DenseElementsAttr>(value->constant);
-    if (!dense || dense.getNumElements() != 1 || value->element != x.element)
-      return node.fail("expects a constant of the input's type to pad with");
-    number = cast<TypedAttr>(dense.getSplatValue<Attribute>());
-  }
-  if (ArrayRef(shape).equals(x.shape))
-    return node.give(x);
-  Value pad = arith::ConstantOp::create(t.b, t.loc, number);
-  Value padded =
-      tensor::PadOp::create(t.b, t.loc, t.type(shape, x.element), t.value(x),
-                            t.folded(before), t.folded(after), pad);
-  return node.give({x.element, shape, padded, {}, {}});
-}
-
 ArrayRef<Operator> attn::onnx::sliceOperators() {
   static const Operator all[] = {
       {"", "Slice", importSlice, 3, 5},
       {"", "Split", importSplit, 1, 2},
       {"", "Concat", importConcat, 1, anyNumber},
-      {"", "Pad", importPad, 2, 4},
   };
   return all;
 }
