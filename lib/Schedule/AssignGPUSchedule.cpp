@@ -130,8 +130,6 @@ static LogicalResult check(SdpaOp op) {
     return failure();
   if (op.isDifferential())
     return refuse(op, "the difference of two maps");
-  if (op.getDropoutAttr())
-    return refuse(op, "dropout");
   return success();
 }
 
@@ -284,7 +282,7 @@ static std::optional<GPUScheduleAttr> chooseDecode(SdpaOp op,
   FewQueries few(op);
   const GPUDecodeRule *rule = decodeRule(op, few);
   bool many = few.known() && (few.queries > mostFewQueries || !few.queries);
-  if (!rule || splitKeys == 0 || many)
+  if (!rule || splitKeys == 0 || many || op.getDropoutAttr())
     return std::nullopt;
   constexpr int64_t mostKeys = int64_t(1) << 31;
   int64_t keys =
@@ -340,12 +338,6 @@ struct AssignGPUSchedule
   }
 
   void runOnOperation() override {
-    getOperation()->walk([&](SdpaGradOp op) {
-      if (!op.getDropoutAttr())
-        return;
-      refuse(op, "dropout");
-      signalPassFailure();
-    });
     getOperation()->walk([&](SdpaOp op) {
       if (failed(assign(op)))
         signalPassFailure();

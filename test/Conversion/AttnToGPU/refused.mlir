@@ -34,14 +34,6 @@ func.func @state(%q: tensor<4x16xf16>, %v: tensor<4x272xf16>) -> tensor<4x272xf3
 
 // -----
 
-func.func @dropout(%q: tensor<4x16xf16>, %seed: tensor<i64>) -> tensor<4x16xf16> {
-  // expected-error@+1 {{not built for a GPU: dropout}}
-  %out = attn.sdpa %q, %q, %q scale 1.0 dropout 0.1 seed %seed : tensor<i64> : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> tensor<4x16xf16>
-  return %out : tensor<4x16xf16>
-}
-
-// -----
-
 func.func @schedule_of_cpu(%q: tensor<4x16xf16>) -> tensor<4x16xf16> {
   // expected-error@+1 {{not built for a GPU: the schedule is one for a CPU}}
   %out = attn.sdpa %q, %q, %q scale 1.0 {schedule = #attn.cpu_schedule<lanes = 8, rows = 6, vectors = 2, query_tile = 16, key_tile = 96, unroll = 4, prefetch = 0>} : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> tensor<4x16xf16>
@@ -54,14 +46,6 @@ func.func @schedule(%q: tensor<4x16xf16>) {
   // expected-error@+1 {{expects query_tile to be 16, 32 or 64 for each of 4 warps, but got 32}}
   %out = attn.sdpa %q, %q, %q scale 1.0 {schedule = #attn.gpu_schedule<query_tile = 32, key_tile = 32, warps = 4>} : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> tensor<4x16xf16>
   return
-}
-
-// -----
-
-func.func @dropout_of_gradient(%q: tensor<4x16xf16>, %out: tensor<4x16xf16>, %lse: tensor<4xf32>, %seed: tensor<i64>) -> tensor<4x16xf16> {
-  // expected-error@+1 {{not built for a GPU: dropout}}
-  %d = attn.sdpa_grad %q, %q, %q scale 1.0 dropout 0.1 seed %seed : tensor<i64> out %out : tensor<4x16xf16> lse %lse : tensor<4xf32> cotangents %q wrt ["query"] : (tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>) -> (tensor<4x16xf16>)
-  return %d : tensor<4x16xf16>
 }
 
 // -----

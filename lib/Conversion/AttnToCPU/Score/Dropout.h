@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which weights attn.dropout drops.
-//
-// The generator is Philox 4x32-10 (Salmon, Moraes, Dror and Shaw: Parallel
-// random numbers: as easy as 1, 2, 3; SC 2011). The seed is its key, lower half
-// first; the counter of batch entry b, head h, query q and key k is
-// (k / 4, q, h, b), and word k % 4 of what it gives belongs to the pair. A pair
-// whose word is below probability * 2^32 is dropped.
+// Which weights attn.dropout drops: attn/Dialect/Attn/Utils/Philox.h.
 #ifndef ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_DROPOUT_H
 #define ATTN_LIB_CONVERSION_ATTNTOCPU_SCORE_DROPOUT_H
 

@@ -149,6 +149,8 @@ State StepWriter::write() {
     weighBySigmoid(scores);
   else
     updateRows(scores);
+  if (op.getDropout())
+    weights = adjusted.behindDropout(weights, op);
   Value factors = weights;
   if (Type element = plan.values.getElement(); !element.isF32()) {
     auto narrow = tile::FragmentType::get(b.getContext(), plan.scores.getRows(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "TileScores.h"
+#include "attn/Dialect/Attn/Utils/Philox.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <cmath>
@@ -48,41 +49,50 @@ void TileScores::findHead(OpBuilder &at, Value row, Pair &pair) {
   pair.queryDistance = wide(arith::DivUIOp::create(at, loc, row, heads));
 }
 
-/// What `score` makes of each product; -inf behind the last key and, if it is
-/// asked, where the mask excludes.
-Value TileScores::forPairs(Value products, bool masks, Score score) {
-  const KernelPlan &plan = attention.plan;
-  auto place = tile::PlaceOp::create(b, loc, plan.scores);
+TileScores::Origin TileScores::origin() {
+  auto place = tile::PlaceOp::create(b, loc, attention.plan.scores);
   Value query = pairs.queryBegin;
   if (pairs.heads == 1)
     query = arith::AddIOp::create(b, loc, query, place.getRow());
   Value key = arith::AddIOp::create(b, loc, pairs.keyBegin, place.getColumn());
-  auto pairAt = [&](OpBuilder &at, Value row, Value column) {
-    Pair pair{{},    arith::AddIOp::create(at, loc, key, column),
-              row,   column,
-              query, key};
-    if (pairs.heads > 1)
-      findHead(at, arith::AddIOp::create(at, loc, place.getRow(), row), pair);
-    pair.query = arith::AddIOp::create(at, loc, query, pair.queryDistance);
-    return pair;
+  return {place, query, key};
+}
+
+Pair TileScores::pairAt(OpBuilder &at, const Origin &origin, Value row,
+                        Value column) {
+  auto add = [&](Value x, Value y) -> Value {
+    return arith::AddIOp::create(at, loc, x, y);
   };
+  tile::PlaceOp place = origin.place;
+  Pair pair{{}, add(origin.key, column), row, column, origin.query, origin.key};
+  if (pairs.heads > 1)
+    findHead(at, add(place.getRow(), row), pair);
+  pair.query = add(origin.query, pair.queryDistance);
+  return pair;
+}
+
+/// What `score` makes of each product; -inf behind the last key and, if it is
+/// asked, where the mask excludes.
+Value TileScores::forPairs(Value products, bool masks, Score score) {
+  const KernelPlan &plan = attention.plan;
+  Origin first = origin();
   // Tiles that are not ragged need no test; beside addresses in a bias there
   // are no registers for both.
   if (!masks && !pairs.bias)
     return maskRagged(
         t.map(plan.scores, products,
               [&](TileBuilder &m, ValueRange x, Value row, Value column) {
-                return score(m, x[0], pairAt(m.b, row, column));
+                return score(m, x[0], pairAt(m.b, first, row, column));
               }));
   Value count = memref::DimOp::create(b, loc, pairs.key, 0);
   Value left =
-      narrow(b, arith::SubIOp::create(b, loc, count, place.getColumn()));
+      narrow(b, arith::SubIOp::create(b, loc, count, first.place.getColumn()));
   std::optional<PairMask> mask;
   if (masks)
-    mask.emplace(b, pairs, query, key);
+    mask.emplace(b, pairs, first.query, first.key);
   return t.map(plan.scores, products,
                [&](TileBuilder &m, ValueRange x, Value row, Value column) {
-                 Pair pair = pairAt(m.b, row, column);
+                 Pair pair = pairAt(m.b, first, row, column);
                  Value seen =
                      arith::CmpIOp::create(m.b, loc, arith::CmpIPredicate::sgt,
                                            left, narrow(m.b, column));
@@ -113,4 +123,20 @@ Value TileScores::atStage(Value products, ScoresStage stage) {
                   [&](TileBuilder &m, Value product, const Pair &pair) {
                     return score.atStage(m.b, product, pair, stage);
                   });
+}
+
+Value TileScores::behindDropout(Value weights, OnlineOp op) {
+  double probability = op.getDropout()->convertToDouble();
+  OperandRange dropped = op.getDropped(); // seed, batch entry, head
+  Origin first = origin();
+  return t.map(attention.plan.scores, weights,
+               [&](TileBuilder &m, ValueRange x, Value row, Value column) {
+                 Pair pair = pairAt(m.b, first, row, column);
+                 Value factor = dropoutFactor(
+                     m.b, loc, probability, dropped[0],
+                     {dropped[1], dropped[2], pair.query, pair.key},
+                     m.b.getF32Type());
+                 Value stays = arith::MulFOp::create(m.b, loc, x[0], factor);
+                 return m.select(m.equal(factor, m.real(0)), m.real(0), stays);
+               });
 }

@@ -24,8 +24,16 @@ public:
   double getFactor() const { return factor; }
   /// Scores as after a step, in natural units.
   Value atStage(Value products, ScoresStage stage);
+  /// Weights as the op's dropout leaves them.
+  Value behindDropout(Value weights, OnlineOp op);
 
 private:
+  /// The thread's first element, and its pair; of several heads, the step's
+  /// first query.
+  struct Origin {
+    tile::PlaceOp place;
+    Value query, key;
+  };
   using Score =
       llvm::function_ref<Value(TileBuilder &, Value product, const Pair &)>;
 
@@ -33,6 +41,8 @@ private:
     return mlir::arith::IndexCastOp::create(at, loc, at.getI32Type(), index);
   }
   Value maskRagged(Value scores);
+  Origin origin();
+  Pair pairAt(OpBuilder &at, const Origin &origin, Value row, Value column);
   void findHead(OpBuilder &at, Value row, Pair &pair);
   Value forPairs(Value products, bool masks, Score score);
 

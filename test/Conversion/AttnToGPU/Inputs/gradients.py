@@ -61,6 +61,7 @@ LAYER = """func.func @f(%x: tensor<1x5x12xf32> {attn.gradient}, %wq: tensor<12x1
 }"""
 SIGMOID = "normalization = #attn<normalization sigmoid>"
 DOCUMENTS = "document(cumulative %starts : tensor<4xi32>, %starts : tensor<4xi32>) and causal(bottom_right in document)"
+DROPPED = "dropout 0.3 seed %seed : tensor<i64>"
 
 # Each with sizes for `?` in the order of places: batch, queries, keys.
 CASES = {
@@ -78,9 +79,12 @@ CASES = {
     "sinks": (attention(2, 2, 1, 5, 6, 8, 8, "scale 0.3 sinks %sinks : tensor<2xf32>", more=f", %sinks: tensor<2xf32>{LEARNED}"), ()),
     "two_maps": (attention(1, 2, 1, 5, 6, 8, 8, "scale 0.3 where causal(top_left)", minus="minus %q2, %k2 by %l : tensor<2xf32> ",
                            more=f", %q2: tensor<1x2x5x8xf32>{LEARNED}, %k2: tensor<1x1x6x8xf32>{LEARNED}, %l: tensor<2xf32>{LEARNED}"), ()),
+    "dropout": (attention("?", 4, 2, "?", "?", 8, 8, f"bias %bias : tensor<6xf32> scale 0.3 where causal(bottom_right) {DROPPED}",
+                          more=f", %bias: tensor<6xf32>{LEARNED}, %seed: tensor<i64>"), (2, 5, 6)),
+    "dropout_sigmoid": (attention(1, 2, 1, 5, 6, 8, 8, f"scale 0.3 {DROPPED}", "f16", more=", %seed: tensor<i64>", attributes=SIGMOID), ()),
     "layer": (LAYER, ()),
 }
-FORWARD = ["unknown", "layer"]  # functions that keep residuals; the others' are attentions of other tests
+FORWARD = ["unknown", "dropout", "layer"]  # functions that keep residuals; the others' are attentions of other tests
 # Of the largest element.
 TOLERANCE = {"f32": 1e-5, "f16": 2e-3, "bf16": 1.6e-2}
 
@@ -88,6 +92,8 @@ TOLERANCE = {"f32": 1e-5, "f16": 2e-3, "bf16": 1.6e-2}
 def fill(port, rng):
     if port.element == "i1":
         return rng.random(port.shape) < 0.7
+    if port.element == "i64":
+        return np.array(2**40 + 17)
     if port.element == "i32":
         return np.array([0, 3, 3, 9] if port.name == "starts" else [6, 3], np.int32)
     size = port.shape[0] ** -0.5 if re.fullmatch("w.", port.name) else 1

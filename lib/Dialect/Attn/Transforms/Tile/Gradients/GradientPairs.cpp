@@ -7,6 +7,7 @@
 #include "Tile/NumberDocuments.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"
 #include "attn/Dialect/Attn/IR/Mask/MaskTerms.h"
+#include "attn/Dialect/Attn/Utils/Philox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -237,6 +238,20 @@ static std::pair<Value, Value> sigmoid(OpBuilder &b, Location loc, Value score,
   return {of(arith::NegFOp::create(b, loc, score)), of(score)};
 }
 
+/// u behind the op's dropout, and the weight that met the value.
+Value GradientPairs::drop(const Row &row, Value key, Value u, Terms &terms) {
+  Value seed = tensor::ExtractOp::create(b, loc, op.getSeed(), ValueRange());
+  Value factor = dropoutFactor(b, loc, op.getDropout()->convertToDouble(), seed,
+                               {row.batch, row.head, row.query, key}, element);
+  Value zero = number(0), isDropped = isEqual(factor, 0);
+  auto behind = [&](Value x) {
+    return select(isDropped, zero,
+                  arith::MulFOp::create(b, loc, x, factor).getResult());
+  };
+  terms.used = behind(terms.weight);
+  return behind(u);
+}
+
 Sums GradientPairs::addSeen(const Row &row, Value key, ValueRange sums,
                             Body body) {
   Terms terms;
@@ -260,8 +275,11 @@ Sums GradientPairs::addSeen(const Row &row, Value key, ValueRange sums,
   b.setInsertionPointToStart(choice.elseBlock());
   scf::YieldOp::create(b, loc, sums);
   b.setInsertionPointToStart(choice.thenBlock());
+  terms.used = terms.weight;
   Value u =
       dot(op.getDOut(), op.outDims(), op.getValue(), op.valueDims(), row, key);
+  if (op.getDropout())
+    u = drop(row, key, u, terms);
   if (op.getDWeights())
     u = arith::AddFOp::create(b, loc, u, ofPair(op.getDWeights(), row, key));
   Value factor = op.isSigmoid()

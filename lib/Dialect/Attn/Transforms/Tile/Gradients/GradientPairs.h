@@ -29,6 +29,7 @@ public:
   /// What a pair adds to: `sums`, which the body returns with it added.
   struct Terms {
     Value weight; ///< p
+    Value used;   ///< p behind the dropout, which meets the value
     Value slope;  ///< the gradient by the final score
     Value change; ///< by the product of query and key
     struct Read {
@@ -72,6 +73,7 @@ private:
   /// The final score, with the tangents of the score function.
   Value score(const Row &row, Value key, Value &tangent,
               llvm::SmallVectorImpl<Terms::Read> &reads);
+  Value drop(const Row &row, Value key, Value u, Terms &terms);
   Sums addSeen(const Row &row, Value key, mlir::ValueRange sums, Body body);
 
   SdpaGradOp op;

@@ -217,7 +217,7 @@ void GradientLoops::byKeyAndValue() {
           addRow(s[0], terms.change, op.getQuery(), op.queryDims(), at));
     if (ofValue)
       next.push_back(
-          addRow(s.back(), terms.weight, op.getDOut(), op.outDims(), at));
+          addRow(s.back(), terms.used, op.getDOut(), op.outDims(), at));
     return next;
   };
   auto item = [&](const Indices &at, ValueRange into) {
