@@ -66,7 +66,8 @@ static constexpr GPURule gpuRules[] = {
   {64,  64,  128, 64, 4, 80, 1},
   {64,  64,  128, 32, 4}, // addresses take registers
   {128, 128, 128, 48, 4, 90, 0}, // of 64 keys, some are spilled
-  {128, 128, 128, 32, 4},
+  {128, 128, 128, 32, 4, 80, 2},
+  {128, 128, 64,  32, 4},
   {256, 256, 64,  64, 4, 90, 99, 2}, // two blocks are faster than one of 8 warps
   {256, 256, 128, 64, 8}, // sums of 16 queries take 128 registers
   {256, 256, 64,  32, 4}, // 68 KB of shared memory
@@ -173,13 +174,14 @@ static unsigned computeCapability(SdpaOp op) {
   return capability;
 }
 
-/// In how many tensors of pairs a score reads.
+/// In how many tensors of pairs a score reads; the generator of a dropout takes
+/// registers as three of them do.
 static unsigned readsOfPair(SdpaOp op) {
   auto isOfPairs = [](Value operand) {
     auto type = dyn_cast<ShapedType>(operand.getType());
     return type && type.getRank() > 1;
   };
-  return (op.getBias() ? 1 : 0) +
+  return (op.getBias() ? 1 : 0) + (op.getDropoutAttr() ? 3 : 0) +
          llvm::count_if(op.getMaskOperands(), isOfPairs) +
          llvm::count_if(op.getCaptures(), isOfPairs);
 }

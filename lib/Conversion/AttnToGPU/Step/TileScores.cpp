@@ -3,6 +3,7 @@
 #include "attn/Dialect/Attn/Utils/Philox.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include <cmath>
 
 using namespace mlir;
@@ -125,16 +126,36 @@ Value TileScores::atStage(Value products, ScoresStage stage) {
                   });
 }
 
+/// Whether the tile's first key is known to be even.
+static bool beginsEven(Value keyBegin) {
+  if (std::optional<int64_t> known = getConstantIntValue(keyBegin))
+    return *known % 2 == 0;
+  auto tiles = keyBegin.getDefiningOp<arith::MulIOp>();
+  std::optional<int64_t> keys =
+      tiles ? getConstantIntValue(tiles.getRhs()) : std::nullopt;
+  return keys && *keys % 2 == 0;
+}
+
+/// A thread's first key is even in its tile, and so is that of each two
+/// elements beside each other: in a tile that begins even, two share a counter.
 Value TileScores::behindDropout(Value weights, OnlineOp op) {
   double probability = op.getDropout()->convertToDouble();
   OperandRange dropped = op.getDropped(); // seed, batch entry, head
   Origin first = origin();
+  bool isEven = beginsEven(pairs.keyBegin);
   return t.map(attention.plan.scores, weights,
                [&](TileBuilder &m, ValueRange x, Value row, Value column) {
                  Pair pair = pairAt(m.b, first, row, column);
+                 Value of = isEven ? column : pair.key, one = m.index(1);
+                 Value last = arith::AndIOp::create(m.b, loc, of, one);
+                 Value isOdd = arith::CmpIOp::create(
+                     m.b, loc, arith::CmpIPredicate::eq, last, one);
+                 Value even = arith::SubIOp::create(m.b, loc, of, last);
+                 if (isEven)
+                   even = arith::AddIOp::create(m.b, loc, first.key, even);
                  Value factor = dropoutFactor(
                      m.b, loc, probability, dropped[0],
-                     {dropped[1], dropped[2], pair.query, pair.key},
+                     {dropped[1], dropped[2], pair.query, even, isOdd},
                      m.b.getF32Type());
                  Value stays = arith::MulFOp::create(m.b, loc, x[0], factor);
                  return m.select(m.equal(factor, m.real(0)), m.real(0), stays);

@@ -90,12 +90,7 @@ Value Philox::kept(double probability, Type element) {
 Value attn::dropoutFactor(OpBuilder &b, Location loc, double probability,
                           Value seed, const DroppedPair &pair, Type element) {
   Philox philox(b, loc, seed, b.getI32Type());
-  Value key = philox.word(pair.key);
-  auto bit = [&](uint32_t which) -> Value {
-    Value part = arith::AndIOp::create(b, loc, key, philox.number(which));
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, part,
-                                 philox.number(0));
-  };
+  Value key = philox.word(pair.evenKey);
   auto select = [&](Value condition, Value x, Value y) -> Value {
     return arith::SelectOp::create(b, loc, condition, x, y);
   };
@@ -103,9 +98,11 @@ Value attn::dropoutFactor(OpBuilder &b, Location loc, double probability,
   Philox::Words drawn =
       philox.apply({group, philox.word(pair.query), philox.word(pair.head),
                     philox.word(pair.batch)});
-  Value isOdd = bit(1);
-  Value word = select(bit(2), select(isOdd, drawn[3], drawn[2]),
-                      select(isOdd, drawn[1], drawn[0]));
+  Value half = arith::AndIOp::create(b, loc, key, philox.number(2));
+  Value isSecond = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, half,
+                                         philox.number(0));
+  Value word = select(pair.isOdd, select(isSecond, drawn[3], drawn[1]),
+                      select(isSecond, drawn[2], drawn[0]));
   Value isDropped = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
                                           word, philox.threshold(probability));
   Value zero = arith::ConstantOp::create(b, loc, b.getFloatAttr(element, 0));

@@ -26,3 +26,9 @@ func.func @off(%q: tensor<?x32xf32>, %k: tensor<?x32xf32>, %v: tensor<?x32xf32>)
   %out = attn.sdpa %q, %k, %v scale 0.2 dropout 0.9 seed %seed : tensor<i64> : (tensor<?x32xf32>, tensor<?x32xf32>, tensor<?x32xf32>) -> tensor<?x32xf32>
   return %out : tensor<?x32xf32>
 }
+
+// sizes: 9,70
+func.func @features128(%q: tensor<1x2x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %seed: tensor<i64>) -> tensor<1x2x?x128xbf16> attributes {attn.dropout} {
+  %out = attn.sdpa %q, %k, %v scale 0.1 dropout 0.2 seed %seed : tensor<i64> : (tensor<1x2x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>) -> tensor<1x2x?x128xbf16>
+  return %out : tensor<1x2x?x128xbf16>
+}

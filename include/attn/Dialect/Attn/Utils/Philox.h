@@ -50,9 +50,11 @@ private:
   std::array<mlir::Value, 2> key;
 };
 
-/// A pair of query and key, in indices.
+/// A pair of query and key, in indices. Pairs whose keys differ in the last bit
+/// have one `evenKey`, and share what is computed of it.
 struct DroppedPair {
-  mlir::Value batch, head, query, key;
+  mlir::Value batch, head, query, evenKey;
+  mlir::Value isOdd; ///< i1: the key is the one behind
 };
 
 /// What the weight of one pair is multiplied with, of type `element`: 0, or one

@@ -188,7 +188,7 @@ def Attn_DropoutOp : Attn_GraphOp<"dropout", [
   let description = [{
     Of the weights of an attention, each becomes 0 with this probability, and all
     others are divided by one minus it (Srivastava et al. 2014). Which ones, follows
-    from the seed and the weight's place alone (Dropout.h): the same on every target
+    from the seed and the weight's place alone (Utils/Philox.h): the same on every target
     and for any number of threads. A negative seed drops nothing.
 
     ```mlir

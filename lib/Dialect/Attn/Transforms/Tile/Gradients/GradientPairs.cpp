@@ -241,8 +241,13 @@ static std::pair<Value, Value> sigmoid(OpBuilder &b, Location loc, Value score,
 /// u behind the op's dropout, and the weight that met the value.
 Value GradientPairs::drop(const Row &row, Value key, Value u, Terms &terms) {
   Value seed = tensor::ExtractOp::create(b, loc, op.getSeed(), ValueRange());
-  Value factor = dropoutFactor(b, loc, op.getDropout()->convertToDouble(), seed,
-                               {row.batch, row.head, row.query, key}, element);
+  Value last = arith::AndIOp::create(b, loc, key, index(1));
+  Value isOdd =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, last, index(0));
+  Value even = arith::SubIOp::create(b, loc, key, last);
+  Value factor =
+      dropoutFactor(b, loc, op.getDropout()->convertToDouble(), seed,
+                    {row.batch, row.head, row.query, even, isOdd}, element);
   Value zero = number(0), isDropped = isEqual(factor, 0);
   auto behind = [&](Value x) {
     return select(isDropped, zero,
