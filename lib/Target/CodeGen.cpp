@@ -5,6 +5,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
@@ -253,6 +254,18 @@ static constexpr LLVMSwitches::Switch withoutLongLives[] = {
     {"disable-machine-licm", "true"},
     {"disable-machine-cse", "true"}};
 
+namespace {
+/// Of straight code LLVM's strength reduction and value numbering for PTX take
+/// up to two fifths of the time to it, and ptxas does both again: kernels have
+/// the same registers and, to a percent, as many instructions without.
+struct LeftToPtxas : llvm::OptPassGate {
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(StringRef pass, StringRef) const override {
+    return pass != "slsr" && pass != "gvn";
+  }
+};
+} // namespace
+
 /// Without optimization instructions need be neither few nor in a good order,
 /// and LLVM's general combiner and its default scheduler take a fifth of the
 /// time from a specification to an object. The fast scheduler orders what x86
@@ -296,6 +309,9 @@ llvm::Error target::generate(llvm::Module &module, const Processor &processor,
   if (code == Code::Object && optimizes && isWorthParts(module))
     return generateParts(module, machine, together, result);
   LLVMSwitches switches(switchesFor(processor, optimizes));
+  static LeftToPtxas leftToPtxas;
+  if (processor.isGPU)
+    module.getContext().setOptPassGate(leftToPtxas);
   return emit(module, machine,
               code == Code::Object ? llvm::CodeGenFileType::ObjectFile
                                    : llvm::CodeGenFileType::AssemblyFile,
