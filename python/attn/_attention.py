@@ -125,6 +125,9 @@ class Attention:
         self._open = [a.name for a in kernel.arguments if a.name not in bound]
         self._tail = tuple(bound.values()) if [a.name for a in kernel.arguments[3:]] == list(bound) else None
 
+    def __reduce__(self):
+        return Attention, (self.kernel, self._bound)
+
     def __call__(self, *arrays, out=None, threads=0, **named):
         if self._tail is not None and len(arrays) == 3 and not named:
             return self.kernel(*arrays, *self._tail, out=out, threads=threads)

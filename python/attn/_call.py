@@ -114,6 +114,18 @@ def _arithmetic(size):
     return compile(looked_up.replace("/", "//"), "<size>", "eval")
 
 
+@functools.lru_cache(maxsize=None)
+def results_type(name, fields):
+    """A named tuple that can be pickled, although no module has its name."""
+    made = collections.namedtuple(name, fields, rename=True)
+    made.__reduce__ = lambda self: (_again, (name, fields, tuple(self)))
+    return made
+
+
+def _again(name, fields, values):
+    return results_type(name, fields)(*values)
+
+
 class Argument(collections.namedtuple("Argument", "name dtype shape optional", defaults=[False])):
     """An argument or a result of a kernel.
 
@@ -375,6 +387,7 @@ class Kernel:
 
     `threads` is how many may work; 0 is all processors of the process. The
     interpreter runs other threads meanwhile, and they may call this kernel.
+    A pickled kernel is the name of its library.
 
     Raises TypeError and ValueError, which name the argument, and Error for
     what the kernel itself finds.
@@ -395,8 +408,7 @@ class Kernel:
         self._arity = len(self.arguments)
         self._may_lack = any(a.optional for a in self.arguments)
         self._names = {a.name: i for i, a in enumerate(self.arguments)}
-        self._tuple = collections.namedtuple(
-            name + "_results", [r.name + "_" * keyword.iskeyword(r.name) for r in self.results], rename=True)
+        self._tuple = results_type(name + "_results", tuple(r.name + "_" * keyword.iskeyword(r.name) for r in self.results))
         ports = self.arguments + self.results
         self._ports = (_Port * len(ports))(*(_Port(_DTYPES[p.dtype].number, len(p.shape)) for p in ports))
         self._entry = getattr(self._library, name)
@@ -415,6 +427,9 @@ class Kernel:
         self._exports = {}
         self._shapes = {}
         self._memory = _Results()
+
+    def __reduce__(self):
+        return type(self), (self.library, self.name)
 
     @staticmethod
     def _argument(port):

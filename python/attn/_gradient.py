@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gradients: the two kernels that attn-opt makes of a function that learns."""
-import collections
 import re
 
 import numpy as np
 
 from . import _driver
-from ._call import Error
+from ._call import Error, results_type
 from ._kernel import Kernel
 
 _LEARNED = "attn.gradient"
@@ -78,7 +77,7 @@ class Pair:
         kept = re.compile(r"residual_\d+")
         self.results = tuple(r for r in self.forward.results if not (kept.fullmatch(r.name) and r.name in ports))
         self.cotangents = tuple(r.name if f"d_{r.name}" in cotangents else None for r in self.results)
-        self._tuple = collections.namedtuple(f"{name}_results", [r.name for r in self.results], rename=True)
+        self._tuple = results_type(f"{name}_results", tuple(r.name for r in self.results))
 
     def needs_cotangent(self, result):
         """Whether a result has a size that no other argument of the gradient has, as `past+new`: then one that is 0 has to be given."""

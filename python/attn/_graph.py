@@ -136,21 +136,24 @@ def mask(scores, mask):
     return masked(scores, mask)
 
 
-def project(x, weight, bias=None):
-    """x @ weight (+ bias), the weight (in, out)."""
+def project(x, weight, bias=None, *, transposed=False):
+    """x @ weight (+ bias), the weight (in, out); `transposed`, (out, in), as torch's Linear has it."""
     x, weight = floats("project", x), floats("project", weight)
     if weight.ndim != 2:
         refuse(f"project: expected a weight of 2 dimensions, but got {weight.type}")
-    if not x.ndim or _differ(x.shape[-1], weight.shape[0]) or (x.dtype == "f64") != (weight.dtype == "f64"):
-        refuse(f"project: expected rows of x and columns of the weight of one size and type, but got {shown(x)} and {shown(weight)}")
+    rows, columns = weight.shape[::-1] if transposed else weight.shape
+    if not x.ndim or _differ(x.shape[-1], rows) or (x.dtype == "f64") != (weight.dtype == "f64"):
+        refuse(f"project: expected as many features of x as the weight takes, of one type, but got {shown(x)} and {shown(weight)}")
     if x.ndim not in (2, 3):
-        made = matmul(x, weight)
+        made = matmul(x, weight.T if transposed else weight)
         return made if bias is None else made + bias
     operands = [x, weight] + ([] if bias is None else [tensor(bias, "bias")])
     for each in operands[2:]:
-        row("project", "bias", each, each.dtype if each.is_float and (each.dtype == "f64") == (x.dtype == "f64") else x.dtype, weight.shape[1])
-    type = TensorType(x.dtype, [*x.shape[:-1], weight.shape[1]])
-    text = f"attn.project {', '.join(o.value for o in operands)} : ({', '.join(str(o.type) for o in operands)}) -> {type}"
+        row("project", "bias", each, each.dtype if each.is_float and (each.dtype == "f64") == (x.dtype == "f64") else x.dtype, columns)
+    type = TensorType(x.dtype, [*x.shape[:-1], columns])
+    names = [o.value for o in operands]
+    names[1] += " transposed" * transposed
+    text = f"attn.project {', '.join(names)} : ({', '.join(str(o.type) for o in operands)}) -> {type}"
     return Program.now().op(text, type, "projected")
 
 
@@ -277,6 +280,9 @@ class Function:
         self._target = target
         self._name = re.sub(r"\W", "_", name or function.__name__).strip("_") or "traced"  # C calls nothing <lambda> or _f
         self.mlir, self._bound = self._trace(function)
+
+    def __reduce__(self):
+        return self.__qualname__  # as a function: where it is defined
 
     def _trace(self, function):
         arguments = self._arguments(function)

@@ -18,6 +18,10 @@ class Kernel(_call.Kernel):
 
     _file = None  # the file of a model, or of a specification that reads weights beside it: the text alone does not say all
 
+    def __reduce__(self):
+        """Compiled again where it is unpickled, which its cache makes short."""
+        return _compiled, (self._file or self.mlir, self.name, self.info["target"])
+
     def _source(self, *arguments):
         """What attn-opt reads, and what it gets as standard input."""
         common = [f"--entry={self.name}", f"--target={self.info['target']}", *arguments]
@@ -54,6 +58,10 @@ class Kernel(_call.Kernel):
     def save(self, path):
         """Copies the shared library, which needs nothing but the C library."""
         shutil.copyfile(self.library, path)
+
+
+def _compiled(source, name, target):
+    return compile(source, name, target=target)
 
 
 def _contents(path):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Whole functions: the programs a newcomer writes."""
+import pickle
+
 import numpy as np
 import pytest
 
@@ -233,3 +235,31 @@ def test_ops_outside_of_a_function(rng):
     x = make(rng, 3, 4)
     with pytest.raises(attn.Error, match=r"test_graph\.py:\d+: ops on tensors stand in functions"):
         attn.scores(x, x)
+
+
+@attn.function
+def pickled(x: attn.f32["n", 16], w: attn.f32[8, 16], b: attn.f32[8]):
+    y = attn.project(x, w, b, transposed=True)
+    return y, attn.project(y[None, None], w)[0, 0]
+
+
+def test_pickle(rng):
+    """To another process and back: a function where it is defined, its kernel, an attention with its arrays, results by their names."""
+    x, w, b = make(rng, 3, 16), make(rng, 8, 16), make(rng, 8)
+    again = lambda value: pickle.loads(pickle.dumps(value))
+    found = pickled(x, w, b)
+    np.testing.assert_allclose(found[0], x @ w.T + b, atol=1e-5)
+    np.testing.assert_allclose(found[1], (x @ w.T + b) @ w, atol=1e-5)
+    assert again(pickled) is pickled and again(found)._fields == found._fields
+    np.testing.assert_array_equal(again(pickled.kernel)(x, w, b)[1], found[1])
+    attend = attn.attention(heads=None, dim=16, mask=attn.causal(), bias=make(rng, 3, 3))
+    np.testing.assert_array_equal(again(attend)(x, x, x), attend(x, x, x))
+
+
+
+def test_weights_of_another_size():
+    def layer(x: attn.f32["n", 16], w: attn.f32[16, 8]):
+        return attn.project(x, w, transposed=True)
+
+    with pytest.raises(attn.Error, match="as many features of x as the weight takes"):
+        attn.function(layer)
