@@ -4,7 +4,7 @@ NumPy, NumPy's functions of these names, and clear words for all others."""
 import functools
 import inspect
 
-from . import _arrays, _parts, _products, _reductions, _views
+from . import _arrays, _composed, _parts, _products, _reductions, _views
 from ._call import Error
 from ._capture import Captures
 from ._casts import astype
@@ -22,7 +22,7 @@ _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _METHODS = {
     "sum": _reductions.sum, "mean": _reductions.mean, "max": _reductions.max, "min": _reductions.min, "var": _reductions.var,
     "std": _reductions.std, "astype": astype, "reshape": _views.reshape, "flatten": _views.flatten, "swapaxes": _views.swapaxes,
-    "squeeze": _views.squeeze,
+    "squeeze": _views.squeeze, "clip": _composed.clip,
 }
 # torch's names, and what they are here.
 _ELSEWHERE = {
@@ -100,13 +100,14 @@ _FUNCTIONS = {
     "logical_and": _OPERATORS["and"], "bitwise_and": _OPERATORS["and"], "logical_or": _OPERATORS["or"], "bitwise_or": _OPERATORS["or"],
     "logical_xor": _OPERATORS["xor"], "bitwise_xor": _OPERATORS["xor"], "logical_not": _arrays.invert, "invert": _arrays.invert,
     "bitwise_not": _arrays.invert, **dict.fromkeys(("rint", "round"), functools.partial(_arrays.function_of, "roundeven")),
+    **{name: getattr(_composed, name) for name in ("clip", "stack", "split", "moveaxis", "norm", "dot", "roll", "repeat", "tile", "pad", "einsum")},
     **{name: functools.partial(_arrays.function_of, name) for name in FUNCTIONS if name not in ("where", "minimum", "maximum", "abs")},
 }
 
 
 # Those that mean something else there.
-_NOT_OF_TORCH = ("var", "std", "max", "min", "take", "transpose", "flatten", "astype")
-_OF_TORCH = {name: function for name, function in _FUNCTIONS.items() if name not in _NOT_OF_TORCH} | {"transpose": _views.swapaxes}
+_NOT_OF_TORCH = ("var", "std", "max", "min", "take", "transpose", "flatten", "astype", "split", "repeat", "pad", "norm", "roll")
+_OF_TORCH = {name: function for name, function in _FUNCTIONS.items() if name not in _NOT_OF_TORCH} | {"transpose": _views.swapaxes, "clamp": _composed.clip, "movedim": _composed.moveaxis}
 
 
 def _by_name(table, function, inputs, options):

@@ -15,7 +15,7 @@ def axis_of(x, axis, more=0):
     return int(axis) % ndim
 
 
-def concat(tensors, axis):
+def concat(tensors, axis=0):
     """Tensors one behind the other along an axis, such as past and new keys."""
     tensors = [tensor(x, "tensors") for x in tensors]
     if not tensors:
