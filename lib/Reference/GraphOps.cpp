@@ -192,7 +192,8 @@ static LogicalResult evaluateOp(Frame &frame, ContextOp op) {
       for (int64_t d = 0; d < o.columns(); ++d) {
         double sum = 0;
         for (int64_t j = 0; j < v.rows(); ++j)
-          sum += weigh(w(b, h, i, j), v(b, shared, j, d));
+          sum += weigh(frame.besideValues(op.getValue(), w(b, h, i, j)),
+                       v(b, shared, j, d));
         out->elements[o.offset(b, h, i, d)].real = sum;
       }
   });

@@ -63,6 +63,11 @@ static Datum narrowed(Type type, Datum datum) {
   return makeDatum(std::move(copy));
 }
 
+double Frame::besideValues(Value values, double weight) const {
+  auto element = cast<FloatType>(getElementTypeOrSelf(values.getType()));
+  return options.narrow ? roundTo(element, weight) : weight;
+}
+
 void Frame::set(Value value, Datum datum) {
   values[value] =
       options.narrow ? narrowed(value.getType(), std::move(datum)) : datum;

@@ -35,6 +35,9 @@ public:
   integers(llvm::ArrayRef<mlir::OpFoldResult> mixed) const;
   llvm::SmallVector<Datum> get(mlir::ValueRange range) const;
 
+  /// A weight as it meets those values, rounded if the options ask for it.
+  double besideValues(mlir::Value values, double weight) const;
+
   /// Gives a value its datum, rounded if the options ask for it.
   void set(mlir::Value value, Datum datum);
   void setInteger(mlir::Value value, int64_t integer) {

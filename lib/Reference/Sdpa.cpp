@@ -209,7 +209,8 @@ LogicalResult Sdpa::evaluateRow(int64_t b, int64_t h, int64_t i) {
     double context = 0;
     for (int64_t j = 0; j < v.rows(); ++j)
       if (double weight = dropout.weight(row[j], b, h, i, j); weight != 0)
-        context += weight * v(b, shared, j, d);
+        context +=
+            frame.besideValues(op.getValue(), weight) * v(b, shared, j, d);
     int64_t at = o.offset(b, h, i, d);
     out->elements[at].real = context;
     if (acc)

@@ -47,7 +47,8 @@ inline const reference::Tensor &tensorOf(const reference::Datum &datum) {
   return *std::get<std::shared_ptr<const reference::Tensor>>(datum);
 }
 
-/// Whether an op in `function` has a result of 16 bits.
+/// Whether an op in `function` has a result of 16 bits, or sums up values of 16
+/// bits, whose weights may be rounded.
 inline bool roundsTo16Bits(mlir::func::FuncOp function) {
   auto isNarrow = [](mlir::Type type) {
     mlir::Type element = mlir::getElementTypeOrSelf(type);
@@ -55,7 +56,9 @@ inline bool roundsTo16Bits(mlir::func::FuncOp function) {
   };
   return function
       .walk([&](mlir::Operation *op) {
-        return llvm::any_of(op->getResultTypes(), isNarrow)
+        bool weighs = llvm::isa<attn::SdpaOp, attn::ContextOp>(op) &&
+                      llvm::any_of(op->getOperandTypes(), isNarrow);
+        return weighs || llvm::any_of(op->getResultTypes(), isNarrow)
                    ? mlir::WalkResult::interrupt()
                    : mlir::WalkResult::advance();
       })

@@ -104,14 +104,15 @@ private:
 
 LogicalResult Results::allowForRounding(ArrayRef<Datum> inputs,
                                         std::vector<ResultError> &errors) {
-  if (!roundsTo16Bits(functions[0]) || llvm::none_of(errors, [](ResultError e) {
+  func::FuncOp all = functions[1] ? functions[1] : functions[0];
+  if (!roundsTo16Bits(all) || llvm::none_of(errors, [](ResultError e) {
         return e.error > e.tolerance;
       }))
     return success();
   reference::Options rounding;
   rounding.narrow = true;
-  auto rounded = reference::evaluate(functions[0], inputs, rounding);
-  auto exact = reference::evaluate(functions[0], inputs);
+  auto rounded = reference::evaluate(all, inputs, rounding);
+  auto exact = reference::evaluate(all, inputs);
   if (failed(rounded) || failed(exact))
     return failure();
   for (auto [error, x, y] : llvm::zip(errors, *rounded, *exact))

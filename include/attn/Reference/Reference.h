@@ -65,8 +65,9 @@ Datum makeDatum(Tensor tensor);
 Datum makeDatum(State state);
 
 struct Options {
-  /// Round every op's result, and a state's statistics, to its element type.
-  /// Without it all is computed in f64 and never rounded.
+  /// Round every op's result, and a state's statistics, to its element type,
+  /// and weights to that of the values that they are multiplied with. Without
+  /// it all is computed in f64 and never rounded.
   bool narrow = false;
 };
 

@@ -73,3 +73,9 @@ func.func @told(%q: tensor<1x2x128x128xbf16>, %k: tensor<1x2x160x128xbf16>, %v: 
   %out = attn.sdpa %q, %k, %v scale 0.09 : (tensor<1x2x128x128xbf16>, tensor<1x2x160x128xbf16>, tensor<1x2x160x128xbf16>) -> tensor<1x2x128x128xbf16>
   return %out : tensor<1x2x128x128xbf16>
 }
+
+// sizes: 40,70 1,300
+func.func @unknownHeads(%q: tensor<?x?x64xf16>, %k: tensor<?x?x64xf16>, %v: tensor<?x?x64xf16>) -> tensor<?x?x64xf16> {
+  %out = attn.sdpa %q, %k, %v scale 0.125 where causal(bottom_right) : (tensor<?x?x64xf16>, tensor<?x?x64xf16>, tensor<?x?x64xf16>) -> tensor<?x?x64xf16>
+  return %out : tensor<?x?x64xf16>
+}

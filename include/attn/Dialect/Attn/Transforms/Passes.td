@@ -101,14 +101,6 @@ def FuseAttention : Pass<"attn-fuse"> {
   let dependentDialects = ["::attn::AttnDialect"];
 }
 
-def HeadsToBatch : Pass<"attn-heads-to-batch"> {
-  let summary = "Take an unknown number of heads for a batch of one head";
-  let description = [{
-    An `attn.sdpa` of (H, S, D) whose H is unknown becomes one of (H, 1, S, D).
-  }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
-}
-
 def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
   let summary = "Add the gradients of functions that learn";
   let description = [{

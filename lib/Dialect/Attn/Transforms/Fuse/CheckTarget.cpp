@@ -58,12 +58,24 @@ static LogicalResult expectStatic(Operation *op, const Twine &what,
                            << tensor.getType();
 }
 
+/// Unknown heads of queries have as many of keys, which are unknown too.
+static LogicalResult expectHeads(SdpaOp op) {
+  auto isOpen = [](RankedTensorType type, SdpaOp::Dims dims) {
+    return dims.head >= 0 && type.isDynamicDim(dims.head);
+  };
+  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
+  if (isOpen(query, op.queryDims()) == isOpen(key, op.keyDims()))
+    return success();
+  return op.emitOpError()
+         << "expects known numbers of heads of query and key, or none that is "
+            "known, on this target, but got "
+         << query << " and " << key;
+}
+
 static LogicalResult expectHead(SdpaOp op, StringRef name,
                                 TypedValue<RankedTensorType> tensor,
                                 SdpaOp::Dims dims) {
   if (failed(expectElement(op, name, tensor)) ||
-      failed(expectStatic(op, "the number of heads of its " + name, tensor,
-                          dims.head)) ||
       failed(expectStatic(op, "the head dimension of its " + name, tensor,
                           dims.feature)))
     return failure();
@@ -115,7 +127,8 @@ static LogicalResult expectDecodeRows(SdpaOp op) {
 
 static LogicalResult check(SdpaOp op) {
   // The types of all other operands and results follow from these.
-  if (failed(expectHead(op, "query", op.getQuery(), op.queryDims())) ||
+  if (failed(expectHeads(op)) ||
+      failed(expectHead(op, "query", op.getQuery(), op.queryDims())) ||
       failed(expectHead(op, "key", op.getKey(), op.keyDims())))
     return failure();
   if (failed(expectHead(op, "value", op.getValue(), op.valueDims())))

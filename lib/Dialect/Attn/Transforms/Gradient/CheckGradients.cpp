@@ -35,11 +35,11 @@ static std::string whatHasNoKernel(SdpaGradOp op) {
       return "elements that are neither f16, bf16, f32 nor f64";
   }
   HeadDims q = op.queryDims(), k = op.keyDims(), v = op.valueDims();
-  if (!hasKnownSize(op.getQuery(), q.head) ||
-      !hasKnownSize(op.getKey(), k.head) ||
-      !hasKnownSize(op.getQuery(), q.feature) ||
+  if (hasKnownSize(op.getQuery(), q.head) != hasKnownSize(op.getKey(), k.head))
+    return "an unknown number of heads beside a known one";
+  if (!hasKnownSize(op.getQuery(), q.feature) ||
       !hasKnownSize(op.getValue(), v.feature))
-    return "an unknown number of heads or features";
+    return "an unknown number of features";
   return {};
 }
 

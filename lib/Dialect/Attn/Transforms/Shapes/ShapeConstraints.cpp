@@ -174,6 +174,13 @@ SmallVector<Dim> ShapeConstraints::visitAttention(Op op, Value out) {
   same(query, q.batch, out, o.batch);
   same(query, q.head, out, o.head);
   same(key, k.head, value, v.head);
+  auto isOpen = [](Value tensor, int head) {
+    return head >= 0 &&
+           cast<RankedTensorType>(tensor.getType()).isDynamicDim(head);
+  };
+  // Of unknown heads there are no groups in kernels.
+  if (isOpen(query, q.head) && isOpen(key, k.head))
+    same(query, q.head, key, k.head);
   same(query, q.sequence, out, o.sequence);
   same(key, k.sequence, value, v.sequence);
   same(query, q.feature, key, k.feature);
@@ -189,6 +196,8 @@ SmallVector<Dim> ShapeConstraints::visitAttention(Op op, Value out) {
   if (op.getBias())
     alongScores(op.getBias(), rank(op.getBias()),
                 scoresRank - rank(op.getBias()), scores);
+  if (op.getSinks())
+    same(op.getSinks(), 0, query, q.head);
   if (op.isDifferential()) {
     sameShape(op.getSecondQuery(), query);
     sameShape(op.getSecondKey(), key);

@@ -365,7 +365,9 @@ Value attn::headGroup(OpBuilder &b, Location loc, SdpaOp op) {
   int64_t keyHeads = op.getKey().getType().getDimSize(op.keyDims().head);
   bool known = !ShapedType::isDynamic(queryHeads) &&
                !ShapedType::isDynamic(keyHeads) && keyHeads > 0;
-  if (known && queryHeads == keyHeads)
+  bool unknown =
+      ShapedType::isDynamic(queryHeads) && ShapedType::isDynamic(keyHeads);
+  if (unknown || (known && queryHeads == keyHeads)) // there are no groups
     return {};
   if (known)
     return arith::ConstantIndexOp::create(b, loc, queryHeads / keyHeads);

@@ -18,6 +18,8 @@ std::optional<KeyParts> attn::partsOfKeys(OpBuilder &b, SdpaGradOp op,
   HeadDims k = op.keyDims();
   RankedTensorType key = op.getKey().getType();
   int64_t heads = k.head < 0 ? 1 : key.getDimSize(k.head);
+  if (ShapedType::isDynamic(heads))
+    heads = 1;
   int64_t most = llvm::divideCeil(fewItems, heads);
   int64_t least = schedule.getSplitKeys(), length = key.getDimSize(k.sequence);
   if (most == 1 || least == 0 ||

@@ -69,8 +69,25 @@ func.func @documents(%q: tensor<5x8xf32>, %l: tensor<5xf32>, %ids: tensor<5xi32>
 
 // -----
 
+func.func @features(%q: tensor<5x?xf32>, %l: tensor<5xf32>) -> tensor<5x?xf32> {
+  // expected-error@+1 {{has no kernel on this target for an unknown number of features}}
+  %g = attn.sdpa_grad %q, %q, %q scale 0.5 out %q : tensor<5x?xf32> lse %l : tensor<5xf32> cotangents %q wrt ["query"]
+      : (tensor<5x?xf32>, tensor<5x?xf32>, tensor<5x?xf32>, tensor<5x?xf32>) -> (tensor<5x?xf32>)
+  return %g : tensor<5x?xf32>
+}
+
+// -----
+
+func.func @one_unknown_number_of_heads(%q: tensor<?x5x8xf32>, %k: tensor<2x5x8xf32>, %l: tensor<?x5xf32>) -> tensor<?x5x8xf32> {
+  // expected-error@+1 {{has no kernel on this target for an unknown number of heads beside a known one}}
+  %g = attn.sdpa_grad %q, %k, %k scale 0.5 out %q : tensor<?x5x8xf32> lse %l : tensor<?x5xf32> cotangents %q wrt ["query"]
+      : (tensor<?x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<?x5x8xf32>) -> (tensor<?x5x8xf32>)
+  return %g : tensor<?x5x8xf32>
+}
+
+// -----
+
 func.func @heads(%q: tensor<?x5x8xf32>, %l: tensor<?x5xf32>) -> tensor<?x5x8xf32> {
-  // expected-error@+1 {{has no kernel on this target for an unknown number of heads or features}}
   %g = attn.sdpa_grad %q, %q, %q scale 0.5 out %q : tensor<?x5x8xf32> lse %l : tensor<?x5xf32> cotangents %q wrt ["query"]
       : (tensor<?x5x8xf32>, tensor<?x5x8xf32>, tensor<?x5x8xf32>, tensor<?x5x8xf32>) -> (tensor<?x5x8xf32>)
   return %g : tensor<?x5x8xf32>
