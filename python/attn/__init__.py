@@ -16,8 +16,8 @@ from ._call import Argument, Error
 from ._capture import array, constant
 from ._driver import cache_folder, clear_cache
 from ._gradient import value_and_grad
-from ._graph import (Function, alibi, context, function, gelu, layer_norm, mask, merge_heads, project, relu, rms_norm, rope, scores,
-                     sigmoid, silu, softcap, softmax, split_heads, subtract_weights, tensor_function as _tensor_function)
+from ._graph import (Function, alibi, context, dropout, function, gelu, layer_norm, mask, merge_heads, project, relu, rms_norm, rope,
+                     scores, sigmoid, silu, softcap, softmax, split_heads, subtract_weights, tensor_function as _tensor_function)
 from ._kernel import Kernel, compile
 from ._lab import Picture
 from ._masks import (Mask, allowed, block, causal, chunked, dilated, document, key_length, mask_function, prefix, sink, tree,
@@ -35,7 +35,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Argument", "Attention", "ElementType", "Error", "Function", "Kernel", "Mask", "Picture", "Tensor", "TensorType",
     "alibi", "allowed", "array", "attention", "bf16", "bias", "block", "cache_folder", "causal", "chunked", "clear_cache",
-    "compile", "concat", "constant", "context", "dilated", "document", "expand_dims", "f16", "f32", "f64", "flex_attention", "function",
+    "compile", "concat", "constant", "context", "dilated", "document", "dropout", "expand_dims", "f16", "f32", "f64", "flex_attention", "function",
     "gelu", "i1", "i32", "i64", "key_length", "layer_norm", "mask", "mask_function", "matmul", "max", "mean", "merge_heads", "min", "prefix", "project",
     "relu", "reshape", "rms_norm", "rope", "score_mod", "scores", "sigmoid", "silu", "sink", "softcap", "softmax", "split_heads",
     "std", "subtract_weights", "sum", "swapaxes", "take", "transpose", "tree", "value_and_grad", "var", "window", *_FUNCTIONS,

@@ -99,6 +99,21 @@ def _weights(text, type, name="weights"):
     return made
 
 
+def dropout(weights, probability, seed):
+    """Weights of which some are 0, each with this probability, and the others divided by one minus it; which ones follows from the seed,
+    an attn.i64[()] that a call chooses. A negative seed drops nothing."""
+    weights, seed = tensor(weights, "weights"), tensor(seed, "seed")
+    if weights.stage != "weights":
+        refuse(f"dropout: expected weights of an attention, such as attn.softmax(scores), but got {shown(weights)}")
+    if isinstance(probability, Tensor) or not 0 <= probability < 1:
+        refuse(f"dropout: expected a probability of at least 0 and below 1, but got {probability}")
+    if seed.ndim or seed.dtype != "i64":
+        refuse(f"dropout: expected a seed of attn.i64[()], but got {shown(seed)}")
+    Program.now().drops = True
+    return _weights(f"attn.dropout {weights.value} by {_emit.float_text(float(probability), 'f64')} seed {seed.value} : {weights.type}, {seed.type}",
+                    weights.type)
+
+
 def sigmoid(scores):
     """Weights 1 / (1 + exp(-s)), each by itself."""
     x = tensor(scores, "scores")
@@ -305,7 +320,8 @@ class Function:
                         f"dimensions, but this one returned {', '.join(shown(r) for r in results if r.ndim > 6)}")
         types = [str(r.type) for r in results]
         given = [f"%{n}: {t}{_names_of_sizes(t)}" for n, t in arguments] + [f"%{n}: {t}" for n, t, _ in program.list]
-        lines = [f"func.func @{self._name}({', '.join(given)}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'} {{"]
+        lines = [f"func.func @{self._name}({', '.join(given)}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'} "
+                 f"{'attributes {attn.dropout} ' * program.drops}{{"]
         lines += [f"  {line}" for line in program.constants + program.lines]
         lines += [f"  return {', '.join(r.value for r in results)} : {', '.join(types)}", "}", ""]
         return "\n".join(lines), {n: a for n, _, a in program.list}

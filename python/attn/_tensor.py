@@ -54,6 +54,7 @@ class Program(Operands):
         self.numbers, self.sizes = {}, {}
         self.of_products = set()  # what depends on a product of two tensors
         self.products = []  # each attn.scores, and where it stands
+        self.drops = False  # whether it has a dropout, which is for training
 
     @classmethod
     def now(cls):

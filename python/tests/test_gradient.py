@@ -140,3 +140,31 @@ def test_residuals_are_needed(rng):
         gradient(q, k, None, q[:, 0].copy())
     with pytest.raises(ValueError, match="out: dimension 0 is not the same as q's dimension 0"):
         gradient(q, k, q[:4], q[:, 0].copy())
+
+
+def test_dropout_in_a_function(rng):
+    """The weights that a seed drops are those of attn.attention, and their gradient is that of what was left."""
+    @attn.function
+    def layer(x: attn.f32["b", "n", 16], seed: attn.i64[()]):
+        return attn.context(attn.dropout(attn.softmax(attn.scores(x, x) * 0.25), 0.5, seed), x)
+
+    x = rng.standard_normal((3, 6, 16)).astype(np.float32)
+    scores = x @ x.swapaxes(1, 2) * 0.25
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    np.testing.assert_allclose(layer(x, np.int64(-1)), weights @ x, atol=1e-5)
+    attend = attn.attention(heads=None, dim=16, dropout=0.5)
+    np.testing.assert_array_equal(layer(x[:1], np.int64(7))[0], attend(x[0], x[0], x[0], seed=np.int64(7)))
+    value, gradient = attn.value_and_grad(layer, wrt="x")(x, np.int64(7))
+    slope = gradient(np.ones_like(value))
+    np.testing.assert_array_equal(value, layer(x, np.int64(7)))
+    way = rng.standard_normal(x.shape).astype(np.float32) * 1e-2
+    ahead, behind = (layer(x + sign * way, np.int64(7)).sum(dtype=np.float64) for sign in (1, -1))
+    np.testing.assert_allclose((slope * way).sum(), (ahead - behind) / 2, rtol=2e-3)
+    for wrong, message in ((lambda x, seed: attn.dropout(x, 0.5, seed), "weights of an attention"),
+                           (lambda x, seed: attn.dropout(attn.softmax(attn.scores(x, x)), 1.0, seed), "below 1"),
+                           (lambda x, seed: attn.dropout(attn.softmax(attn.scores(x, x)), 0.5, x), "a seed of")):
+        def refused(x: attn.f32["n", 16], seed: attn.i64[()]):
+            return wrong(x, seed)
+
+        with pytest.raises(attn.Error, match=message):
+            attn.function(refused)
