@@ -53,7 +53,8 @@ def moveaxis(x, source, destination):
 def norm(x, ord=None, axis=None, *, keepdims=False):
     """Roots of sums of squares."""
     x = floats("norm", x)
-    if ord not in (None, 2) or ord == 2 and axis is None and x.ndim > 1 or isinstance(axis, (tuple, list)) and len(axis) > 2:
+    count = x.ndim if axis is None else len(axis) if isinstance(axis, (tuple, list)) else 1
+    if ord not in (None, 2) or ord == 2 and count > 1 or axis is not None and count > 2:  # of a matrix, 2 means its singular values
         refuse(f"norm: expected roots of sums of squares, but got ord={ord!r}, axis={axis!r}; write abs(x).sum(axis), abs(x).max(axis)")
     return function_of("sqrt", sum_along(x * x, axis, keepdims=keepdims))
 

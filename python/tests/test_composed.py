@@ -46,7 +46,7 @@ def every(x):
     return [
         np.clip(x, -0.5, 0.5), np.clip(x, None, 0.1), np.stack([x, -x], axis=1), np.stack([x, -x], axis=-1),
         np.split(x, 2, axis=-1), np.split(x, [1, 3], axis=1), np.moveaxis(x, 0, -1),
-        np.moveaxis(x, [0, 1], [1, 2]), np.linalg.norm(x, axis=-1), np.linalg.norm(x, axis=1, keepdims=True),
+        np.moveaxis(x, [0, 1], [1, 2]), np.linalg.norm(x, axis=-1), np.linalg.norm(x, axis=1, keepdims=True), np.linalg.norm(x, axis=(1, 2)), np.linalg.norm(x), np.linalg.norm(x, 2, axis=1),
         np.roll(x, 1, axis=1), np.roll(x, -2, axis=1), np.roll(x, 9, axis=-1), np.repeat(x, 3, axis=1),
         np.tile(x, (2, 1)), np.tile(x, (2, 1, 1, 1)), np.pad(x, ((0, 0), (1, 2), (0, 3)), constant_values=1.5),
         np.pad(x, 1), np.concatenate([x, x])
@@ -88,6 +88,7 @@ def test_rows_of_a_batch(rng):
     ("a known size that 2 divides", lambda x: np.split(x, 2, axis=1)), ("a letter per dimension", lambda x: np.einsum("nd->n", x)),
     ("letters of 2 tensors", lambda x: np.einsum("bnd->b", x, x)), ("letters of the tensors behind", lambda x: np.einsum("bnd->bz", x)),
     ("as many places as axes", lambda x: np.moveaxis(x, [0, 0], [1, 2])), ("roots of sums of squares", lambda x: np.linalg.norm(x, 1, axis=-1)),
+    ("roots of sums of squares", lambda x: np.linalg.norm(x, 2, axis=(1, 2))),
     ("two widths of at least 0", lambda x: np.pad(x, 1, mode="edge")), ("number of times above 0", lambda x: np.repeat(x, 0, axis=1))])
 def test_refused(message, function):
     with pytest.raises(attn.Error, match=message):
