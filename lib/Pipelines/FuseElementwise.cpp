@@ -15,7 +15,8 @@
 // takes quadratic time for ops in a row: 500 of them took half a minute.
 // MLIR's own fusion of linalg ops would copy a growing body 500 times.
 //
-// An op that joins no other is left alone.
+// An op that joins no other is left alone, unless it has a constant that is the
+// same everywhere: that would be a tensor in memory.
 #include "FuseElementwise.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -99,6 +100,8 @@ static void fuse(ArrayRef<Operation *> chain) {
   Inputs inputs(chain);
   if (inputs.tensors.empty()) // a constant, which folds
     return;
+  if (chain.size() == 1 && inputs.constants.empty())
+    return;
   OpBuilder b(last);
   Location loc = last->getLoc();
   auto type = cast<RankedTensorType>(last->getResult(0).getType());
@@ -149,8 +152,7 @@ struct FuseElementwise : PassWrapper<FuseElementwise, OperationPass<>> {
     });
     for (Block *block : blocks)
       for (auto &[last, chain] : findChains(*block))
-        if (chain.size() > 1)
-          fuse(chain);
+        fuse(chain);
   }
 };
 } // namespace

@@ -78,6 +78,7 @@ static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createExpandGradients());
   pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
+  pm.addNestedPass<func::FuncOp>(createLowerColumns());
   AssignScheduleOptions schedule;
   if (options.splitKeys)
     schedule.prefillSplitKeys = *options.splitKeys;
@@ -109,6 +110,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createWidenElements());
+  pm.addNestedPass<func::FuncOp>(createFuseIntoSums());
   pm.addNestedPass<func::FuncOp>(createInsertConcats());
   pm.addNestedPass<func::FuncOp>(createReuseOperands());
   pm.addPass(createLowerSignature());

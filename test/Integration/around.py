@@ -157,6 +157,37 @@ def transpose(element):
     return t.end("%r", x), [("ij", element)], element, lambda x: x.T
 
 
+def rotate(element):
+    """Matrices, of which the last dimension becomes the first."""
+    x, of_three, turned = matrix(element), f"tensor<3x?x?x{element}>", f"tensor<?x3x?x{element}>"
+    t = Text(f"%x: {x}", turned).sizes(x).add(f"%e = tensor.empty(%m, %n) : {of_three}").add(f"%f = tensor.empty(%n, %m) : {turned}")
+    t.add(f"%all = linalg.broadcast ins(%x : {x}) outs(%e : {of_three}) dimensions = [0]")
+    t.add(f"%r = linalg.transpose ins(%all : {of_three}) outs(%f : {turned}) permutation = [2, 0, 1]")
+    return t.end("%r", turned), [("ij", element)], element, lambda x: np.stack([x] * 3).transpose(2, 0, 1)
+
+
+def weighted(element):
+    """A mean of columns, each row by a weight of its own."""
+    x, row, column = matrix(element), f"tensor<?x{element}>", f"tensor<?x{element}>"
+    t = Text(f"%x: {x}, %w: {row}", column).sizes(x).add(f"%e = tensor.empty(%m, %n) : {x}").fill("%z", "0.0", "%n", column)
+    t.add(f"%wide = linalg.broadcast ins(%w : {row}) outs(%e : {x}) dimensions = [1]").add(f"%p = arith.mulf %x, %wide : {x}")
+    t.generic("%s", [("%p", "ij", x)], ("%z", "j", column), (R, P), f"    %s = arith.addf %o, %a0 : {element}\n    linalg.yield %s : {element}\n")
+    t.add(f"%h = arith.constant 0.125 : {element}").add(f"%hs = tensor.splat %h[%n] : {column}").add(f"%r = arith.mulf %s, %hs : {column}")
+    return t.end("%r", column), [("ij", element), ("i", element)], element, lambda x, w: (x * w[:, None]).sum(0) * 0.125
+
+
+def column(element, transposed):
+    """A product of one column, with a bias."""
+    x, w, y, size = matrix(element), f"tensor<?x{element}>", f"tensor<?x1x{element}>", "%m" if transposed else "%n"
+    t = Text(f"%x: {x}, %w: {w}, %b: tensor<1x{element}>", y).sizes(x)
+    t.add(f"%v = tensor.expand_shape %w [[0, 1]] output_shape [{size}, 1] : {w} into {y}")
+    if transposed:
+        t.add(f"%e = tensor.empty(%n, %m) : {x}").add(f"%xt = linalg.transpose ins(%x : {x}) outs(%e : {x}) permutation = [1, 0]")
+    t.add(f"%r = attn.project {'%xt' if transposed else '%x'}, %v, %b : ({x}, {y}, tensor<1x{element}>) -> {y}")
+    return (t.end("%r", y), [("ij", element), ("i" if transposed else "j", element), ("1", element)], element,
+            lambda x, w, b: ((x.T if transposed else x) @ w + b)[:, None])
+
+
 def lookup(element):
     """Rows of a table, by numbers that may lie outside of it: the nearest row."""
     x, ids = matrix(element), "tensor<?xi64>"
@@ -227,12 +258,18 @@ def cases():
     for e in ("f32", "bf16", "i64"):
         for name, make in (("where", where), ("select", select), ("transpose", transpose), ("lookup", lookup), ("concat", concat)):
             all[f"{name} {e}"] = make(e)
-    all["transpose i1"] = transpose("i1")
+    for e in ("f64", "f16", "i1"):
+        all[f"transpose {e}"] = transpose(e)
+    for e in ("f32", "f64", "bf16"):
+        all[f"rotate {e}"] = rotate(e)
+        all[f"weighted columns {e}"] = weighted(e)
+        all[f"one column {e}"] = column(e, transposed=False)
+        all[f"one column of a transpose {e}"] = column(e, transposed=True)
     return all
 
 
 def make_input(rng, kind, element, m, n):
-    shape = {"ij": (m, n), "j": (n,), "k": (7,)}[kind]
+    shape = {"ij": (m, n), "i": (m,), "j": (n,), "k": (7,), "1": (1,)}[kind]
     if element == "i1":
         return rng.integers(0, 2, shape).astype(np.bool_)
     if element[0] == "i":
@@ -246,7 +283,8 @@ def bounds(name, element, want):
     if element in ("f16", "bf16"):
         unit = 2.0 ** (-11 if element == "f16" else -8)
         steps = 6 if "chain" in name else 2
-        return {"rtol": steps * unit, "atol": steps * unit}
+        size = np.abs(want).max(initial=1.0) if "weighted" in name else 1.0  # each step is rounded
+        return {"rtol": steps * unit, "atol": steps * unit * size}
     if element == "f64":
         return {"rtol": 1e-12, "atol": 1e-12}
     size = np.abs(want).max(initial=1.0)

@@ -50,3 +50,14 @@ func.func @types(%x: tensor<3x8xf16>) -> tensor<3x8xf16> {
   %narrow = arith.truncf %tanh : tensor<3x8xf32> to tensor<3x8xf16>
   return %narrow : tensor<3x8xf16>
 }
+
+// A number that is the same everywhere is no tensor in memory, for a single op either.
+// CHECK-LABEL: func.func private @one.kernel
+// CHECK-NOT: memref.get_global
+// CHECK:      linalg.generic {{.*}} ins(%arg0 : {{.*}}) outs(%arg1 :
+// CHECK:        arith.addf %{{.*}}, %{{.*}} : f32
+func.func @one(%x: tensor<1000x1000xf32>) -> tensor<1000x1000xf32> {
+  %half = arith.constant dense<0.5> : tensor<1000x1000xf32>
+  %sum = arith.addf %x, %half : tensor<1000x1000xf32>
+  return %sum : tensor<1000x1000xf32>
+}

@@ -189,7 +189,8 @@ Value BodyEmitter::load(const Place &place, const Access &access, Level level) {
   return vector;
 }
 
-void BodyEmitter::store(const Place &place, const Access &access, Value value) {
+void BodyEmitter::store(const Place &place, const Access &access, Value value,
+                        bool inRegister) {
   bool lanes = levelOf(access) == Level::Lanes;
   AffineMap map = inGroup(nest, access, memory.outer);
   memory.numbers.erase(access.buffer);
@@ -205,7 +206,7 @@ void BodyEmitter::store(const Place &place, const Access &access, Value value) {
   } else if (levelOf(access) == Level::Row) {
     memory.numbers[access.buffer] = {map, value};
   }
-  if (memory.registers.contains(access.buffer))
+  if (inRegister || memory.registers.contains(access.buffer))
     return;
   Value row = memory.rows.lookup(access.buffer);
   VectorMemory at{place.b, place.loc, row ? row : access.buffer,

@@ -54,7 +54,9 @@ public:
   mlir::Value emitAddend(const Place &place);
 
   mlir::Value load(const Place &place, const Access &access, Level level);
-  void store(const Place &place, const Access &access, mlir::Value value);
+  /// With `inRegister`, only what reads it in this turn gets the value.
+  void store(const Place &place, const Access &access, mlir::Value value,
+             bool inRegister = false);
   /// The wider running value of a reduction, and back.
   mlir::Value widen(const Place &place, mlir::Value value) const;
   mlir::Value narrow(const Place &place, mlir::Value value) const;

@@ -169,14 +169,13 @@ int LoopNest::contiguity(unsigned dim) const {
 void LoopNest::chooseKind() {
   kind = NestKind::Scalar;
   bool vector = hasVectorBody();
-  if (!vector || op.getNumLoops() == 0 ||
-      (parallel.empty() && !op.getIteratorTypesArray().empty() &&
-       llvm::is_contained(op.getIteratorTypesArray(),
-                          utils::IteratorType::parallel)))
+  if (!vector ||
+      (parallel.empty() && llvm::is_contained(op.getIteratorTypesArray(),
+                                              utils::IteratorType::parallel)))
     return;
   if (reduced.empty()) {
     kind = NestKind::Elementwise;
-    lane = parallel.back();
+    lane = parallel.empty() ? 0 : parallel.back();
     return;
   }
   std::optional<Reduction> matched = matchReduction(*this);
@@ -201,8 +200,8 @@ void LoopNest::chooseKind() {
 }
 
 unsigned LoopNest::fewestOuter() const {
-  bool lanesInside =
-      kind == NestKind::Elementwise || kind == NestKind::ColumnReduction;
+  bool lanesInside = !parallel.empty() && (kind == NestKind::Elementwise ||
+                                           kind == NestKind::ColumnReduction);
   return parallel.size() - lanesInside;
 }
 

@@ -211,16 +211,34 @@ void RowEmitter::finish(LoopNest &nest, BodyEmitter &body, Value sum) {
   body.store(place, nest.output(0), body.narrow(place, sum));
 }
 
+/// Whether a nest behind that with this number writes the same element in the
+/// same turn: those between have the value in a register.
+bool RowEmitter::isOverwritten(size_t number, const Access &access) const {
+  AffineMap map = inGroup(*nests[number], access, group.outer());
+  return map.isFunctionOfDim(group.outer()) &&
+         llvm::any_of(
+             ArrayRef(nests).drop_front(number + 1),
+             [&](const LoopNest *later) {
+               return llvm::any_of(later->accesses, [&](const Access &other) {
+                 return other.isWritten && other.buffer == access.buffer &&
+                        inGroup(*later, other, group.outer()) == map;
+               });
+             });
+}
+
 void RowEmitter::emitTurn(Value lane, int64_t lanes, Value mask,
                           MutableArrayRef<Value> running) {
   memory.vectors.clear();
   unsigned next = 0;
-  for (auto [nest, body] : llvm::zip_equal(nests, bodies)) {
+  for (auto [number, nest] : llvm::enumerate(nests)) {
+    BodyEmitter &body = bodies[number];
     SmallVector<Value> point = pointOf(*nest, lane);
     Place place{b, loc, point, lanes, mask};
     if (nest->kind == NestKind::Elementwise) {
-      for (auto [i, value] : llvm::enumerate(body.emit(place)))
-        body.store(place, nest->output(i), value);
+      for (auto [i, value] : llvm::enumerate(body.emit(place))) {
+        const Access &output = nest->output(i);
+        body.store(place, output, value, isOverwritten(number, output));
+      }
       continue;
     }
     Value &value = running[next++];

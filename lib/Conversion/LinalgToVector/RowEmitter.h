@@ -41,6 +41,7 @@ private:
   void emitLanes(const Step &step, const LaneRange *part);
   void emitColumns(LoopNest &nest, const LaneRange *part);
 
+  bool isOverwritten(size_t number, const Access &access) const;
   /// One turn of the nests that share a loop; `running` are the values that
   /// its reductions have so far, and then have.
   void emitTurn(mlir::Value index, int64_t lanes, mlir::Value mask,

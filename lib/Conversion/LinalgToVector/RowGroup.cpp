@@ -138,6 +138,22 @@ bool RowGroup::join(LoopNest &nest) {
   return true;
 }
 
+bool RowGroup::mayCutLanes() const {
+  for (auto [i, nest] : llvm::enumerate(nests)) {
+    // Lanes are then one more loop of rows.
+    if (nest->parallel.size() != outer() + 1 ||
+        nest->lane != nest->parallel.back())
+      return false;
+    for (const LoopNest *earlier : ArrayRef(nests).take_front(i))
+      if (conflicts(*earlier, *nest, outer() + 1))
+        return false;
+    if (i > 0 && !haveCommon(sizeKeys(*nests.front(), nests.front()->lane),
+                             sizeKeys(*nest, nest->lane)))
+      return false;
+  }
+  return true;
+}
+
 /// Whether the same turn of a loop along lanes may do what `nest` does after
 /// what the nests of `step` do.
 bool RowGroup::mayShareLoop(const Step &step, const LoopNest &nest) const {

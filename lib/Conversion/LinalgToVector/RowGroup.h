@@ -26,6 +26,9 @@ public:
   bool join(LoopNest &nest);
   /// Orders steps and finds what needs no memory.
   void plan();
+  /// Whether lanes of all nests are one loop, and each reads, of what an
+  /// earlier one wrote, only the same lane.
+  bool mayCutLanes() const;
 
   llvm::SmallVector<LoopNest *> nests;
   /// Of how many loops a row is one turn.

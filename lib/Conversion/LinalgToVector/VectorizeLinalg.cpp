@@ -30,6 +30,9 @@
 // always in the same order, whatever the number of threads. Sums of 16 bits are
 // kept in f32 and rounded once.
 //
+// A copy that reads along another loop than it writes is no part of a group:
+// TransposeEmitter.cpp.
+//
 // Groups of rows are parallel items of at least `item-elements` elements; less,
 // and what is in a parallel item already, runs where it stands. With one, as
 // for the threads of a GPU, every row is an item, or every element. What has no
@@ -39,6 +42,7 @@
 // rows, are parts of kernels and stay. After: no other linalg op and no
 // memref.copy of strided buffers outside of parallel items.
 #include "RowEmitter.h"
+#include "TransposeEmitter.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -77,13 +81,9 @@ private:
   template <typename Op> Value make(Value x, Value y) {
     return b.createOrFold<Op>(loc, x, y);
   }
-  Value ceilDiv(Value x, Value y) {
-    return make<arith::DivUIOp>(
-        make<arith::AddIOp>(x, make<arith::SubIOp>(y, index(1))), y);
-  }
   void measure();
-  bool isSequential() const;
   bool canCutRows() const;
+  Value lanesPerPart(Value laneSize);
   void emitRows(RowEmitter &rows, Value from, Value to, const LaneRange *part);
 
   OpBuilder &b;
@@ -116,8 +116,26 @@ void GroupEmitter::measure() {
   }
 }
 
-bool GroupEmitter::isSequential() const {
-  Operation *op = group.nests.back()->op;
+static Value ceilDiv(OpBuilder &b, Location loc, Value x, Value y) {
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value less = b.createOrFold<arith::SubIOp>(loc, y, one);
+  return b.createOrFold<arith::DivUIOp>(
+      loc, b.createOrFold<arith::AddIOp>(loc, x, less), y);
+}
+
+/// How many rows of so many elements an item has.
+static Value rowsPerItem(OpBuilder &b, Location loc, Value rowElements,
+                         int64_t elementsPerItem) {
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value most = arith::ConstantIndexOp::create(b, loc, elementsPerItem);
+  Value rows = b.createOrFold<arith::DivUIOp>(
+      loc, most, b.createOrFold<arith::MaxUIOp>(loc, rowElements, one));
+  return b.createOrFold<arith::MaxUIOp>(loc, rows, one);
+}
+
+/// Whether rows of so many elements run where `op` stands.
+static bool isSequential(Operation *op, Value rows, Value rowElements,
+                         int64_t elementsPerItem) {
   if (op->getParentOfType<scf::ForallOp>() ||
       op->getParentOfType<scf::ParallelOp>() ||
       op->getParentOfType<func::FuncOp>().getNumResults() > 0)
@@ -130,12 +148,10 @@ bool GroupEmitter::isSequential() const {
 
 /// Whether parts of a row can be computed by themselves.
 bool GroupEmitter::canCutRows() const {
-  if (group.steps.size() != 1 || !group.steps.front().hasLanes)
-    return false;
   for (const LoopNest *nest : group.nests)
-    if (nest->kind == NestKind::RowReduction)
+    if (nest->kind == NestKind::RowReduction || !hasLanes(*nest, group.outer()))
       return false;
-  return true;
+  return group.steps.size() == 1 || group.mayCutLanes();
 }
 
 /// The rows from `from` up to `to`, numbered with the last loop fastest.
@@ -156,26 +172,39 @@ void GroupEmitter::emitRows(RowEmitter &emitter, Value from, Value to,
   emitter.emit(row, part);
 }
 
+/// As many lanes of a row as have the elements of an item, in whole lines of
+/// memory.
+Value GroupEmitter::lanesPerPart(Value laneSize) {
+  constexpr int64_t least = 64;
+  Value ofLane = make<arith::DivUIOp>(rowElements,
+                                      make<arith::MaxUIOp>(laneSize, index(1)));
+  Value number = make<arith::DivUIOp>(index(elementsPerItem),
+                                      make<arith::MaxUIOp>(ofLane, index(1)));
+  number = make<arith::MaxUIOp>(number, index(1));
+  return make<arith::MulIOp>(ceilDiv(b, loc, number, index(least)),
+                             index(least));
+}
+
 void GroupEmitter::emit() {
   group.plan();
   measure();
   RowEmitter emitter(b, group, unit);
-  if (isSequential()) {
+  if (isSequential(group.nests.back()->op, rows, rowElements,
+                   elementsPerItem)) {
     emitter.makeRows();
     return emitRows(emitter, index(0), rows, nullptr);
   }
-  Value most = index(elementsPerItem);
-  Value perItem =
-      make<arith::DivUIOp>(most, make<arith::MaxUIOp>(rowElements, index(1)));
-  perItem = make<arith::MaxUIOp>(perItem, index(1));
-  SmallVector<OpFoldResult> bounds{getAsOpFoldResult(ceilDiv(rows, perItem))};
+  Value perItem = rowsPerItem(b, loc, rowElements, elementsPerItem);
+  SmallVector<OpFoldResult> bounds{
+      getAsOpFoldResult(ceilDiv(b, loc, rows, perItem))};
   std::optional<int64_t> elements = getConstantIntValue(rowElements);
   bool cuts = canCutRows() && (!elements || *elements >= 2 * elementsPerItem);
-  Value laneSize;
+  Value laneSize, perPart;
   if (cuts) {
     const LoopNest &first = *group.nests.front();
     laneSize = loopSize(b, first, first.lane);
-    bounds.push_back(getAsOpFoldResult(ceilDiv(laneSize, most)));
+    perPart = lanesPerPart(laneSize);
+    bounds.push_back(getAsOpFoldResult(ceilDiv(b, loc, laneSize, perPart)));
   }
   auto forall =
       scf::ForallOp::create(b, loc, bounds, ValueRange(), std::nullopt);
@@ -187,10 +216,29 @@ void GroupEmitter::emit() {
   if (!cuts)
     return emitRows(emitter, from, to, nullptr);
   LaneRange part;
-  part.begin = make<arith::MulIOp>(forall.getInductionVar(1), most);
+  part.begin = make<arith::MulIOp>(forall.getInductionVar(1), perPart);
   part.end =
-      make<arith::MinUIOp>(make<arith::AddIOp>(part.begin, most), laneSize);
+      make<arith::MinUIOp>(make<arith::AddIOp>(part.begin, perPart), laneSize);
   emitRows(emitter, from, to, &part);
+}
+
+static void emitTransposed(OpBuilder &b, Operation *op, TransposeEmitter &copy,
+                           int64_t elementsPerItem) {
+  Location loc = op->getLoc();
+  Value pieces = copy.pieces(), elements = copy.pieceElements();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  if (isSequential(op, pieces, elements, elementsPerItem))
+    return copy.emit(zero, pieces);
+  Value perItem = rowsPerItem(b, loc, elements, elementsPerItem);
+  OpFoldResult items = getAsOpFoldResult(ceilDiv(b, loc, pieces, perItem));
+  auto forall =
+      scf::ForallOp::create(b, loc, items, ValueRange(), std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getTerminator());
+  Value from =
+      b.createOrFold<arith::MulIOp>(loc, forall.getInductionVar(0), perItem);
+  Value to = b.createOrFold<arith::AddIOp>(loc, from, perItem);
+  copy.emit(from, b.createOrFold<arith::MinUIOp>(loc, to, pieces));
 }
 
 /// Removes what only the group used.
@@ -278,19 +326,26 @@ struct VectorizeLinalg : attn::impl::VectorizeLinalgBase<VectorizeLinalg> {
     std::deque<LoopNest> nests;
     std::deque<RowGroup> groups;
     bool open = false;
-    for (Operation &op : block) {
+    VectorUnit unit{lanes, maskedBits};
+    for (Operation &op : llvm::make_early_inc_range(block)) {
       auto generic = dyn_cast<linalg::GenericOp>(op);
       if (!generic || !generic.hasPureBufferSemantics()) {
         open &= isTransparent(op);
         continue;
       }
       LoopNest &nest = nests.emplace_back(generic);
+      OpBuilder b(generic);
+      if (auto copy = TransposeEmitter::match(b, nest, unit)) {
+        emitTransposed(b, generic, *copy, itemElements);
+        generic.erase();
+        open = false;
+        continue;
+      }
       if (open && groups.back().join(nest))
         continue;
       groups.emplace_back().join(nest);
       open = true;
     }
-    VectorUnit unit{lanes, maskedBits};
     for (RowGroup &group : groups) {
       OpBuilder b(group.nests.back()->op);
       GroupEmitter(b, group, unit, itemElements).emit();

@@ -236,3 +236,55 @@ func.func @branches(%x: memref<?x768xf32>, %y: memref<?x768xf32>) {
   }
   return
 }
+
+// -----
+
+// Sums of columns are items of as many columns as have the elements of an item; all that goes along with them is, too.
+#matrix = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+#same = affine_map<(j) -> (j)>
+// CHECK-LABEL: @columns
+// CHECK:      scf.forall (%[[PART:.*]]) in (16)
+// CHECK:        %[[BEGIN:.*]] = arith.muli %[[PART]], %c64
+// CHECK:        scf.for %{{.*}} = %[[BEGIN]]
+// CHECK-NOT:  scf.forall
+// CHECK:        arith.mulf
+// CHECK:      return
+func.func @columns(%x: memref<1000x1024xf32>, %sum: memref<1024xf32>, %mean: memref<1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%sum : memref<1024xf32>)
+  linalg.generic {indexing_maps = [#matrix, #column], iterator_types = ["reduction", "parallel"]} ins(%x : memref<1000x1024xf32>) outs(%sum : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%sum : memref<1024xf32>) outs(%mean : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.constant 0.001 : f32
+    %m = arith.mulf %a, %n : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// -----
+
+// What the same turn overwrites is not stored.
+#matrix = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+// CHECK-LABEL: @overwritten
+// CHECK:      %[[B:.*]] = vector.load %arg1
+// CHECK-NOT:  vector.store
+// CHECK:      arith.addf %{{.*}}, %[[B]]
+// CHECK:      vector.store
+// CHECK-NOT:  vector.store
+// CHECK:      return
+func.func @overwritten(%x: memref<8x64xf32>, %b: memref<64xf32>, %y: memref<8x64xf32>) {
+  linalg.broadcast ins(%b : memref<64xf32>) outs(%y : memref<8x64xf32>) dimensions = [0]
+  linalg.generic {indexing_maps = [#matrix, #matrix], iterator_types = ["parallel", "parallel"]} ins(%x : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}

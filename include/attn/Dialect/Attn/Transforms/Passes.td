@@ -415,6 +415,16 @@ def TileProducts : Pass<"attn-tile-products"> {
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def LowerColumns : Pass<"attn-lower-columns"> {
+  let summary = "A product with one column is a sum along rows";
+  let description = [{
+    An `attn.project` of one column becomes a `linalg.generic` that adds up
+    products along the rows of its input, in f32 or wider.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def LowerProducts : Pass<"attn-lower-products"> {
   let summary = "Products are loops over the elements of their results";
   let description = [{
@@ -494,6 +504,15 @@ def WidenElements : Pass<"attn-widen-elements"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect"];
+}
+
+def FuseIntoSums : Pass<"attn-fuse-into-sums"> {
+  let summary = "Sums of columns compute what they add up";
+  let description = [{
+    Elementwise ops and broadcasts that only a reduction of columns reads become
+    part of its body.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
 def OrderResults : Pass<"attn-order-results", "::mlir::func::FuncOp"> {
