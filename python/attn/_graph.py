@@ -327,12 +327,12 @@ class Function:
         return "\n".join(lines), {n: a for n, _, a in program.list}
 
     def _arguments(self, function):
-        hints = inspect.get_annotations(function, eval_str=True)
         arguments = []
         for name in inspect.signature(function).parameters:
-            type = hints.get(name)
+            type = _evaluated(function.__annotations__.get(name), function)
             if not isinstance(type, TensorType):
-                raise TypeError(f"{self._name}: argument {name} needs a type, such as {name}: attn.f32[\"n\", 64]")
+                raise TypeError(f"{self._name}: argument {name} needs a type, such as {name}: attn.f32[\"n\", 64]"
+                                + (f", but got {type!r}" if type is not None else ""))
             wrong = [size for size in type.shape if isinstance(size, str) and not size.isidentifier()]
             if wrong:
                 raise TypeError(f"{self._name}: argument {name} has a size {wrong[0]!r}, but sizes of arguments are numbers or names")
@@ -357,6 +357,16 @@ class Function:
 
     def __repr__(self):
         return f"<attn function {self._name}>"
+
+
+def _evaluated(annotation, function):
+    """An annotation, which may be text, as all are with `from __future__ import annotations`; what is none stays text."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, function.__globals__)  # as inspect.get_annotations does
+    except (NameError, SyntaxError, AttributeError):
+        return annotation
 
 
 def function(function=None, *, name=None, target="native"):

@@ -204,6 +204,7 @@ def test_arithmetic_on_scores_is_fused(rng):
 
 @pytest.mark.parametrize("wrong, text", [
     ('def f(x): return x', "argument x needs a type"),
+    ('def f(x: "4x4xf32"): return x', r"argument x needs a type, such as x: attn.f32\[.*\], but got '4x4xf32'"),
     ('def f(x: attn.f32["n", "2*n"]): return x', "sizes of arguments are numbers or names"),
     ('def f(x: attn.f32["n", 3]): return 3', "returns a tensor or several"),
     ('def f(x: attn.i32["n", 3]): return x + 1.5', r"<string>:1: expected a whole number for a tensor of i32, but got 1.5"),
