@@ -57,8 +57,8 @@ func.func @f(%x: tensor<?x8xf64>, %gain: tensor<8xf64>, %shift: tensor<?xf64>) -
 }
 """
 
-# Pooled by a maximum, repeated, and padded.
-POOL = """func.func @f(%x: tensor<?x8xf64>, %row: tensor<8xf64>) -> (tensor<8xf64> {attn.name = "best"}, tensor<?x10xf64> {attn.name = "y"}) {
+# Pooled by a maximum, and by a minimum that begins with a learned number; repeated, and padded.
+POOL = """func.func @f(%x: tensor<?x8xf64>, %row: tensor<8xf64>, %most: tensor<8xf64>) -> (tensor<8xf64> {attn.name = "best"}, tensor<8xf64> {attn.name = "least"}, tensor<?x10xf64> {attn.name = "y"}) {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x8xf64>
   %low = arith.constant 0xFFF0000000000000 : f64
@@ -66,10 +66,11 @@ POOL = """func.func @f(%x: tensor<?x8xf64>, %row: tensor<8xf64>) -> (tensor<8xf6
   %e1 = tensor.empty() : tensor<8xf64>
   %start = linalg.fill ins(%low : f64) outs(%e1 : tensor<8xf64>) -> tensor<8xf64>
   %best = linalg.reduce ins(%x : tensor<?x8xf64>) outs(%start : tensor<8xf64>) dimensions = [0]
-    (%in: f64, %most: f64) {
-      %s = arith.maximumf %in, %most : f64
+    (%in: f64, %so: f64) {
+      %s = arith.maximumf %in, %so : f64
       linalg.yield %s : f64
     }
+  %least = linalg.reduce { arith.minimumf } ins(%x : tensor<?x8xf64>) outs(%most : tensor<8xf64>) dimensions = [0]
   %e = tensor.empty(%n) : tensor<?x8xf64>
   %many = linalg.broadcast ins(%row : tensor<8xf64>) outs(%e : tensor<?x8xf64>) dimensions = [0]
   %o = attn.sdpa %many, %x, %x scale 0.5 : (tensor<?x8xf64>, tensor<?x8xf64>, tensor<?x8xf64>) -> tensor<?x8xf64>
@@ -77,7 +78,7 @@ POOL = """func.func @f(%x: tensor<?x8xf64>, %row: tensor<8xf64>) -> (tensor<8xf6
   ^bb0(%i: index, %j: index):
     tensor.yield %zero : f64
   } : tensor<?x8xf64> to tensor<?x10xf64>
-  return %best, %y : tensor<8xf64>, tensor<?x10xf64>
+  return %best, %least, %y : tensor<8xf64>, tensor<8xf64>, tensor<?x10xf64>
 }
 """
 
@@ -94,7 +95,7 @@ def places(rng, n):
 CASES = {
     "lookup": (LOOKUP, ("table", "w"), {"ids": places, "table": normal(9, 8), "w": normal(8, 8)}),
     "broadcast": (BROADCAST, ("x", "gain", "shift"), {"x": normal(None, 8), "gain": normal(8), "shift": normal(None)}),
-    "pool": (POOL, ("x", "row"), {"x": normal(None, 8), "row": normal(8)}),
+    "pool": (POOL, ("x", "row", "most"), {"x": normal(None, 8), "row": normal(8), "most": normal(8)}),
 }
 
 

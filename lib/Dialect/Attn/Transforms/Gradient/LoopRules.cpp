@@ -10,7 +10,8 @@
 // tangent as in ScoreTangents.h, summed over the dimensions that it lacks.
 // Loops that sum (the body adds to the element of `outs`) pass their cotangent
 // to every summand; maxima and minima to the elements that are equal to the
-// result, each an equal part of it, as in torch.amax.
+// result, each an equal part of it, as in torch.amax. A learned element that
+// they begin with is one of these.
 //
 // What a body reads of a tensor from outside (tensor.extract), at places that
 // may be computed, is a lookup, as of an embedding. Its gradient is a sum into
@@ -122,7 +123,10 @@ private:
   Value wide(OpBuilder &inner, Value number);
   Value slope(OpBuilder &inner, ArrayRef<Operation *> ops, Value input,
               Value answer);
+  bool learnsFirst();
+  Value firstIsEqual();
   Value countEqual();
+  void addFirst();
 
   Adjoints &adjoints;
   OpBuilder &b;
@@ -216,11 +220,24 @@ static Value isEqual(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
 }
 
+/// Whether what a maximum or minimum begins with has a gradient.
+bool LoopGradient::learnsFirst() {
+  return body.combines == Combines::Extremes &&
+         adjoints.isActive(op.getOutputs()[0]);
+}
+
+Value LoopGradient::firstIsEqual() {
+  return isEqual(b, loc, op.getOutputs()[0], y);
+}
+
 /// How many terms each element of the result is equal to.
 Value LoopGradient::countEqual() {
   AffineMap ofResult = op.getIndexingMapsArray().back();
+  Value start = zerosLike(y);
+  if (learnsFirst())
+    start = arith::UIToFPOp::create(b, loc, start.getType(), firstIsEqual());
   return loopOver(
-      zerosLike(y), ofResult, {y},
+      start, ofResult, {y},
       [&](OpBuilder &inner, IRMapping &values, ValueRange others) {
         cloneBody(inner, values);
         auto number = [&](double value) -> Value {
@@ -231,6 +248,16 @@ Value LoopGradient::countEqual() {
         return arith::SelectOp::create(inner, loc, equal, number(1), number(0))
             .getResult();
       });
+}
+
+/// The part of what a maximum or minimum begins with.
+void LoopGradient::addFirst() {
+  Value zeros = zerosLike(y), part = dy;
+  if (part.getType() != zeros.getType())
+    part = arith::ExtFOp::create(b, loc, zeros.getType(), part);
+  part = arith::DivFOp::create(b, loc, part, countEqual());
+  adjoints.add(op.getOutputs()[0], arith::SelectOp::create(
+                                       b, loc, firstIsEqual(), part, zeros));
 }
 
 void LoopGradient::addOperand(OpOperand *operand) {
@@ -343,6 +370,8 @@ LogicalResult LoopGradient::follow() {
       // Where a loop sums, it begins with this.
       if (body.combines == Combines::Sums)
         adjoints.add(operand.get(), dy);
+      else if (learnsFirst())
+        addFirst();
       continue;
     }
     if (failed(
