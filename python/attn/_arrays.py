@@ -6,27 +6,32 @@ import math
 import numbers
 
 from . import _emit
-from ._casts import BITS
 from ._loops import broadcast, spread
 from ._score_steps import bias_of, changed, excluded
 from ._sizes import size_of
 from ._tensor import Program, Tensor, TensorType, floats, scale, score_mod, shown, tensor
 from ._trace import FUNCTIONS, refuse
+from ._types import BITS
+
 
 def full(like, number, dtype=None):
     """`number` for each element of a tensor, of its type or another."""
+    kind = TensorType(dtype or like.dtype, like.shape)
+    return splat(number_of(number, kind.dtype), like, kind)
+
+
+def number_of(number, dtype):
+    """%name of a number of a type."""
     if not isinstance(number, numbers.Real):
         refuse(f"expected a tensor or a number, but got {type(number).__name__}")
-    kind = TensorType(dtype or like.dtype, like.shape)
-    if kind.dtype[0] in "bf":
-        return splat(Program.now().constant("number", f"{_emit.float_text(float(number), kind.dtype)} : {kind.dtype}"), like, kind)
+    if dtype[0] in "bf":
+        return Program.now().constant("number", f"{_emit.float_text(float(number), dtype)} : {dtype}")
     if not math.isfinite(number) or number != int(number):
-        refuse(f"expected a whole number for a tensor of {kind.dtype}, but got {number}; write x.astype(attn.f32)")
-    most = 2 ** (BITS[kind.dtype] - 1)
-    if not (0 <= number <= 1 if kind.dtype == "i1" else -most <= number < most):
-        refuse(f"expected a number that {kind.dtype} has, but got {number}")
-    text = ("true" if number else "false") if kind.dtype == "i1" else f"{int(number)} : {kind.dtype}"
-    return splat(Program.now().constant("number", text), like, kind)
+        refuse(f"expected a whole number for a tensor of {dtype}, but got {number}; write x.astype(attn.f32)")
+    most = 2 ** (BITS[dtype] - 1)
+    if not (0 <= number <= 1 if dtype == "i1" else -most <= number < most):
+        refuse(f"expected a number that {dtype} has, but got {number}")
+    return Program.now().constant("number", ("true" if number else "false") if dtype == "i1" else f"{int(number)} : {dtype}")
 
 
 def splat(value, like, kind):

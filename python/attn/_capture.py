@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _call
 from ._call import Error
-from ._trace import Scalar, lift, refuse, substitute, to_index
+from ._trace import Scalar, Stack, lift, refuse, substitute, to_index
 
 _KINDS = {"f16": "float", "bf16": "float", "f32": "float", "f64": "float", "i1": "bool", "i32": "index", "i64": "index"}
 _LIBRARIES = {"attn", "numpy", "torch", "jax", "math", "functools", "itertools", "operator"}
@@ -131,7 +131,7 @@ def call_traced(function, inputs):
 class Captures:
     """The arrays of one traced program, each once, under names of its own."""
 
-    active = []
+    active = Stack()
 
     def __init__(self):
         self.found = {}

@@ -1,22 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Other element types of tensors of a traced function."""
-from ._tensor import ElementType, Program, TensorType, tensor
+from ._tensor import Program, tensor
 from ._trace import refuse
-
-BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "i1": 1, "i32": 32, "i64": 64}
-_NUMPY = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "float": "f64", "bool": "i1", "int32": "i32",
-          "int64": "i64", "int": "i64"}
+from ._types import BITS, TensorType, known_type
 
 
 def type_name(dtype):
     """f32 of attn.f32, np.float32, torch.float32, "float32"."""
-    if isinstance(dtype, ElementType):
-        return dtype.name
-    name = getattr(dtype, "__name__", None) or getattr(dtype, "name", None) or str(dtype)
-    name = name.removeprefix("torch.").removesuffix("_")
-    if name not in BITS and name not in _NUMPY:
-        refuse(f"expected a type of elements, one of {', '.join(f'attn.{each}' for each in BITS)}, but got {dtype!r}")
-    return _NUMPY.get(name, name)
+    return known_type(dtype) or refuse(
+        f"expected a type of elements, one of {', '.join(f'attn.{each}' for each in BITS)}, but got {dtype!r}")
 
 
 def astype(x, dtype):

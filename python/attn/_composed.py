@@ -2,14 +2,16 @@
 """Functions of NumPy that are made of others, of tensors of a traced function."""
 import numbers
 
-from ._arrays import elementwise, function_of
+import numpy as np
+
+from ._arrays import elementwise, function_of, number_of
 from ._parts import part
 from ._products import matmul
 from ._reductions import sum as sum_along
 from ._sizes import empty, size_of
 from ._tensor import Program, TensorType, floats, shown, tensor
 from ._trace import refuse
-from ._views import axis_of, collapse, concat, drop, expand, expand_dims, transpose
+from ._views import axis_of, collapse, concat, drop, expand, expand_dims, flatten, reshape, transpose
 
 
 def clip(x, a_min=None, a_max=None, *, min=None, max=None):
@@ -69,9 +71,13 @@ def dot(a, b):
     return matmul(a, b)
 
 
-def roll(x, shift, axis):
-    """Elements further along an axis, the last ones in front of the first."""
+def roll(x, shift, axis=None):
+    """Elements further along an axis, the last ones in front of the first; without one, along all elements in their order."""
     x = tensor(x, "x")
+    if axis is None:
+        return reshape(roll(flatten(x), shift, 0), x.shape)
+    if not isinstance(shift, numbers.Integral):
+        refuse(f"roll: expected a whole number of places, but got {shift!r}; write a call per axis")
     axis = axis_of(x, axis)
     size = x.shape[axis]
     if isinstance(size, int):
@@ -82,9 +88,10 @@ def roll(x, shift, axis):
     return concat([part(x, (*before, slice(-shift, None))), part(x, (*before, slice(None, -shift)))], axis)
 
 
-def repeat(x, repeats, axis):
-    """Each element of an axis several times, one behind the other."""
+def repeat(x, repeats, axis=None):
+    """Each element of an axis several times, one behind the other; without one, of all elements in their order."""
     x = tensor(x, "x")
+    x, axis = (flatten(x), 0) if axis is None else (x, axis)
     axis = axis_of(x, axis)
     if not isinstance(repeats, numbers.Integral) or repeats < 1:
         refuse(f"repeat: expected a number of times above 0, but got {repeats!r}")
@@ -105,22 +112,22 @@ def tile(x, reps):
 
 
 def pad(x, pad_width, mode="constant", *, constant_values=0):
-    """A number in front of each axis and behind it."""
+    """A number in front of each axis and behind it; a width, or two, are those of every axis."""
     x = tensor(x, "x")
-    if isinstance(pad_width, numbers.Integral):
-        pad_width = [(pad_width, pad_width)] * x.ndim
-    if mode != "constant" or len(pad_width) != x.ndim or any(len(pair) != 2 or min(pair) < 0 for pair in pad_width):
+    try:
+        pairs = np.broadcast_to(pad_width, (x.ndim, 2))
+    except ValueError:
+        pairs = np.array([-1])
+    if mode != "constant" or pairs.dtype.kind not in "iu" or (pairs < 0).any():
         refuse(f"pad: expected two widths of at least 0 per axis and mode 'constant', but got {pad_width} and {mode!r}")
-    program = Program.now()
-    text = str(float(constant_values)) if x.is_float else str(int(constant_values)) if x.dtype != "i1" else str(bool(constant_values)).lower()
-    number = program.constant("number", f"{text} : {x.dtype}")
-    for axis, widths in enumerate(pad_width):
+    program, number = Program.now(), number_of(constant_values, x.dtype)
+    for axis, widths in enumerate(pairs.tolist()):
         parts = [x]
         for place, width in zip((0, 2), widths):
             if not width:
                 continue
-            type = TensorType(x.dtype, [*x.shape[:axis], int(width), *x.shape[axis + 1:]])
-            room = empty(type, [str(int(width)) if a == axis else size_of(x, a) for a in range(x.ndim)])
+            type = TensorType(x.dtype, [*x.shape[:axis], width, *x.shape[axis + 1:]])
+            room = empty(type, [str(width) if a == axis else size_of(x, a) for a in range(x.ndim)])
             parts.insert(place, program.op(f"linalg.fill ins({number} : {x.dtype}) outs({room.value} : {type}) -> {type}", type, "pad"))
         x = concat(parts, axis)
     return x

@@ -300,11 +300,12 @@ class Function:
         return self.__qualname__  # as a function: where it is defined
 
     def _trace(self, function):
-        arguments = self._arguments(function)
-        program = Program([n for n, _ in arguments])
+        arguments, by_name = self._arguments(function)
+        tensors = {n: Tensor(f"%{n}", t) for n, t in arguments}
+        program = Program(list(tensors.values()))
         Program.active.append(program)
         try:
-            results = function(*(Tensor(f"%{n}", t) for n, t in arguments))
+            results = function(*(x for n, x in tensors.items() if n not in by_name), **{n: tensors[n] for n in by_name})
         except IndexError as error:  # NumPy's, for an array of the closure
             last = traceback.extract_tb(error.__traceback__)[-1]
             raise Error(f"{last.filename}:{last.lineno}: {error}; an array is looked up in by attn.take(array, ids)") from None
@@ -327,9 +328,15 @@ class Function:
         return "\n".join(lines), {n: a for n, _, a in program.list}
 
     def _arguments(self, function):
-        arguments = []
-        for name in inspect.signature(function).parameters:
+        """Names and types, and the names that are passed as such. What has a default and no type keeps its default."""
+        arguments, by_name = [], set()
+        for name, parameter in inspect.signature(function).parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise TypeError(f"{self._name}: expected arguments that have names each, but got {parameter}")
             type = _evaluated(function.__annotations__.get(name), function)
+            if not isinstance(type, (TensorType, str)) and parameter.default is not parameter.empty:
+                by_name.update(n for n in list(inspect.signature(function).parameters)[len(arguments) + 1:])
+                continue
             if not isinstance(type, TensorType):
                 raise TypeError(f"{self._name}: argument {name} needs a type, such as {name}: attn.f32[\"n\", 64]"
                                 + (f", but got {type!r}" if type is not None else ""))

@@ -114,7 +114,8 @@ def _by_name(table, function, inputs, options):
     name = function.__name__.strip("_")
     if name not in table:
         refuse(f"{name} of tensors of a function is not known; there are {', '.join(sorted(table))}")
-    return called(name, table[name], inputs, {n: v for n, v in options.items() if v is not None})
+    known = inspect.signature(table[name]).parameters  # an out=None that it does not take says nothing
+    return called(name, table[name], inputs, {n: v for n, v in options.items() if v is not None or n in known})
 
 
 def called(name, function, values, options):
@@ -180,6 +181,7 @@ def _install():
         "a traced tensor is no number of Python yet; write attn.exp(x) and the like for functions of math")
     Tensor.__setitem__ = _refused("tensors of a function are not changed in place; write attn.where(condition, a, b) or "
                                   "attn.concat(parts, axis)")
+    Tensor.__array__ = _refused("a traced tensor is no array of NumPy; an array is looked up in by attn.take(array, ids)")
     Tensor.__contains__ = _refused("a traced tensor has no elements that Python could look for; write (x == a).sum() > 0")
 
 

@@ -4,9 +4,10 @@ import numbers
 
 from ._capture import is_array
 from ._loops import aligned, broadcast, loop, sizes_among
-from ._sizes import empty, index, plus, size_of
-from ._tensor import Program, Tensor, TensorType, shown, tensor
+from ._sizes import empty, index, size_of
+from ._tensor import Program, Tensor, shown, tensor
 from ._trace import refuse
+from ._types import TensorType, is_whole, plus
 from ._views import axis_of, expand_dims
 
 
@@ -22,9 +23,10 @@ def _beyond(x, axis, number):
 
 def _range(x, axis, piece):
     """Offset, size, its text and step of a slice of Python."""
-    step = 1 if piece.step is None else piece.step
-    if not all(isinstance(place, int) for place in (piece.start or 0, piece.stop or 0, step)) or step < 1:
+    if not all(place is None or is_whole(place) for place in (piece.start, piece.stop, piece.step)) or piece.step is not None and piece.step < 1:
         refuse(f"expected whole numbers to cut a tensor at, and a step of at least 1, but got {piece}")
+    piece = slice(*(place if place is None else int(place) for place in (piece.start, piece.stop, piece.step)))
+    step = piece.step or 1
     if isinstance(x.shape[axis], int):
         start, stop, _ = piece.indices(x.shape[axis])
         length = len(range(start, stop, step))

@@ -6,12 +6,13 @@ mean of nothing NaN, and the maximum of nothing -inf, as that of a row of scores
 that sees no key.
 """
 from ._arrays import apply, elementwise, full, function_of, splat
-from ._casts import BITS, astype
+from ._casts import astype
 from ._emit import float_text
 from ._loops import loop
 from ._sizes import empty, multiplied, size_of
 from ._tensor import Program, TensorType, floats, shown, tensor
 from ._trace import refuse
+from ._types import BITS
 from ._views import axis_of, expand_dims
 
 

@@ -1,59 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sizes of tensors of a traced function: as text, and as values of the kernel."""
+"""Sizes of tensors of a traced function, as values of the kernel."""
 import math
-import re
 
 from ._tensor import Program
 from ._trace import refuse
-
-
-def plus(size, number):
-    """The size `number` above another."""
-    if isinstance(size, int):
-        return size + number
-    base, given = re.fullmatch(r"(.*?)([+-]\d+)?", size).groups()
-    number += int(given or 0)
-    return f"{base}{number:+d}" if number else base
-
-
-def factors(size):
-    """The number and the sorted names whose product a size is: 4*n is 4 and [n]."""
-    if isinstance(size, int):
-        return size, []
-    parts, depth = [""], 0
-    for letter in size:
-        depth += (letter == "(") - (letter == ")")
-        if letter in "+-/" and not depth:
-            return 1, [size]
-        if letter == "*" and not depth:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    parts = [part[1:-1] if part[0] == "(" else part for part in parts]
-    return math.prod(int(part) for part in parts if part.isdigit()), sorted(part for part in parts if not part.isdigit())
-
-
-def product(sizes):
-    """The size that sizes have together."""
-    found = [factors(size) for size in sizes]
-    number, names = math.prod(n for n, _ in found), sorted(name for _, names in found for name in names)
-    if not number or not names:
-        return number
-    return "*".join([str(number)] * (number != 1) + [name if name.isidentifier() or len(names) + (number != 1) == 1 else f"({name})"
-                                                     for name in names])
-
-
-def quotient(size, by):
-    """The size whose product with `by` is `size`, if it is one; None otherwise."""
-    (number, names), (other, divided) = factors(size), factors(by)
-    names = list(names)
-    if not other or number % other:
-        return None
-    for name in divided:
-        if name not in names:
-            return None
-        names.remove(name)
-    return product([number // other, *names])
+from ._types import factors
 
 
 def index(number):
@@ -72,8 +23,8 @@ def size_of(x, axis):
 
 
 def value_of(size, tensors):
-    """%name of a size that follows from those of the tensors, or its number."""
-    for x in tensors:
+    """%name of a size that follows from those of the tensors or of arguments, or its number."""
+    for x in [*tensors, *Program.now().arguments]:
         if size in x.shape:
             return size_of(x, x.shape.index(size))
     number, names = factors(size)

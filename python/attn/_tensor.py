@@ -1,44 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tensors of a traced function (_graph.py), their types, and steps of scores.
-
-A size of a type is a number, or text: the name of what a call chooses, or what
-is computed from such ("past+new", "s-1"). Sizes that are not known are compared
-when the kernel runs.
-"""
+"""Tensors of a traced function (_graph.py), and steps of scores. Sizes that are
+not known are compared when the kernel runs."""
 import re
 
 from . import _attention, _emit
 from ._call import Error
 from ._capture import element_type, is_array
 from ._masks import Operands
-from ._trace import refuse, where_in_user_code
-
-
-class TensorType:
-    """An element type and sizes: numbers, or names of what a call chooses."""
-
-    def __init__(self, dtype, shape):
-        self.dtype, self.shape = dtype, tuple(shape)
-        for size in self.shape:
-            if not (isinstance(size, int) and size >= 0) and not (isinstance(size, str) and size):
-                raise TypeError(f"sizes are numbers or names, but got {size!r}")
-
-    def __str__(self):
-        return f"tensor<{''.join('?x' if isinstance(s, str) else f'{s}x' for s in self.shape)}{self.dtype}>"
-
-
-class ElementType:
-    """`attn.f32["n", 64]` is a type of tensors; `attn.f32[()]` is one number."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __getitem__(self, shape):
-        return TensorType(self.name, shape if isinstance(shape, tuple) else (shape,))
-
-    def __repr__(self):
-        return f"attn.{self.name}"
-
+from ._trace import Stack, refuse, where_in_user_code
+from ._types import ElementType, TensorType
 
 f16, bf16, f32, f64, i1, i32, i64 = map(ElementType, ("f16", "bf16", "f32", "f64", "i1", "i32", "i64"))
 
@@ -46,11 +16,11 @@ f16, bf16, f32, f64, i1, i32, i64 = map(ElementType, ("f16", "bf16", "f32", "f64
 class Program(Operands):
     """The function that is being traced."""
 
-    active = []
+    active = Stack()
 
-    def __init__(self, names):
-        super().__init__(4, taken=names)
-        self.lines = []
+    def __init__(self, arguments):
+        super().__init__(4, taken=[x.value[1:] for x in arguments])
+        self.arguments, self.lines = arguments, []
         self.numbers, self.sizes = {}, {}
         self.of_products = set()  # what depends on a product of two tensors
         self.products = []  # each attn.scores, and where it stands

@@ -17,18 +17,43 @@ import math
 import numbers
 import os
 import sys
+import threading
 
 import numpy as np
 
 from ._call import Error
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_NUMPY = os.path.join(os.path.dirname(os.path.abspath(np.__file__)), "")
+
+
+class Stack(threading.local):
+    """What this thread traces, the innermost last."""
+
+    def __init__(self):
+        self._list = []
+
+    def __len__(self):
+        return len(self._list)
+
+    def __getitem__(self, place):
+        return self._list[place]
+
+    def append(self, value):
+        self._list.append(value)
+
+    def pop(self):
+        return self._list.pop()
 
 
 def where_in_user_code():
-    """FILE:LINE of the innermost frame that is not this package's."""
+    """FILE:LINE of the innermost frame that is not this package's, nor NumPy's."""
+    def is_inner(name):
+        path = os.path.abspath(name)
+        return os.path.dirname(path) == _HERE or path.startswith(_NUMPY) or name == "<__array_function__ internals>"
+
     frame = sys._getframe(1)
-    while frame and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == _HERE:
+    while frame and is_inner(frame.f_code.co_filename):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}: " if frame else ""
 

@@ -2,9 +2,10 @@
 """Other orders and groups of the dimensions of a traced function's tensors."""
 import numbers
 
-from ._sizes import empty, factors, index, plus, product, quotient, size_of, value_of
-from ._tensor import Program, TensorType, shown, tensor
+from ._sizes import empty, index, size_of, value_of
+from ._tensor import Program, shown, tensor
 from ._trace import refuse
+from ._types import TensorType, factors, product, quotient, total
 
 
 def axis_of(x, axis, more=0):
@@ -16,21 +17,20 @@ def axis_of(x, axis, more=0):
 
 
 def concat(tensors, axis=0):
-    """Tensors one behind the other along an axis, such as past and new keys."""
+    """Tensors one behind the other along an axis, such as past and new keys; with None, all elements of each."""
     tensors = [tensor(x, "tensors") for x in tensors]
     if not tensors:
         refuse("concat: expected a tensor or several, but got none")
+    if axis is None:
+        tensors, axis = [flatten(x) for x in tensors], 0
     first, axis = tensors[0], axis_of(tensors[0], axis)
     for other in tensors[1:]:
         known = [(a, b) for i, (a, b) in enumerate(zip(first.shape, other.shape)) if i != axis]
         if other.ndim != first.ndim or other.dtype != first.dtype or any(
                 isinstance(a, int) and isinstance(b, int) and a != b for a, b in known):
             refuse(f"concat: expected tensors that differ along axis {axis} alone, but got {first.type} and {other.type}")
-    parts = [x.shape[axis] for x in tensors]
-    number = sum(size for size in parts if isinstance(size, int))
-    names = "+".join(size for size in parts if isinstance(size, str))
     shape = list(first.shape)
-    shape[axis] = plus(names, number) if names else number
+    shape[axis] = total([x.shape[axis] for x in tensors])
     for x in tensors[1:]:
         shape = [b if i != axis and isinstance(b, int) else a for i, (a, b) in enumerate(zip(shape, x.shape))]
     type = TensorType(first.dtype, shape)

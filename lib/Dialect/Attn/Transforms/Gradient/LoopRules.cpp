@@ -256,8 +256,8 @@ void LoopGradient::addFirst() {
   if (part.getType() != zeros.getType())
     part = arith::ExtFOp::create(b, loc, zeros.getType(), part);
   part = arith::DivFOp::create(b, loc, part, countEqual());
-  adjoints.add(op.getOutputs()[0], arith::SelectOp::create(
-                                       b, loc, firstIsEqual(), part, zeros));
+  adjoints.add(op.getOutputs()[0],
+               arith::SelectOp::create(b, loc, firstIsEqual(), part, zeros));
 }
 
 void LoopGradient::addOperand(OpOperand *operand) {

@@ -11,8 +11,9 @@
 // The C function asks it before the kernel runs, and refuses the call. So are
 // sizes that are computed, of a slice or a tensor.concat, where an op has them
 // meet others: `x + first_four_rows(x)` wants four rows, and the parts of a
-// dimension are all of it. What elements are looked up in has one, unless
-// nothing is looked up. In a
+// dimension are all of it. So are places outside of loops, the last ones that
+// the maps of a linalg op compute, and widths to pad by (CheckAccesses.cpp).
+// What elements are looked up in has one, unless nothing is looked up. In a
 // loop that has a turn, the bounds of what all turns read and write are asked
 // for. An element of a computed tensor that places a slice is computed by
 // itself (ElementOf.h), or refused. Not checked are slices under another
@@ -24,7 +25,7 @@
 #include "EntryFunctions.h"
 #include "Lookups.h"
 #include "ResultSizes.h"
-#include "ShapeConstraints.h"
+#include "SliceChecker.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,55 +44,6 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 using Predicate = arith::CmpIPredicate;
-
-namespace {
-/// Collects what must hold of the slices of one function.
-class SliceChecker {
-public:
-  SliceChecker(func::FuncOp function)
-      : function(function), b(function.getContext()), requirements(classes) {
-    function.walk([&](Operation *op) { requirements.collect(op); });
-    for (BlockArgument argument : function.getArguments())
-      if (auto type = dyn_cast<RankedTensorType>(argument.getType()))
-        for (int64_t i = 0; i < type.getRank(); ++i)
-          arguments.try_emplace(classes.find({argument, i}), Dim{argument, i});
-  }
-
-  void check(OffsetSizeAndStrideOpInterface slice, Value whole);
-  void checkSizes(Operation *op);
-  void checkParts(tensor::ExpandShapeOp expand);
-  void checkLookup(tensor::ExtractOp lookup);
-  Value all{}; ///< null: nothing to check
-
-private:
-  /// A slice in one dimension.
-  struct Range {
-    OpFoldResult offset, size, stride;
-    Dim whole;
-  };
-  bool isInside(const Range &range);
-  void check(Operation *op, const Range &range);
-  void checkSize(Operation *op, Dim dim, Value size);
-  Value bound(Operation *op, presburger::BoundType type, Value value);
-  Value sizeOf(Operation *op, Dim dim);
-  Value knownSize(Operation *op, Dim dim);
-  FailureOr<Value> hasTurns(Operation *op);
-  Value both(Location loc, Value a, Value c) {
-    return a ? arith::AndIOp::create(b, loc, a, c).getResult() : c;
-  }
-  Value compare(Location loc, Predicate predicate, Value left, Value right) {
-    return arith::CmpIOp::create(b, loc, predicate, left, right);
-  }
-
-  func::FuncOp function;
-  OpBuilder b;
-  SizeClasses classes;
-  ShapeConstraints requirements;
-  llvm::DenseMap<unsigned, Dim> arguments;
-  /// What is computed for sizes that no argument tells.
-  llvm::DenseMap<unsigned, Value> computed;
-};
-} // namespace
 
 /// Whether nothing is left to ask.
 bool SliceChecker::isInside(const Range &range) {
@@ -230,23 +182,21 @@ void SliceChecker::check(OffsetSizeAndStrideOpInterface slice, Value whole) {
 }
 
 /// Whether no dims and symbols of at least 0 make it negative.
-static bool isNeverNegative(AffineExpr expr) {
+static bool hasNoNegative(AffineExpr expr) {
   if (auto number = dyn_cast<AffineConstantExpr>(expr))
     return number.getValue() >= 0;
   auto two = dyn_cast<AffineBinaryOpExpr>(expr);
-  return !two ||
-         (isNeverNegative(two.getLHS()) && isNeverNegative(two.getRHS()));
+  return !two || (hasNoNegative(two.getLHS()) && hasNoNegative(two.getRHS()));
 }
 
-/// Whether no sizes of tensors make it negative, as far as `steps` tell.
-static bool isNeverNegative(Value size, unsigned steps = 16) {
+bool attn::isNeverNegative(Value size, unsigned steps) {
   if (std::optional<int64_t> known = getConstantIntValue(size))
     return *known >= 0;
   Operation *op = size.getDefiningOp();
   if (!op || !steps)
     return false;
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
-    if (!isNeverNegative(apply.getAffineMap().getResult(0)))
+    if (!hasNoNegative(apply.getAffineMap().getResult(0)))
       return false;
   auto holds = [&](Value operand) {
     return isNeverNegative(operand, steps - 1);
@@ -412,7 +362,7 @@ static LogicalResult addCheck(func::FuncOp function) {
   func::FuncOp copy = cloneBehind(function);
   SliceChecker checker(copy);
   SmallVector<std::pair<Operation *, Value>> slices;
-  copy.walk([&](tensor::ExtractOp op) { checker.checkLookup(op); });
+  copy.walk([&](Operation *op) { checker.checkAccess(op); });
   copy.walk([&](Operation *op) {
     if (auto part = dyn_cast<tensor::ExtractSliceOp>(op))
       slices.push_back({op, part.getSource()});

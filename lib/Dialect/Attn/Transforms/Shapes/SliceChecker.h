@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What must hold of sizes and places for a function to stay inside of its
+// tensors.
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SLICECHECKER_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SLICECHECKER_H
+
+#include "ShapeConstraints.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+
+namespace attn {
+
+/// Collects what must hold of the slices of one function.
+class SliceChecker {
+public:
+  SliceChecker(mlir::func::FuncOp function)
+      : function(function), b(function.getContext()), requirements(classes) {
+    function.walk([&](mlir::Operation *op) { requirements.collect(op); });
+    for (mlir::BlockArgument argument : function.getArguments())
+      if (auto type =
+              llvm::dyn_cast<mlir::RankedTensorType>(argument.getType()))
+        for (int64_t i = 0; i < type.getRank(); ++i)
+          arguments.try_emplace(classes.find({argument, i}), Dim{argument, i});
+  }
+
+  void check(mlir::OffsetSizeAndStrideOpInterface slice, mlir::Value whole);
+  void checkSizes(mlir::Operation *op);
+  void checkParts(mlir::tensor::ExpandShapeOp expand);
+  void checkLookup(mlir::tensor::ExtractOp lookup);
+  /// What an op that is no slice reads and writes.
+  void checkAccess(mlir::Operation *op);
+  mlir::Value all{}; ///< null: nothing to check
+
+private:
+  /// A slice in one dimension.
+  struct Range {
+    mlir::OpFoldResult offset, size, stride;
+    Dim whole;
+  };
+  bool isInside(const Range &range);
+  void check(mlir::Operation *op, const Range &range);
+  void checkSize(mlir::Operation *op, Dim dim, mlir::Value size);
+  mlir::Value bound(mlir::Operation *op, mlir::presburger::BoundType type,
+                    mlir::Value value);
+  mlir::Value sizeOf(mlir::Operation *op, Dim dim);
+  mlir::Value knownSize(mlir::Operation *op, Dim dim);
+  mlir::FailureOr<mlir::Value> hasTurns(mlir::Operation *op);
+  bool isInFront(mlir::Operation *op) {
+    return op->getBlock() == &function.front();
+  }
+  void checkElement(mlir::Operation *op, mlir::Value tensor,
+                    mlir::ValueRange indices);
+  void checkInserted(mlir::tensor::InsertSliceOp insert);
+  void checkPad(mlir::tensor::PadOp pad);
+  void checkMaps(mlir::linalg::LinalgOp loop);
+  void require(mlir::Location loc, mlir::Value condition) {
+    all = both(loc, all, condition);
+  }
+  mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c) {
+    return a ? mlir::arith::AndIOp::create(b, loc, a, c).getResult() : c;
+  }
+  mlir::Value compare(mlir::Location loc, mlir::arith::CmpIPredicate predicate,
+                      mlir::Value left, mlir::Value right) {
+    return mlir::arith::CmpIOp::create(b, loc, predicate, left, right);
+  }
+
+  mlir::func::FuncOp function;
+  mlir::OpBuilder b;
+  SizeClasses classes;
+  ShapeConstraints requirements;
+  llvm::DenseMap<unsigned, Dim> arguments;
+  /// What is computed for sizes that no argument tells.
+  llvm::DenseMap<unsigned, mlir::Value> computed;
+};
+
+/// Whether no sizes of tensors make it negative, as far as `steps` tell.
+bool isNeverNegative(mlir::Value size, unsigned steps = 16);
+
+} // namespace attn
+
+#endif
