@@ -140,7 +140,7 @@ Value TensorBuilder::empty(ArrayRef<Size> shape, Type element) {
 }
 
 std::optional<Tensor> TensorBuilder::reshaped(Tensor &t, ArrayRef<Size> shape) {
-  Tensor result{t.element, Shape(shape), {}, t.numbers, {}};
+  Tensor result{t.element, Shape(shape), {}, t.numbers, {}, t.counts};
   bool isStatic = type(result).hasStaticShape();
   if (t.constant && isStatic && product(t.shape) == product(shape)) {
     result.constant = attn::onnx::reshaped(t.constant, type(result).getShape());
@@ -323,6 +323,8 @@ Tensor TensorBuilder::cast(Tensor &t, Type element) {
       !t.isFloat() && !isa<FloatType>(element) && !element.isInteger(1);
   if (t.numbers && isCount)
     return numbers(t.shape, *t.numbers, element);
+  if (t.counts && isa<IntegerType>(element) && !element.isInteger(1))
+    return numbers(t.shape, *t.counts, element);
   if (element.isInteger(1) && !type(t).hasStaticShape()) {
     // A zero for every element, as constants have static shapes.
     Tensor zero = splat(t.shape, t.element, 0);
@@ -334,7 +336,11 @@ Tensor TensorBuilder::cast(Tensor &t, Type element) {
                                       value(t), zero.value),
                 t.shape);
   }
-  return made(convert(b, loc, value(t), type(t.shape, element)), t.shape);
+  Tensor result =
+      made(convert(b, loc, value(t), type(t.shape, element)), t.shape);
+  if (isa<FloatType>(element))
+    result.counts = t.isFloat() ? t.counts : t.numbers;
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,6 +22,8 @@ struct Tensor {
   std::optional<Shape> numbers;
   /// The contents, where they are known when the model is read.
   mlir::ElementsAttr constant;
+  /// Floating-point numbers that were such integers.
+  std::optional<Shape> counts = std::nullopt;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   bool isFloat() const { return llvm::isa<mlir::FloatType>(element); }

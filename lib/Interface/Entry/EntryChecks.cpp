@@ -63,10 +63,13 @@ static Value emitSum(Emitter &e, AffineExpr size, ArrayRef<Value> values) {
   if (two.getKind() == AffineExprKind::Mul)
     return LLVM::MulOp::create(e.b, left, right);
   // Rounded down: one less than the quotient where a rest is negative.
-  Value quotient = LLVM::SDivOp::create(e.b, left, right);
   Value rest = LLVM::SRemOp::create(e.b, left, right);
+  Value isBelow = e.compare(ICmpPredicate::slt, rest, 0);
+  if (two.getKind() == AffineExprKind::Mod)
+    return e.select(isBelow, LLVM::AddOp::create(e.b, rest, right), rest);
+  Value quotient = LLVM::SDivOp::create(e.b, left, right);
   Value less = LLVM::SubOp::create(e.b, quotient, e.constant(e.i64, 1));
-  return e.select(e.compare(ICmpPredicate::slt, rest, 0), less, quotient);
+  return e.select(isBelow, less, quotient);
 }
 
 /// A size of a result that is computed from others.

@@ -110,6 +110,7 @@ one("Softmax", X, name="-old", opset=11, axis=1)
 # Before 13, all dimensions from the axis on are one; ONNX's reference has later meanings only.
 OTHER = {"Softmax-old": [np.exp(X) / np.exp(X).sum((1, 2), keepdims=True)], "ReduceLogSumExp-far": [np.array([[1e4], [-np.inf]])]}
 one("LogSoftmax", X)
+one("LogSoftmax", X, opset=12, axis=-1, name="before-13")
 one("LayerNormalization", X, constants=[floats(5), floats(5)])
 one("LayerNormalization", X, constants=[floats(3, 5), floats(3, 5)], name="-two", axis=-2)
 one("RMSNormalization", X, constants=[floats(5)], opset=23)

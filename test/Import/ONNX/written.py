@@ -348,6 +348,46 @@ buffered("buffered-one-row", rows=1)
 buffered("buffered-whole", rows=16)
 
 
+def counted(name, rows=5, past=3, shapes=None):
+    """Positions that are floating-point numbers up to a size, and a mask of large numbers behind a diagonal that is a size."""
+    layer = Layer()
+    keys = layer("Concat", "past", "x", axis=1)
+    new, all = (layer("Squeeze", layer("Shape", y, start=1, end=2)) for y in ("x", keys))
+    place = layer("Range", np.float32(0), layer("Cast", all, to=1), np.float32(1))
+    turned = layer("Add", keys, layer("Sin", layer("Unsqueeze", layer("Mul", place, np.float32(0.5)), np.array([0, 2]))))
+    q, k, v = layer.heads(layer.linear("x")), layer.heads(layer.linear(turned)), layer.heads(layer.linear(turned))
+    size = layer("Concat", layer("Unsqueeze", new, np.array([0])), layer("Unsqueeze", all, np.array([0])), axis=0)
+    ones = layer("Expand", np.ones((1, 1), np.float32), size)
+    hidden = layer("Mul", layer("Trilu", ones, layer("Add", layer("Sub", all, new), np.int64(1)), upper=1), np.float32(-1e4))
+    layer.merged(layer.attention(q, k, v, lambda scores: layer("Softmax", layer("Add", scores, hidden), axis=-1)), out="y")
+    case(name, layer, {"x": floats(2, rows, WIDTH), "past": floats(2, past, WIDTH)}, {"attn.sdpa": 1}, shapes)
+
+
+def whole(name, rows, shapes=UNKNOWN):
+    """Padded to a multiple of 4 rows, by widths that torch's exporter turns around as pairs; the number of rows by a product of sizes."""
+    layer = Layer()
+    length = layer("Shape", "x", start=1, end=2)
+    lacking = layer("Mod", layer("Sub", np.array([4]), layer("Mod", length, np.array([4]))), np.array([4]))
+    widths = layer("Concat", np.array([0, 0, 0]), lacking, np.array([0, 0]), axis=0)  # from the last dimension on, in front and behind
+    pairs = layer("Slice", layer("Reshape", widths, np.array([-1, 2])), np.array([-1]), np.array([-LARGE]), np.array([0]), np.array([-1]))
+    x = layer("Pad", "x", layer("Reshape", layer("Transpose", pairs, perm=[1, 0]), np.array([-1])), np.float32(0))
+    count = layer("ReduceProd", layer("Shape", x, end=2))
+    flat = layer("Reshape", x, layer("Concat", count, np.array([WIDTH]), axis=0))
+    blocks = layer("Reshape", layer.linear(flat), np.array([-1, 4, WIDTH]))
+    q, k, v = (layer.heads(layer.linear(blocks)) for _ in "qkv")
+    layer("Reshape", layer.merged(layer.attention(q, k, v)), layer("Shape", x), out="y")
+    case(name, layer, {"x": floats(2, rows, WIDTH)}, {"attn.sdpa": 1}, shapes)
+
+
+COUNTED = {"x": ["batch", "seq", WIDTH], "past": ["batch", "past", WIDTH]}
+counted("counted", shapes=COUNTED)
+counted("counted-one-row", rows=1, past=1, shapes=COUNTED)
+counted("counted-known")
+whole("whole", 5)
+whole("whole-fits", 8)
+whole("whole-known", 7, shapes=None)
+
+
 def check(name):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"

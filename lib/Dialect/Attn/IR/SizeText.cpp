@@ -82,7 +82,10 @@ Text Writer::write(AffineExpr expr) const {
   case AffineExprKind::CeilDiv:
     return write((left + right - 1).floorDiv(right));
   default:
-    return write(left - left.floorDiv(right) * right);
+    // As an expression, MLIR would make a remainder of this again.
+    return {write(left).text + "-" +
+                writeProduct(left.floorDiv(right), '*', right).text,
+            Level::Sum};
   }
 }
 

@@ -68,6 +68,25 @@ static LogicalResult importConstantOfShape(Node &node) {
 }
 
 /// How many numbers there are, of constants of any type or sizes.
+/// An integer that follows from sizes, or a floating-point number that is one.
+static FailureOr<Size> wholeNumber(Node &node, unsigned i) {
+  Tensor &x = node.input(i);
+  if (auto known = dyn_cast_or_null<DenseFPElementsAttr>(x.constant)) {
+    double number = (*known.begin()).convertToDouble();
+    if (number != std::floor(number) || std::abs(number) > INT32_MAX)
+      return node.fail("expects limits and a step that are whole numbers, if "
+                       "not all are known when the model is read");
+    return Size(static_cast<int64_t>(number));
+  }
+  if (x.counts && x.counts->size() == 1)
+    return x.counts->front();
+  FailureOr<Shape> numbers = node.numbers(i);
+  if (failed(numbers) || numbers->size() != 1)
+    return failure();
+  return numbers->front();
+}
+
+/// How many numbers a range has.
 static FailureOr<Size> countOf(Node &node) {
   auto constant = [&](unsigned i) {
     return dyn_cast_or_null<DenseFPElementsAttr>(node.input(i).constant);
@@ -81,19 +100,20 @@ static FailureOr<Size> countOf(Node &node) {
       return node.fail("expects a step other than 0");
     return Size(count > 0 ? static_cast<int64_t>(count) : 0);
   }
-  Shape begin, end, step;
-  for (auto [i, into] : llvm::enumerate(std::array{&begin, &end, &step})) {
-    FailureOr<Shape> numbers = node.numbers(i);
-    if (failed(numbers) || numbers->size() != 1)
+  std::array<Size, 3> limits;
+  for (auto [i, limit] : llvm::enumerate(limits)) {
+    FailureOr<Size> number = wholeNumber(node, i);
+    if (failed(number))
       return failure();
-    *into = *numbers;
+    limit = *number;
   }
-  Size length = end[0] - begin[0];
-  std::optional<int64_t> by = step[0].constant(), known = length.constant();
+  auto &[begin, end, step] = limits;
+  Size length = end - begin;
+  std::optional<int64_t> by = step.constant(), known = length.constant();
   if (!by || *by == 0 || std::abs(*by) > INT32_MAX)
     return node.fail("expects a constant step other than 0, of at most 2^31");
   if (!known) { // sizes are not negative
-    Size way = *by > 0 ? length : begin[0] - end[0];
+    Size way = *by > 0 ? length : begin - end;
     int64_t each = std::abs(*by);
     return node.build().quotient(way + Size(each - 1), each);
   }
@@ -118,8 +138,11 @@ static LogicalResult importRange(Node &node) {
     if (auto dense = dyn_cast_or_null<DenseElementsAttr>(x.constant))
       return arith::ConstantOp::create(
           t.b, t.loc, cast<TypedAttr>(dense.getSplatValue<Attribute>()));
-    return arith::IndexCastOp::create(t.b, t.loc, element,
-                                      t.index(x.numbers->front()));
+    Value number = arith::IndexCastOp::create(
+        t.b, t.loc, x.counts ? t.b.getI64Type() : element,
+        t.index((x.counts ? x.counts : x.numbers)->front()));
+    return x.counts ? arith::SIToFPOp::create(t.b, t.loc, element, number)
+                    : number;
   };
   Value begin = scalar(0), step = scalar(2);
   return node.give(

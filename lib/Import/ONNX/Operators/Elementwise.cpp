@@ -29,6 +29,20 @@ static Size extreme(TensorBuilder &t, bool isMost, const Size &a,
                        : t.b.createOrFold<arith::MinSIOp>(t.loc, left, right));
 }
 
+/// What is left of `a` by a size, which it is below: where a rotation begins.
+static Size remainder(TensorBuilder &t, const Size &a, const Size &b) {
+  Value zero = arith::ConstantIndexOp::create(t.b, t.loc, 0),
+        one = arith::ConstantIndexOp::create(t.b, t.loc, 1);
+  // Nothing is divided by 0.
+  Value by = t.b.createOrFold<arith::MaxSIOp>(t.loc, t.index(b), one);
+  Value rest = t.b.createOrFold<arith::RemSIOp>(t.loc, t.index(a), by);
+  Value isBelow =
+      arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::slt, rest, zero);
+  Value more = t.b.createOrFold<arith::AddIOp>(t.loc, rest, by);
+  return t.unknown(
+      arith::SelectOp::create(t.b, t.loc, isBelow, more, rest).getResult());
+}
+
 /// `a op b` for integers that follow from sizes; none where there is no such
 /// formula.
 static std::optional<Size> compute(TensorBuilder &t, StringRef op,
@@ -59,6 +73,8 @@ static std::optional<Size> compute(TensorBuilder &t, StringRef op,
   // The last place of an axis, as that of a rotation by 1 is written.
   if (op == "Mod" && x == -1 && !y && b.isSum())
     return b - Size(1);
+  if (op == "Mod" && !y && b.isSum())
+    return remainder(t, a, b);
   if (!x || !y)
     return std::nullopt;
   if (op == "Mod" && *y != 0 && *y != -1) {

@@ -47,12 +47,16 @@ static LogicalResult importSoftmax(Node &node) {
 
 static LogicalResult importLogSoftmax(Node &node) {
   TensorBuilder &t = node.build();
-  if (failed(node.expectFloats(0)) || node.opset() < 13)
-    return node.fail("expects floating-point numbers and opset 13 or later");
+  if (failed(node.expectFloats(0)))
+    return failure();
   Tensor x = wide(t, node.input(0));
-  FailureOr<int64_t> axis = node.axis(node.getInt("axis", -1), x.rank());
+  bool isOld = node.opset() < 13; // all dimensions from the axis on are one
+  FailureOr<int64_t> axis =
+      node.axis(node.getInt("axis", isOld ? 1 : -1), x.rank());
   if (failed(axis))
     return failure();
+  if (isOld && *axis != x.rank() - 1)
+    return node.fail("expects its last axis, or opset 13 or later");
   Tensor most = maximumOf(t, x, *axis);
   Tensor moved = combine<arith::SubFOp>(t, x, most);
   Tensor powers = t.elementwise<math::ExpOp>(t.value(moved), x.shape);

@@ -166,6 +166,17 @@ static LogicalResult importReduce(Node &node) {
     return failure();
   if (axes->empty())
     return node.give(given);
+  StringRef op = node.op();
+  if (given.numbers && given.rank() == 1 &&
+      (op == "ReduceProd" || op == "ReduceSum")) {
+    Size all = op == "ReduceProd" ? product(*given.numbers) : Size(0);
+    if (op == "ReduceSum")
+      for (const Size &number : *given.numbers)
+        all = all + number;
+    Shape one(node.getInt("keepdims", 1) ? 1 : 0, Size(1));
+    if (all.isValid())
+      return node.give(t.numbers(one, all, given.element));
+  }
   // A maximum of booleans is whether there is any.
   bool isBool = given.element.isInteger(1);
   Tensor x = isBool ? t.cast(given, t.b.getI8Type()) : wide(t, given);

@@ -231,6 +231,27 @@ static LogicalResult importExpand(Node &node) {
   return node.give(node.build().made(all, *shape));
 }
 
+/// Integers that follow from sizes, such as pairs of widths to pad by.
+static Tensor transposedNumbers(Node &node, const Tensor &x,
+                                ArrayRef<int64_t> order) {
+  Shape shape, numbers;
+  SmallVector<size_t> strides(x.rank(), 1);
+  for (int64_t i = x.rank(); i-- > 1;)
+    strides[i - 1] = strides[i] * *x.shape[i].constant();
+  for (int64_t dim : order)
+    shape.push_back(x.shape[dim]);
+  for (size_t place = 0; place < x.numbers->size(); ++place) {
+    size_t rest = place, at = 0;
+    for (int64_t i = x.rank(); i-- > 0;) {
+      size_t size = *shape[i].constant();
+      at += rest % size * strides[order[i]];
+      rest /= size;
+    }
+    numbers.push_back((*x.numbers)[at]);
+  }
+  return node.build().numbers(shape, numbers, x.element);
+}
+
 static LogicalResult importTranspose(Node &node) {
   Tensor &x = node.input(0);
   SmallVector<int64_t> order =
@@ -243,6 +264,8 @@ static LogicalResult importTranspose(Node &node) {
     return node.fail("expects a permutation of the input's dimensions, but got "
                      "another for " +
                      describe(x));
+  if (x.numbers && !x.constant)
+    return node.give(transposedNumbers(node, x, order));
   return node.give(node.build().transpose(x, order));
 }
 

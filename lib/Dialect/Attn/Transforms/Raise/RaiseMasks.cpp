@@ -83,15 +83,21 @@ static SmallVector<Value> emitBody(OpBuilder &outer, Block &body,
       return;
     Value captured = code.capturedBy(argument);
     bool isNumber = !isa<RankedTensorType>(captured.getType());
+    bool isIndex =
+        isa<IndexType>(captured.getType()); // which memory has none of
+    if (isIndex)
+      captured =
+          arith::IndexCastOp::create(outer, loc, outer.getI64Type(), captured);
     if (isNumber)
       captured = tensor::FromElementsOp::create(
           outer, loc, RankedTensorType::get({}, captured.getType()), captured);
     captures.push_back(captured);
     Value inside = body.addArgument(captured.getType(), loc);
-    mapping.map(operand, isNumber ? tensor::ExtractOp::create(b, loc, inside,
-                                                              ValueRange())
-                                        .getResult()
-                                  : inside);
+    if (isNumber)
+      inside = tensor::ExtractOp::create(b, loc, inside, ValueRange());
+    if (isIndex)
+      inside = arith::IndexCastOp::create(b, loc, b.getIndexType(), inside);
+    mapping.map(operand, inside);
   };
   capture(result);
   for (Operation *op : sliceOf(result)) {

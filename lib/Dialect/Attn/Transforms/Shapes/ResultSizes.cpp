@@ -146,15 +146,16 @@ AffineExpr ResultSizes::Search::extreme(SizeSymbolKind kind, AffineExpr left,
   return symbolExpr({kind, {}, left, right}, left.getContext(), symbols);
 }
 
-/// `isFloor`: of numbers below 0, too.
+/// A quotient or a remainder; `isFloor`: of numbers below 0, too.
 AffineExpr ResultSizes::Search::quotient(Operation *op, bool isFloor) {
   std::optional<int64_t> divisor = getConstantIntValue(op->getOperand(1));
   AffineExpr number = divisor && *divisor > 0
                           ? of(op->getContext(), op->getOperand(0))
                           : AffineExpr();
-  return number && (isFloor || isNeverNegative(number))
-             ? number.floorDiv(*divisor)
-             : AffineExpr();
+  if (!number || !(isFloor || isNeverNegative(number)))
+    return {};
+  bool isRest = isa<arith::RemSIOp, arith::RemUIOp>(op);
+  return isRest ? number % *divisor : number.floorDiv(*divisor);
 }
 
 AffineExpr ResultSizes::Search::ofOp(Operation *op) {
@@ -186,7 +187,7 @@ AffineExpr ResultSizes::Search::ofOp(Operation *op) {
       .Case([&](arith::MaxSIOp) { return choose(SizeSymbolKind::Max); })
       .Case([&](arith::MinSIOp) { return choose(SizeSymbolKind::Min); })
       .Case([&](arith::FloorDivSIOp) { return quotient(op, true); })
-      .Case<arith::DivSIOp, arith::DivUIOp>(
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(
           [&](auto) { return quotient(op, false); })
       .Case([&](affine::AffineApplyOp apply) {
         SmallVector<AffineExpr> operands;
