@@ -59,11 +59,25 @@ static Value withoutReshapes(Value value) {
              : value;
 }
 
+/// Sums of 16 bits are kept in f32: what `value` rounds, through a size of 1
+/// that this alone has.
+static Value beforeRounding(Value value) {
+  auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>();
+  auto round =
+      (collapse ? collapse.getSrc() : value).getDefiningOp<arith::TruncFOp>();
+  if (!round || !collapse)
+    return round ? round.getIn() : value;
+  auto expand = round.getIn().getDefiningOp<tensor::ExpandShapeOp>();
+  bool isSame = expand && expand.getSrcType().getShape() ==
+                              cast<ShapedType>(value.getType()).getShape();
+  return isSame ? expand.getSrc() : value;
+}
+
 static std::optional<Spread> spreadOf(Value value) {
   auto broadcast = value.getDefiningOp<linalg::BroadcastOp>();
   if (!broadcast || broadcast.getDimensions().size() != 1)
     return std::nullopt;
-  return Spread{withoutReshapes(broadcast.getInput()),
+  return Spread{beforeRounding(withoutReshapes(broadcast.getInput())),
                 broadcast.getDimensions().front()};
 }
 
@@ -128,13 +142,18 @@ static Value reducedBy(Value value, int64_t dim, bool isSum) {
   Block *body = op.getBlock();
   if (!from.isIdentity() || dim >= from.getNumResults() ||
       op.getIteratorTypesArray()[dim] != utils::IteratorType::reduction ||
-      to != from.dropResult(dim) ||
-      !llvm::hasNItems(body->begin(), body->end(), 2))
+      to != from.dropResult(dim))
     return {};
-  Operation &combine = body->front();
+  Value a = body->getArgument(0), b = body->getArgument(1);
+  auto wide = dyn_cast<arith::ExtFOp>(body->front());
+  bool isWide = isSum && wide && wide.getIn() == a;
+  if (!llvm::hasNItems(body->begin(), body->end(), isWide ? 3 : 2))
+    return {};
+  if (isWide)
+    a = wide.getResult();
+  Operation &combine = *std::next(body->begin(), isWide);
   bool isRight = isSum ? isa<arith::AddFOp>(combine)
                        : isa<arith::MaximumFOp, arith::MaxNumFOp>(combine);
-  Value a = body->getArgument(0), b = body->getArgument(1);
   if (!isRight || body->back().getOperand(0) != combine.getResult(0) ||
       !((combine.getOperand(0) == a && combine.getOperand(1) == b) ||
         (combine.getOperand(0) == b && combine.getOperand(1) == a)))

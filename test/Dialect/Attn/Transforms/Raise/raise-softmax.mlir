@@ -172,3 +172,33 @@ func.func @no_heads(%x: tensor<3x9xf32>, %e: tensor<3x9xf32>) -> tensor<3x9xf32>
   %w = arith.divf %powers, %sums : tensor<3x9xf32>
   return %w : tensor<3x9xf32>
 }
+
+// -----
+
+// Sums of 16 bits that are kept in f32 and rounded.
+// CHECK-LABEL: func.func @rounded
+// CHECK:         linalg.softmax dimension(1) ins(%arg0 : tensor<4x3xbf16>)
+// CHECK-NOT:     math.exp
+#full = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @rounded(%x: tensor<4x3xbf16>) -> tensor<4x3xbf16> {
+  %low = arith.constant dense<0xFF80> : tensor<4xbf16>
+  %zeros = arith.constant dense<0.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4x3xbf16>
+  %most = linalg.reduce {arith.maximumf} ins(%x : tensor<4x3xbf16>) outs(%low : tensor<4xbf16>) dimensions = [1]
+  %mosts = linalg.broadcast ins(%most : tensor<4xbf16>) outs(%e : tensor<4x3xbf16>) dimensions = [1]
+  %moved = arith.subf %x, %mosts : tensor<4x3xbf16>
+  %powers = math.exp %moved : tensor<4x3xbf16>
+  %sum = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "reduction"]} ins(%powers : tensor<4x3xbf16>) outs(%zeros : tensor<4xf32>) {
+  ^bb0(%p: bf16, %o: f32):
+    %w = arith.extf %p : bf16 to f32
+    %s = arith.addf %o, %w : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  %kept = tensor.expand_shape %sum [[0, 1]] output_shape [4, 1] : tensor<4xf32> into tensor<4x1xf32>
+  %narrow = arith.truncf %kept : tensor<4x1xf32> to tensor<4x1xbf16>
+  %row = tensor.collapse_shape %narrow [[0, 1]] : tensor<4x1xbf16> into tensor<4xbf16>
+  %sums = linalg.broadcast ins(%row : tensor<4xbf16>) outs(%e : tensor<4x3xbf16>) dimensions = [1]
+  %y = arith.divf %powers, %sums : tensor<4x3xbf16>
+  return %y : tensor<4x3xbf16>
+}
