@@ -3,14 +3,18 @@
 import functools
 import math
 
+import numpy as np
+
 from . import _driver, _emit, _lab
-from ._call import Error, _spelled
+from ._call import Error, _spelled, numpy_dtype
 from ._capture import call_traced
 from ._kernel import Kernel
 from ._masks import Operands, as_mask
 from ._trace import lift, to_float
+from ._types import is_whole
 
 _RESULTS = ("out", "lse", "weights", "scores")
+_NORMALIZATIONS = ("softmax", "sigmoid")
 _STAGES = ("raw", "scaled", "modified", "biased", "masked")
 
 
@@ -18,8 +22,14 @@ class Problem:
     """The shapes and types of an attention; lengths and batch size are open."""
 
     def __init__(self, heads, dim, dtype, value_dim=None, layout="bhsd", rank=None):
-        self.query_heads, self.key_heads = heads if isinstance(heads, (tuple, list)) else (heads, heads)
-        self.dim, self.value_dim, self.dtype = dim, value_dim or dim, dtype
+        pair = tuple(heads) if isinstance(heads, (tuple, list)) else (heads, heads)
+        if len(pair) != 2 or heads is not None and not all(is_whole(n) and n >= 0 for n in pair):
+            raise TypeError(f"heads: expected a number, or a pair of those of queries and of keys, but got {heads!r}")
+        for name, size in (("dim", dim), ("value_dim", dim if value_dim is None else value_dim)):
+            if not is_whole(size) or size < 0:
+                raise TypeError(f"{name}: expected a whole number of at least 0, but got {size!r}")
+        self.query_heads, self.key_heads = (n if n is None else int(n) for n in pair)
+        self.dim, self.value_dim, self.dtype = int(dim), int(value_dim or dim), dtype
         self.rank = rank or (2 if heads is None else 4)
         if dtype not in ("f16", "bf16", "f32", "f64"):
             raise TypeError(f"dtype: expected f16, bf16, f32 or f64, but got {dtype!r}")
@@ -70,9 +80,23 @@ def score_region(function, operands, score):
     return "\n".join([head, *lines, f"    attn.yield {values[number]} : {score}", "  }"])
 
 
+def _floats(name, value, dtype):
+    """An array that the kernel carries along, or the name of an argument: lists and NumPy's floats in the type that the kernel reads."""
+    if value is None or isinstance(value, str):
+        return value
+    array = value if hasattr(value, "dtype") and hasattr(value, "shape") else np.asarray(value)
+    is_list = array is not value and array.dtype.kind in "biuf"
+    if is_list or isinstance(array, (np.ndarray, np.generic)) and _spelled(array.dtype) in ("f16", "bf16", "f32", "f64"):
+        array = array.astype(numpy_dtype(dtype), copy=False)
+    if _spelled(array.dtype) != dtype:
+        raise TypeError(f"{name}: expected floats of {dtype}, but got {_spelled(array.dtype)}")
+    return array
+
+
 def write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, normalization, name, dropout=0.0):
     """The specification's text and its operands."""
     operands = Operands(problem.rank, problem.statistics)
+    bias, sinks = _floats("bias", bias, problem.statistics), _floats("sinks", sinks, problem.statistics)
     clauses = []
     if bias is not None:
         clauses.append("bias " + operands.tensor(bias, "bias", ("?",) * 2, problem.statistics))
@@ -183,6 +207,8 @@ def _make(problem, mask=None, score_mod=None, bias=None, scale=None, returns="ou
     returns = (returns,) if isinstance(returns, str) else tuple(returns)
     if not returns or any(r not in _RESULTS for r in returns) or "out" not in returns:
         raise ValueError(f"returns: expected 'out' and others of {', '.join(_RESULTS[1:])}, but got {returns}")
+    if normalization not in _NORMALIZATIONS:
+        raise ValueError(f"normalization: expected {' or '.join(_NORMALIZATIONS)}, but got {normalization!r}")
     if scores_stage not in _STAGES:
         raise ValueError(f"scores_stage: expected one of {', '.join(_STAGES)}, but got {scores_stage!r}")
     if len(set(returns)) < len(returns):
@@ -211,12 +237,13 @@ def attention(mask=None, *, heads=None, dim, dtype="f32", value_dim=None, scale=
     bf16, f32 or f64. `mask` is a mask or a function (batch, head, query, key)
     -> bool, `score_mod` a function (score, batch, head, query, key) -> score
     of the scaled score. `bias` is added to the scores, `sinks` has one more
-    score per head. `scale` is 1 / sqrt(D) unless it is given. `normalization`
-    is softmax or sigmoid. With a `dropout`, weights become 0 with this
-    probability and the others grow by 1 / (1 - dropout), for training: the last
-    argument, `seed`, an integer, says which; a negative one drops nothing.
-    `returns` names results: out, lse (the natural
-    logarithm of each row's sum), weights, scores.
+    score per head; both have f32, or f64 where `dtype` is that, and lists and
+    other floats of NumPy are copied as such. `scale` is 1 / sqrt(D) unless it
+    is given. `normalization` is softmax or sigmoid. With a `dropout`, weights
+    become 0 with this probability and the others grow by 1 / (1 - dropout), for
+    training: the last argument, `seed`, an integer, says which; a negative one
+    drops nothing. `returns` names results: out, lse (the natural logarithm of
+    each row's sum), weights, scores.
 
         causal = attn.attention(attn.causal(), heads=(32, 8), dim=128, dtype="bf16")
         out = causal(q, k, v)

@@ -253,9 +253,31 @@ def _view_numpy(array):
     return _View(array.view(np.uint16) if dtype == "bf16" else array, dtype)
 
 
+_NUMBERS = (bool, int, float)
+
+
+def _number(number, port):
+    """A number of Python as an array of the port's type; read-only, since nobody would see a result in it."""
+    kind, is_float = type(number), port.dtype[0] != "i"
+    if kind is not bool if port.dtype == "i1" else kind is float and not is_float:
+        raise TypeError(f"{port.name}: expected {port.dtype}, but got {kind.__name__}")
+    try:
+        with np.errstate(over="ignore"):
+            array = np.array(float(number) if is_float else number).astype(numpy_dtype(port.dtype))
+        fits = np.isinf(array) == np.isinf(float(number)) if is_float else array == number
+    except OverflowError:
+        fits = False
+    if not fits:
+        raise ValueError(f"{port.name}: expected a number that {port.dtype} has, but got {number}")
+    array.flags.writeable = False
+    return array
+
+
 def _view(array, port):
     """The memory of `array`, or an error that names the argument."""
     kind = type(array)
+    if kind in _NUMBERS and not port.shape:
+        return _view_numpy(_number(array, port))
     if isinstance(array, np.ndarray):
         return _view_numpy(array)
     if torch := _torch_of(kind):
@@ -377,8 +399,8 @@ class Kernel:
         kernel(q, k, v, out=buffer, threads=2)
 
     Arrays are NumPy's, torch's, and whatever has `__dlpack__` or the buffer
-    protocol. They are read in place, with any strides. They are in the
-    processor's memory or, where the target has a GPU (`sm_80`), on a GPU: then
+    protocol; what has no dimensions may be a number of Python. They are read in
+    place, with any strides. They are in the processor's memory or, where the target has a GPU (`sm_80`), on a GPU: then
     the kernel runs there, on torch's current stream or the default one, and the
     results are torch's; of other libraries give `out`. Where all are with the
     processor, such a kernel copies them to a GPU, if it runs on one. Results are arrays of the kind of the first argument; several come
@@ -506,7 +528,7 @@ class Kernel:
 
     def _plan(self, arrays):
         """How arrays of these types lend their memory, and what results are."""
-        kind = type(arrays[0]) if arrays else np.ndarray
+        kind = next((kind for kind in map(type, arrays) if kind not in _NUMBERS), np.ndarray)
         makers = [self._memory.allocator(kind, r.dtype) for r in self.results]
         made = _torch_of(kind).Tensor if _torch_of(kind) else np.ndarray
         exports = [_exporter(type(a), p) for a, p in zip(arrays, self.arguments)]

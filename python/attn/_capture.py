@@ -15,6 +15,7 @@ import numpy as np
 from . import _call
 from ._call import Error
 from ._trace import Scalar, Stack, lift, refuse, substitute, to_index
+from ._types import DType
 
 _KINDS = {"f16": "float", "bf16": "float", "f32": "float", "f64": "float", "i1": "bool", "i32": "index", "i64": "index"}
 _LIBRARIES = {"attn", "numpy", "torch", "jax", "math", "functools", "itertools", "operator"}
@@ -33,7 +34,7 @@ class Captured:
 
     def __init__(self, array, name, is_constant=False):
         self.array, self.name, self.is_constant = array, name, is_constant
-        self.dtype, self.shape, self.ndim = element_type(array), tuple(array.shape), len(array.shape)
+        self.dtype, self.shape, self.ndim = DType(element_type(array)), tuple(array.shape), len(array.shape)
         if 0 in self.shape:
             refuse(f"{name} has no elements to read")
 

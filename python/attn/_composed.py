@@ -4,12 +4,14 @@ import numbers
 
 import numpy as np
 
-from ._arrays import elementwise, function_of, number_of
+from ._arrays import elementwise, full, function_of, number_of
+from ._casts import type_name
+from ._loops import broadcast, spread
 from ._parts import part
 from ._products import matmul
 from ._reductions import sum as sum_along
-from ._sizes import empty, size_of
-from ._tensor import Program, TensorType, floats, shown, tensor
+from ._sizes import empty, size_of, value_of
+from ._tensor import Program, Tensor, TensorType, floats, shown, tensor
 from ._trace import refuse
 from ._views import axis_of, collapse, concat, drop, expand, expand_dims, flatten, reshape, transpose
 
@@ -25,6 +27,45 @@ def clip(x, a_min=None, a_max=None, *, min=None, max=None):
 def stack(tensors, axis=0):
     """Tensors of one shape along a new axis."""
     return concat([expand_dims(x, axis) for x in tensors], axis)
+
+
+def _with_rank(x, rank):
+    """At least so many dimensions: those in front have size 1."""
+    x = tensor(x, "tensors")
+    return expand_dims(x, list(range(rank - x.ndim))) if x.ndim < rank else x
+
+
+def vstack(tensors):
+    """Tensors, or rows, one below the other."""
+    return concat([_with_rank(x, 2) for x in tensors], 0)
+
+
+def hstack(tensors):
+    """Tensors one beside the other: along the second axis, and vectors along their only one."""
+    tensors = [_with_rank(x, 1) for x in tensors]
+    return concat(tensors, 0 if tensors and tensors[0].ndim == 1 else 1)
+
+
+def full_like(x, fill_value, dtype=None):
+    """A number for each element of a tensor."""
+    x = tensor(x, "x")
+    return full(x, fill_value, x.dtype if dtype is None else type_name(dtype))
+
+
+def broadcast_to(x, shape):
+    """The same elements over and over, by NumPy's rule; sizes are numbers and names of x.shape or of arguments."""
+    x = tensor(x, "x")
+    kind = TensorType(x.dtype, shape if isinstance(shape, (tuple, list)) else (shape,))
+    if broadcast("broadcast_to", [x, Tensor("", kind)]) != kind.shape:
+        refuse(f"broadcast_to: expected sizes of {shown(x)}, or any for 1 and in front, but got {list(kind.shape)}")
+    return spread([x], kind.shape, [value_of(size, [x]) for size in kind.shape])[0]
+
+
+def round(x, decimals=0):
+    """The nearest whole number, of two as near the even one."""
+    if decimals:
+        refuse("round: expected no decimals; write (x * 100).round() / 100")
+    return function_of("roundeven", x)
 
 
 def split(x, sections, axis=0):

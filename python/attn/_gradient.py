@@ -34,9 +34,9 @@ def _is_float(dims):
     return dims.rsplit("x", 1)[-1].strip() in ("f16", "bf16", "f32", "f64")
 
 
-def learning(text, name, wrt):
+def learning(text, name, wrt, carried=()):
     """The specification with `attn.gradient` at the arguments `wrt` of function `name` and at no others; with None, those that have
-    it, or all floats where none has."""
+    it, or all floats where none has but what the kernel carries along."""
     text = _driver.run(["-", "--compile-to=input"], text)  # without comments, and spaced alike
     heads = [head for head in _HEAD.finditer(text) if head[1] == name]
     if not heads:
@@ -47,7 +47,7 @@ def learning(text, name, wrt):
     if wrt is None and _LEARNED in signature:
         return text
     found = {_port(a[1], a[3]): a for a in _ARGUMENT.finditer(signature)}
-    wanted = [n for n, a in found.items() if _is_float(a[2])] if wrt is None else list(wrt)
+    wanted = [n for n, a in found.items() if _is_float(a[2]) and n not in carried] if wrt is None else list(wrt)
     if not wanted:
         raise TypeError(f"wrt: expected an argument of {name} to learn, but got none")
     for argument in wanted:
@@ -68,8 +68,8 @@ class Pair:
     `forward` and `gradient` are Kernels; `results` are those of the function
     itself, which stand in front of the residuals."""
 
-    def __init__(self, text, name, wrt=None, target="native"):
-        text = learning(text, name, wrt)
+    def __init__(self, text, name, wrt=None, target="native", carried=()):
+        text = learning(text, name, wrt, carried)
         self.name = name
         self.forward, self.gradient = (self._load(text, f"{name}_{which}", target) for which in ("forward", "gradient"))
         ports = {a.name for a in self.gradient.arguments if not a.optional}
@@ -123,13 +123,14 @@ def value_and_grad(function, wrt=None):
         d = gradient(2 * out)          # d.d_x, d.d_w
 
     `function` is a Kernel, what `attn.attention` returns, or an `attn.function`. `wrt` names the arguments that are learned; without
-    it those with `attn.gradient`, or all of floats. `gradient` takes the derivative of a loss by each result, in their order or by
+    it those with `attn.gradient`, or all of floats that a call passes; arrays that the function carries along, of its closure or as a
+    bias, are learned where `wrt` names them. `gradient` takes the derivative of a loss by each result, in their order or by
     name, of which some may be left out, and returns that by each argument: a named tuple, or one array where there is one. A result
     of a single number needs none."""
     text, name, target, bound = unwrap(function)
     if isinstance(wrt, str):
         wrt = (wrt,)
-    pair = Pair(text, name, wrt, target)
+    pair = Pair(text, name, wrt, target, bound)
 
     def call(*arrays, threads=0, **named):
         if bound:

@@ -27,6 +27,7 @@ from ._reductions import softmax_along
 from ._score_steps import masked
 from ._tensor import Program, Tensor, TensorType, floats, in_front, row, scores_tensor, shown, step_of, tensor
 from ._trace import FUNCTIONS, refuse
+from ._types import is_whole
 
 
 def scores(query, key):
@@ -177,9 +178,9 @@ def split_heads(x, heads):
     x = tensor(x, "x")
     if x.ndim not in (2, 3):
         refuse(f"split_heads: expected (S, H*D) or (B, S, H*D), but got {shown(x)}")
-    if not isinstance(heads, int) or heads < 1 or not isinstance(x.shape[-1], int) or x.shape[-1] % heads:
+    if not is_whole(heads) or heads < 1 or not isinstance(x.shape[-1], int) or x.shape[-1] % heads:
         refuse(f"split_heads: expected a last size that {heads} divides, but got {x.type}")
-    type = TensorType(x.dtype, [*x.shape[:-2], heads, x.shape[-2], x.shape[-1] // heads])
+    type = TensorType(x.dtype, [*x.shape[:-2], int(heads), x.shape[-2], x.shape[-1] // heads])
     return Program.now().op(f"attn.split_heads {x.value} into {heads} : {x.type} -> {type}", type, "heads")
 
 
@@ -329,13 +330,13 @@ class Function:
 
     def _arguments(self, function):
         """Names and types, and the names that are passed as such. What has a default and no type keeps its default."""
-        arguments, by_name = [], set()
+        arguments, by_name, has_default = [], [], False
         for name, parameter in inspect.signature(function).parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise TypeError(f"{self._name}: expected arguments that have names each, but got {parameter}")
             type = _evaluated(function.__annotations__.get(name), function)
             if not isinstance(type, (TensorType, str)) and parameter.default is not parameter.empty:
-                by_name.update(n for n in list(inspect.signature(function).parameters)[len(arguments) + 1:])
+                has_default = True
                 continue
             if not isinstance(type, TensorType):
                 raise TypeError(f"{self._name}: argument {name} needs a type, such as {name}: attn.f32[\"n\", 64]"
@@ -344,7 +345,9 @@ class Function:
             if wrong:
                 raise TypeError(f"{self._name}: argument {name} has a size {wrong[0]!r}, but sizes of arguments are numbers or names")
             arguments.append((name, type))
-        return arguments
+            if has_default or parameter.kind is parameter.KEYWORD_ONLY:
+                by_name.append(name)
+        return arguments, by_name
 
     @functools.cached_property
     def kernel(self):

@@ -42,10 +42,10 @@ def sizes_among(operands, shape):
             for i, size in enumerate(shape)]
 
 
-def spread(operands, shape):
-    """Tensors that all have `shape`."""
+def spread(operands, shape, sizes=None):
+    """Tensors that all have `shape`; `sizes` are %names or numbers of it, which by default an operand has."""
     pairs = [aligned(x, shape) for x in operands]
-    sizes = sizes_among(pairs, shape) if any(len(axes) < len(shape) for _, axes in pairs) else []
+    sizes = sizes or sizes_among(pairs, shape) if any(len(axes) < len(shape) for _, axes in pairs) else []
     pairs = [(_known(x, [shape[axis] for axis in axes]), axes) for x, axes in pairs]
     return [x if len(axes) == len(shape) else _spread(x, axes, shape, sizes) for x, axes in pairs]
 

@@ -5,7 +5,9 @@ A number of a term is an int, which is part of the kernel; an array, one number
 or one per batch entry, which the kernel takes along; or a string, the name of
 an argument that every call passes.
 """
+import difflib
 import numbers
+import re
 
 import numpy as np
 
@@ -34,6 +36,9 @@ class Mask:
 
     def __invert__(self):
         return _Not(self)
+
+    def __bool__(self):
+        raise TypeError("a mask has no truth value; write & | ~ for and, or, not")
 
     def text(self, operands):
         """The mask in the language; what it reads is added to `operands`."""
@@ -98,10 +103,22 @@ def _number(value, operands, name):
     return operands.number(value, name)
 
 
+_POSITIONS = ("top_left", "bottom_right")
+
+
+def _check_position(position):
+    """Refuses what is nearly a word; other names are those of arguments."""
+    if not isinstance(position, str) or position in _POSITIONS:
+        return
+    words = re.split(r"[\W_]+", position.lower())
+    if set(words) <= {"top", "bottom", "left", "right"} or difflib.get_close_matches(position.lower(), _POSITIONS, 1, 0.85):
+        raise ValueError(f"position: expected 'top_left', 'bottom_right', a number or the name of an argument, but got {position!r}")
+
+
 def _position(position, in_document, operands):
     if in_document:
         return f"{position} in document"
-    if isinstance(position, str) and position in ("top_left", "bottom_right"):
+    if isinstance(position, str) and position in _POSITIONS:
         return position
     return f"offset = {_number(position, operands, 'offset')}"
 
@@ -111,6 +128,7 @@ def causal(position="top_left", *, in_document=False):
     the first query stands on: "top_left" key 0; "bottom_right" puts the last
     query on the last live key; a number is that key. With `in_document`,
     positions count within the documents of `document(cumulative=..)`."""
+    _check_position(position)
     return _Term("causal", lambda o: f"causal({_position(position, in_document, o)})",
                  dict(position=position, in_document=in_document or None))
 
@@ -129,6 +147,7 @@ def window(left=None, right=None, position="top_left", *, in_document=False):
             parts.append(_position(position, in_document, o))
         return f"window({', '.join(parts)})"
 
+    _check_position(position)
     if left is None and right is None:
         raise TypeError("window: give left, right or both")
     return _Term("window", write, dict(left=left, right=right, position=position, in_document=in_document or None))
@@ -146,11 +165,13 @@ def sink(n):
 
 def chunked(size, position="top_left", *, in_document=False):
     """Keys in the same run of `size` positions as the query."""
+    _check_position(position)
     return _Term("chunked", lambda o: f"chunked({int(size)}, {_position(position, in_document, o)})", dict(size=size, position=position))
 
 
 def dilated(step, position="top_left", *, in_document=False):
     """Keys at a multiple of `step` from the query's position."""
+    _check_position(position)
     return _Term("dilated", lambda o: f"dilated({int(step)}, {_position(position, in_document, o)})", dict(step=step, position=position))
 
 

@@ -22,7 +22,7 @@ _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _METHODS = {
     "sum": _reductions.sum, "mean": _reductions.mean, "max": _reductions.max, "min": _reductions.min, "var": _reductions.var,
     "std": _reductions.std, "astype": astype, "reshape": _views.reshape, "flatten": _views.flatten, "swapaxes": _views.swapaxes,
-    "squeeze": _views.squeeze, "clip": _composed.clip,
+    "ravel": _views.flatten, "squeeze": _views.squeeze, "clip": _composed.clip, "round": _composed.round,
 }
 # torch's names, and what they are here.
 _ELSEWHERE = {
@@ -85,7 +85,7 @@ def _taken(x, places, axis=None):
 
 # Functions of NumPy by their names there, many of which are torch's, too.
 _FUNCTIONS = {
-    **_METHODS, "amax": _reductions.max, "amin": _reductions.min, "transpose": _transposed, "permute": _transposed,
+    **_METHODS, "amax": _reductions.max, "amin": _reductions.min, "transpose": _views.transpose, "permute": _transposed,
     "expand_dims": _views.expand_dims, "unsqueeze": _views.expand_dims, "take": _taken, "concatenate": _views.concat,
     "cat": _views.concat, "concat": _views.concat, "where": _arrays.where, "matmul": _products.matmul,
     "add": _OPERATORS["add"], "subtract": _OPERATORS["sub"], "sub": _OPERATORS["sub"], "multiply": _OPERATORS["mul"],
@@ -99,8 +99,10 @@ _FUNCTIONS = {
     "equal": functools.partial(_arrays.compare, "eq"), "not_equal": functools.partial(_arrays.compare, "ne"),
     "logical_and": _OPERATORS["and"], "bitwise_and": _OPERATORS["and"], "logical_or": _OPERATORS["or"], "bitwise_or": _OPERATORS["or"],
     "logical_xor": _OPERATORS["xor"], "bitwise_xor": _OPERATORS["xor"], "logical_not": _arrays.invert, "invert": _arrays.invert,
-    "bitwise_not": _arrays.invert, **dict.fromkeys(("rint", "round"), functools.partial(_arrays.function_of, "roundeven")),
-    **{name: getattr(_composed, name) for name in ("clip", "stack", "split", "moveaxis", "norm", "dot", "roll", "repeat", "tile", "pad", "einsum")},
+    "bitwise_not": _arrays.invert, "rint": _composed.round, "zeros_like": lambda x, dtype=None: _composed.full_like(x, 0, dtype),
+    "ones_like": lambda x, dtype=None: _composed.full_like(x, 1, dtype),
+    **{name: getattr(_composed, name) for name in (
+        "stack", "vstack", "hstack", "split", "moveaxis", "norm", "dot", "roll", "repeat", "tile", "pad", "einsum", "full_like", "broadcast_to")},
     **{name: functools.partial(_arrays.function_of, name) for name in FUNCTIONS if name not in ("where", "minimum", "maximum", "abs")},
 }
 
@@ -170,8 +172,7 @@ def _install():
     Tensor.__pos__ = lambda self: self
     Tensor.__getitem__, Tensor.__getattr__, Tensor.__len__, Tensor.__iter__ = _get, _missing, _length, _entries
     Tensor.__divmod__ = lambda self, other: (_arrays.floor_divide(self, other), _arrays.remainder(self, other))
-    Tensor.__round__ = lambda self, digits=None: _arrays.function_of("roundeven", self) if not digits else refuse(
-        "round: expected no digits; write round(x * 100) / 100")
+    Tensor.__round__ = _composed.round
     Tensor.__array_ufunc__ = _of_numpy
     Tensor.__array_function__ = lambda self, function, types, inputs, options: _by_name(_FUNCTIONS, function, inputs, options)
     Tensor.__torch_function__ = classmethod(_of_torch)

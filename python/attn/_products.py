@@ -32,7 +32,8 @@ def matmul(a, b):
     if _is_context(a, b):
         return context_of(a, b)
     _check(a, b)
-    if a.is_float and b.ndim == 2 and (a.ndim > 2 or a.ndim == 2 and b.swapped is None and a.stage != "rows"):
+    # Of two matrices either may be weights of an attention that is written out, which is read from products.
+    if a.is_float and b.ndim == 2 and (a.ndim > 2 or a.ndim == 2 and a.dtype in ("f16", "bf16") and b.swapped is None and a.stage != "rows"):
         return _project(a, b)
     rows, columns = a.ndim > 1, b.ndim > 1
     first, second = a if rows else expand_dims(a, 0), b if columns else expand_dims(b, 1)

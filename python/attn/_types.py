@@ -8,6 +8,8 @@ import numbers
 import operator
 import re
 
+import numpy as np
+
 from ._call import numpy_dtype
 from ._trace import refuse
 
@@ -157,18 +159,23 @@ class Size(str):
     """A size that a call chooses. Products and sums with others are sizes, too; it is no number, and refuses what needs one."""
 
     __slots__ = ()
-    __hash__, __array_ufunc__ = str.__hash__, None
+    __hash__ = str.__hash__
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **_):
+        if ufunc in (np.multiply, np.add) and is_whole(inputs[0]):  # NumPy's integers at the left
+            return self * inputs[0] if ufunc is np.multiply else int(inputs[0]) + self
+        return _refuse_number(self, ufunc.__name__)
+
+
+def _refuse_number(size, what):
+    refuse(f"{what}: a size that a call chooses, {str(size)!r}, is no number yet; n * m and n + 1 are sizes, x.reshape(-1, 2) divides "
+           "one, x.mean(axis) divides by one, and an argument s: attn.f32[()] is a number that a call gives")
 
 
 def _refused(what):
     def method(self, *others):
-        if others and type(others[0]) is str:  # "%s" % size
-            return NotImplemented
-        if others and not isinstance(others[0], (numbers.Number, Size)):
-            return NotImplemented
-        return refuse(f"{what}: the size {str(self)!r} is chosen by a call, and no number yet; a product or sum of sizes such as "
-                      "n * m is a size, x.reshape(-1, 2) divides one, x.mean(axis) divides by one, and an argument such as "
-                      "scale: attn.f32[()] is any number")
+        is_ours = all(isinstance(other, (numbers.Number, Size)) for other in others)  # not "%s" % size
+        return _refuse_number(self, what) if is_ours else NotImplemented
 
     return method
 
@@ -177,7 +184,8 @@ def _joined(name, join, swapped=False):
     def method(self, other):
         if type(other) is str and name == "__add__":  # a text that names the size
             return other + str(self) if swapped else str(self) + other
-        made = join(*((other, self) if swapped else (self, other))) if isinstance(other, Size) or is_whole(other) else None
+        whole = int(other) if is_whole(other) else other if isinstance(other, Size) else None
+        made = whole if whole is None else join(whole, self) if swapped else join(self, whole)
         if made is None:
             return _refused(_SIGNS[name])(self, other)
         return Size(made) if isinstance(made, str) else made
@@ -209,7 +217,7 @@ def _install():
     for name, sign in (("truediv", "/"), ("mod", "%"), ("pow", "**")):
         setattr(Size, f"__{name}__", _refused(sign))
         setattr(Size, f"__r{name}__", _refused(sign))
-    for name, sign in (("divmod", "divmod"), ("neg", "-"), ("pos", "+"), ("abs", "abs"), ("index", "a number"), ("int", "int"), ("float", "float"),
+    for name, sign in (("divmod", "divmod"), ("neg", "-"), ("pos", "+"), ("abs", "abs"), ("index", "range"), ("int", "int"), ("float", "float"),
                        ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
         setattr(Size, f"__{name}__", _refused(sign))
 

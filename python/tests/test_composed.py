@@ -49,8 +49,18 @@ def every(x):
         np.moveaxis(x, [0, 1], [1, 2]), np.linalg.norm(x, axis=-1), np.linalg.norm(x, axis=1, keepdims=True), np.linalg.norm(x, axis=(1, 2)), np.linalg.norm(x), np.linalg.norm(x, 2, axis=1),
         np.roll(x, 1, axis=1), np.roll(x, -2, axis=1), np.roll(x, 9, axis=-1), np.repeat(x, 3, axis=1),
         np.tile(x, (2, 1)), np.tile(x, (2, 1, 1, 1)), np.pad(x, ((0, 0), (1, 2), (0, 3)), constant_values=1.5),
-        np.pad(x, 1), np.concatenate([x, x])
+        np.pad(x, 1), np.pad(x, (1, 2), constant_values=-np.inf), np.pad(x, ((0, 0), (1, 0), (0, 0)), constant_values=1e-7),
+        np.concatenate([x, x]), np.concatenate([x, -x], axis=None), np.roll(x, 3), np.roll(x, -2, axis=None), np.repeat(x, 2, axis=None),
+        np.zeros_like(x), np.ones_like(x) + x, np.full_like(x, np.nan), np.vstack([x, x]), np.hstack([x, -x]), np.broadcast_to(x[:1, :1], x.shape),
+        np.broadcast_to(x, (3, *x.shape)), np.transpose(x, axes=(1, 0, 2)), x.ravel(), (x * 3).round(), *reshaped(x),
     ]
+
+
+def reshaped(x):
+    """Sizes that a call chooses, multiplied."""
+    b, n, d = x.shape
+    rows = x.reshape(b * n, d)
+    return rows, rows.reshape(b, n, d), x.reshape(2 * n * b, d // 2), x.reshape((d * n) // d, b * d), np.vstack([rows, rows])[:n * 0 + 1]
 
 
 def test_products(rng):
@@ -89,7 +99,10 @@ def test_rows_of_a_batch(rng):
     ("letters of 2 tensors", lambda x: np.einsum("bnd->b", x, x)), ("letters of the tensors behind", lambda x: np.einsum("bnd->bz", x)),
     ("as many places as axes", lambda x: np.moveaxis(x, [0, 0], [1, 2])), ("roots of sums of squares", lambda x: np.linalg.norm(x, 1, axis=-1)),
     ("roots of sums of squares", lambda x: np.linalg.norm(x, 2, axis=(1, 2))),
-    ("two widths of at least 0", lambda x: np.pad(x, 1, mode="edge")), ("number of times above 0", lambda x: np.repeat(x, 0, axis=1))])
+    ("two widths of at least 0", lambda x: np.pad(x, 1, mode="edge")), ("two widths of at least 0", lambda x: np.pad(x, ((1, 2),) * 2)),
+    ("expected a tensor or a number", lambda x: np.pad(x, 1, constant_values=(1, 2))), ("expected an axis", lambda x: np.stack([x, x], axis=None)),
+    ("a whole number of places", lambda x: np.roll(x, (1, 2), axis=(0, 1))), ("expected sizes of f32", lambda x: np.broadcast_to(x, ("m", 5, 4))),
+    ("number of times above 0", lambda x: np.repeat(x, 0, axis=1))])
 def test_refused(message, function):
     with pytest.raises(attn.Error, match=message):
         traced(function, "bnd")()

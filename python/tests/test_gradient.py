@@ -116,6 +116,38 @@ def test_an_argument_that_reaches_no_result(rng):
     np.testing.assert_array_equal(gradient(), np.zeros((3, 4), np.float32))
 
 
+def test_learned_without_wrt_is_what_a_call_passes(rng):
+    """And neither arrays of the closure, nor defaults. Numbers of Python are arguments without dimensions."""
+    table = rng.standard_normal(4).astype(np.float32)
+
+    @attn.function
+    def loss(x: attn.f32["n", 4], power=2, *, factor: attn.f32[()], seen: attn.i1[()]):
+        return attn.where(seen, (x**power * table).sum() * factor, 0.0)
+
+    x = rng.standard_normal((3, 4)).astype(np.float32)
+    value, gradient = attn.value_and_grad(loss)(x, factor=0.5, seen=True)
+    d = gradient(2.0)
+    assert d._fields == ("d_x", "d_factor")
+    np.testing.assert_allclose(d.d_x, 2 * x * table, rtol=1e-5)
+    np.testing.assert_allclose(d.d_factor, 4 * value, rtol=1e-5)
+    for wrong, error in (({"factor": 1e39}, "factor: expected a number that f32 has"), ({"seen": 1}, "seen: expected i1, but got int")):
+        with pytest.raises((TypeError, ValueError), match=error):
+            attn.value_and_grad(loss)(x, **{"factor": 1, "seen": True} | wrong)
+    with pytest.raises(ValueError, match="out: is read-only"):
+        attn.compile(SUM)(x, out=3.0)
+
+
+SUM = """func.func @sum(%x: tensor<?x4xf32>) -> (tensor<f32> {attn.name = "out"}) {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %y = linalg.reduce ins(%x : tensor<?x4xf32>) outs(%zero : tensor<f32>) dimensions = [0, 1] (%a: f32, %b: f32) {
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return %y : tensor<f32>
+}
+"""
+
+
 def test_what_is_refused():
     with pytest.raises(TypeError, match="wrt: expected an argument of layer to learn, but got none"):
         attn.value_and_grad(layer, wrt=())
@@ -152,6 +184,10 @@ def test_dropout_in_a_function(rng):
     scores = x @ x.swapaxes(1, 2) * 0.25
     weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
     np.testing.assert_allclose(layer(x, np.int64(-1)), weights @ x, atol=1e-5)
+    np.testing.assert_array_equal(layer(x, 7), layer(x, np.int64(7)))
+    for seed, error in ((7.0, "seed: expected i64, but got float"), (2**63, "seed: expected a number that i64 has"), ("7", "expected an array")):
+        with pytest.raises((TypeError, ValueError), match=error):
+            layer(x, seed)
     attend = attn.attention(heads=None, dim=16, dropout=0.5)
     np.testing.assert_array_equal(layer(x[:1], np.int64(7))[0], attend(x[0], x[0], x[0], seed=np.int64(7)))
     value, gradient = attn.value_and_grad(layer, wrt="x")(x, np.int64(7))

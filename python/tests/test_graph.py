@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Whole functions: the programs a newcomer writes."""
+import concurrent.futures
 import pickle
 
 import numpy as np
@@ -202,10 +203,27 @@ def test_arithmetic_on_scores_is_fused(rng):
     assert "fused attn.scores" in changed.explain()
 
 
+def test_written_attention_of_any_type():
+    def hand(q, k, v):
+        s = q @ k.swapaxes(-1, -2) * 0.125
+        p = np.exp(s - s.max(-1, keepdims=True))
+        return p / p.sum(-1, keepdims=True) @ v
+
+    def matrices(q: attn.f32["n", 64], k: attn.f32["m", 64], v: attn.f32["m", 64]):
+        return hand(q, k, v)
+
+    def narrow(q: attn.f16["b", 2, "n", 64], k: attn.f16["b", 2, "m", 64], v: attn.f16["b", 2, "m", 64]):
+        return hand(q, k, v)
+
+    for function in matrices, narrow:
+        assert "fused attn.scores, attn.scale, attn.softmax, attn.context" in attn.function(function).explain()
+
+
 @pytest.mark.parametrize("wrong, text", [
     ('def f(x): return x', "argument x needs a type"),
     ('def f(x: "4x4xf32"): return x', r"argument x needs a type, such as x: attn.f32\[.*\], but got '4x4xf32'"),
     ('def f(x: attn.f32["n", "2*n"]): return x', "sizes of arguments are numbers or names"),
+    ('def f(*x: attn.f32["n", 3]): return x[0]', r"expected arguments that have names each, but got \*x"),
     ('def f(x: attn.f32["n", 3]): return 3', "returns a tensor or several"),
     ('def f(x: attn.i32["n", 3]): return x + 1.5', r"<string>:1: expected a whole number for a tensor of i32, but got 1.5"),
     ('def f(x: attn.f32["n", 3]): return x[1, 2, 3]', "expected at most 2 slices or whole numbers, but got 3"),
@@ -230,6 +248,46 @@ def test_wrong_functions(wrong, text):
     exec(wrong, space)
     with pytest.raises((TypeError, attn.Error), match=text):
         attn.function(space["f"])
+
+
+def test_threads_trace_at_once():
+    """Each its own program, whose score functions read tensors that they do not name."""
+    def traced(name):
+        def many(x: attn.f32["n", 8], t: attn.f32["n"]):
+            tensors, y = [t], x
+            for i in range(200):
+                y = y + i
+            scores = attn.score_mod(attn.scores(x, y), lambda s, b, h, i, j: s + tensors[0][j])
+            return attn.context(attn.softmax(attn.mask(scores, lambda b, h, i, j: j <= i)), y)
+
+        return attn.function(many, name=name).mlir
+
+    names = [f"many{i}" for i in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(traced, names)) == [traced(name) for name in names]
+
+
+def test_names_of_types_and_sizes():
+    seen = {}
+
+    def looked_at(x: attn.f32["b", "n", np.int64(4)], y: attn.bf16["n"]):
+        seen.update(x=x, y=y)
+        return x[:, :np.int64(2), np.int64(1):]
+
+    assert attn.function(looked_at).mlir.count("[0, 0, 1] [") == 1
+    x, y = seen["x"], seen["y"]
+    alike = np.float32, attn.f32, "float32", "f32", np.dtype("float32")
+    assert all(x.dtype == kind and kind == x.dtype and not x.dtype != kind for kind in alike)
+    assert y.dtype == attn.bf16 and y.dtype == "bfloat16" and y.dtype != np.float32
+    assert x.dtype not in (attn.f64, np.int32, "f16", None, 3) and {"f32": 1}[x.dtype] == 1 and str(x.dtype) == "f32"
+    assert np.finfo(x.dtype).eps == np.finfo(np.float32).eps and np.dtype(attn.f32) == np.float32
+    b, n, d = x.shape
+    assert [b * n, np.int64(2) * n, n * d * 2, n + np.int64(1), n - 1 + 1, b + n, (2 * n) // 2, n * 0] == ["b*n", "2*n", "8*n", "n+1", "n", "b+n", "n", 0]
+    assert f"{n} " + n + "%s" % n == "n nn"
+    assert pickle.loads(pickle.dumps((x.dtype, n))) == ("f32", "n")
+    for wrong in (True, -1, 2.0, ""):
+        with pytest.raises(TypeError, match="sizes are numbers or names"):
+            attn.f32[wrong]
 
 
 def test_ops_outside_of_a_function(rng):

@@ -81,7 +81,10 @@ def test_bias_sinks_and_layout(arrays, rng):
     lse, out = attn.attention(heads=2, dim=16, bias=bias, returns=("lse", "out"))(*arrays)  # in the order of `returns`
     for got, want in zip((out, lse), reference(*arrays, bias=bias)):
         np.testing.assert_allclose(got, want, atol=2e-6)
-    sinks = attn.attention(heads=2, dim=16, sinks=np.full(2, -np.inf, np.float32))
+    as_list = attn.attention(heads=2, dim=16, bias=bias.astype(np.float64).tolist(), returns=("lse", "out"))
+    assert as_list.mlir == attn.attention(heads=2, dim=16, bias=bias.astype(np.float64), returns=("lse", "out")).mlir
+    np.testing.assert_array_equal(as_list(*arrays)[0], lse)
+    sinks = attn.attention(heads=2, dim=16, sinks=[-np.inf, -np.inf])
     np.testing.assert_allclose(sinks(*arrays), reference(*arrays)[0], atol=2e-6)
 
 
@@ -96,6 +99,15 @@ def test_bias_sinks_and_layout(arrays, rng):
     (lambda: attn.attention(dim=16, returns=("out", "out")), "each result once"),
     (lambda: attn.attention(dim=16, name="my-attention"), "name: expected a name of Python and C, but got 'my-attention'"),
     (lambda: attn.attention(dim=16, layout="sbhd"), "expected 'bhsd' or 'bshd'"),
+    (lambda: attn.attention(dim=16, bias=np.zeros((3, 3), np.int32)), "bias: expected floats of f32, but got i32"),
+    (lambda: attn.attention(dim=-8), "dim: expected a whole number of at least 0, but got -8"),
+    (lambda: attn.attention(dim=8.0), "dim: expected a whole number of at least 0, but got 8.0"),
+    (lambda: attn.attention(dim=8, heads=(1, 2, 3)), r"heads: expected a number, or a pair .*, but got \(1, 2, 3\)"),
+    (lambda: attn.attention(dim=8, normalization="relu"), "normalization: expected softmax or sigmoid, but got 'relu'"),
+    (lambda: attn.causal("bottom"), "expected 'top_left', 'bottom_right', .* but got 'bottom'"),
+    (lambda: attn.window(left=3, position="botom_right"), "but got 'botom_right'"),
+    (lambda: attn.causal() and attn.window(left=3), "a mask has no truth value; write & | ~"),
+    (lambda: not attn.causal(), "a mask has no truth value"),
 ])
 def test_wrong_masks(wrong, text):
     with pytest.raises((TypeError, ValueError, attn.Error), match=text):

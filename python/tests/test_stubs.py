@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The types that editors see are those of the package."""
+import ast
 import os
 import pathlib
 import subprocess
@@ -8,6 +9,13 @@ import sys
 import pytest
 
 import attn
+
+
+def test_every_name_has_a_type():
+    stub = ast.parse((pathlib.Path(attn.__file__).parent / "__init__.pyi").read_text())
+    typed = {getattr(node, "name", None) or node.target.id for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AnnAssign))}
+    typed.update(name.asname for node in stub.body if isinstance(node, ast.ImportFrom) for name in node.names)
+    assert set(attn.__all__) <= typed
 
 
 def test_stubs(tmp_path):

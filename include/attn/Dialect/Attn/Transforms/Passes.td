@@ -279,7 +279,8 @@ def YieldIntoArguments : Pass<"attn-yield-into-arguments"> {
     Tensors that an `scf.for` yields are materialized in the loop's argument, so
     that all turns share one buffer.
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect"];
 }
 
 def MergeProjections : Pass<"attn-merge-projections"> {

@@ -11,12 +11,15 @@
 // size before the kernel runs, and one-shot bufferization accepts no other
 // loop. Where %y can be computed in the place of %x, nothing is copied. Where
 // %y is %x with other elements, written one by one, it lies there already, and
-// loops in loops would ask for two places.
+// loops in loops would ask for two places. Where %y is another argument, as
+// when two are swapped, it is copied where the turn begins: its place may be
+// written before %x is.
 //
 // Before: tensors; loops of the user, none of attn-tile-queries. After: the
 // same.
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -63,6 +66,18 @@ static bool liesIn(Value value, Value argument) {
   return true;
 }
 
+/// A copy of one of the loop's arguments, made where the turn begins.
+static Value copied(scf::ForOp loop, BlockArgument argument) {
+  OpBuilder b(loop);
+  Location loc = loop.getLoc();
+  Value init = loop.getTiedLoopInit(argument)->get();
+  Value empty = tensor::EmptyOp::create(
+      b, loc, tensor::getMixedSizes(b, loc, init),
+      cast<RankedTensorType>(init.getType()).getElementType());
+  b.setInsertionPointToStart(loop.getBody());
+  return linalg::CopyOp::create(b, loc, argument, empty).getResult(0);
+}
+
 namespace {
 struct YieldIntoArguments
     : attn::impl::YieldIntoArgumentsBase<YieldIntoArguments> {
@@ -70,14 +85,27 @@ struct YieldIntoArguments
     getOperation()->walk([](scf::ForOp loop) {
       Operation *yield = loop.getBody()->getTerminator();
       OpBuilder b(yield);
+      auto put = [&](Value value, Value argument, OpOperand &operand) {
+        operand.set(bufferization::MaterializeInDestinationOp::create(
+                        b, yield->getLoc(), argument.getType(), value, argument)
+                        .getResult());
+      };
+      // What is computed may lie where a copy goes.
+      SmallVector<std::pair<BlockArgument, OpOperand *>> copies;
       for (auto [argument, operand] :
-           llvm::zip(loop.getRegionIterArgs(), yield->getOpOperands()))
-        if (isa<RankedTensorType>(argument.getType()) &&
-            !liesIn(operand.get(), argument))
-          operand.set(bufferization::MaterializeInDestinationOp::create(
-                          b, yield->getLoc(), argument.getType(), operand.get(),
-                          argument)
-                          .getResult());
+           llvm::zip(loop.getRegionIterArgs(), yield->getOpOperands())) {
+        if (!isa<RankedTensorType>(argument.getType()) ||
+            liesIn(operand.get(), argument))
+          continue;
+        auto other = dyn_cast<BlockArgument>(operand.get());
+        if (other && other.getOwner() == loop.getBody())
+          copies.push_back({argument, &operand});
+        else
+          put(operand.get(), argument, operand);
+      }
+      for (auto [argument, operand] : copies)
+        put(copied(loop, cast<BlockArgument>(operand->get())), argument,
+            *operand);
     });
   }
 };

@@ -57,3 +57,22 @@ func.func @read_later(%x: tensor<9xf32>, %n: index) -> tensor<9xf32> {
   }
   return %r : tensor<9xf32>
 }
+
+// What is another argument is copied where the turn begins, and put behind what is computed.
+// CHECK-LABEL: @moved
+// CHECK:      %[[EMPTY:.*]] = tensor.empty() : tensor<4xf32>
+// CHECK:      scf.for {{.*}} iter_args(%[[X:.*]] = %arg0, %[[Y:.*]] = %arg1)
+// CHECK-NEXT:   %[[COPY:.*]] = linalg.copy ins(%[[Y]] : tensor<4xf32>) outs(%[[EMPTY]] : tensor<4xf32>)
+// CHECK-NEXT:   %[[U:.*]] = arith.addf %[[X]], %[[Y]]
+// CHECK-NEXT:   %[[SECOND:.*]] = bufferization.materialize_in_destination %[[U]] in %[[Y]]
+// CHECK-NEXT:   %[[FIRST:.*]] = bufferization.materialize_in_destination %[[COPY]] in %[[X]]
+// CHECK-NEXT:   scf.yield %[[FIRST]], %[[SECOND]]
+func.func @moved(%a: tensor<4xf32>, %b: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b) -> (tensor<4xf32>, tensor<4xf32>) {
+    %u = arith.addf %x, %y : tensor<4xf32>
+    scf.yield %y, %u : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
