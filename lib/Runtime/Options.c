@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Runtime.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -238,6 +239,13 @@ static int parse_long_option(parser *p, const char *name) {
   return set_file(p, port, value);
 }
 
+static bool is_name(const char *text, size_t length) {
+  for (size_t i = 0; i < length; ++i)
+    if (text[i] != '_' && !isalnum((unsigned char)text[i]))
+      return false;
+  return length > 0;
+}
+
 // -o and -i: NAME=FILE, or the FILE of the next port in order.
 static int parse_port(parser *p, char option, const char *inline_value) {
   const char *value = take_value(p, inline_value);
@@ -252,6 +260,9 @@ static int parse_port(parser *p, char option, const char *inline_value) {
   int32_t port = value[length] ? find_port(p, begin, end, value, length) : -1;
   if (port >= 0 && value[length + 1] == 0)
     return usage(p, "option -%c needs a file after '%s'", option, value);
+  if (port < 0 && value[length] && is_name(value, length))
+    return usage(p, "no %s '%.*s'; a file of that name is './%s'",
+                 output ? "result" : "argument", (int)length, value, value);
   if (port >= 0)
     return set_file(p, port, value + length + 1);
   if (output)

@@ -194,8 +194,13 @@ static LogicalResult followOne(Adjoints &adjoints, Operation *op) {
   for (auto rules : {followAttention, followGraphOp, followTensorOp})
     if (Ruled done = rules(adjoints, op))
       return *done;
-  return op->emitOpError("has no gradient that is known, but a learned "
-                         "argument reaches a result through it");
+  InFlightDiagnostic error =
+      op->emitOpError("has no gradient that is known, but a learned argument "
+                      "reaches a result through it");
+  if (auto reason = op->getAttrOfType<StringAttr>("attn.not_fused"))
+    error << "; it is not part of an attention that could be fused: "
+          << reason.getValue();
+  return error;
 }
 
 LogicalResult Pair::followAll(Adjoints &adjoints) {

@@ -158,3 +158,11 @@ func.func @number(%x: tensor<3xf32> {attn.gradient}) -> tensor<4xf32> {
   %y = linalg.fill ins(%first : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+func.func @not_fused(%w: tensor<5x6xf32>, %v: tensor<6x8xf32> {attn.gradient}) -> tensor<5x8xf32> {
+  // expected-error@+1 {{'attn.context' op has no gradient that is known, but a learned argument reaches a result through it; it is not part of an attention that could be fused: attn.bias is the second one}}
+  %o = attn.context %w, %v {attn.not_fused = "attn.bias is the second one"} : (tensor<5x6xf32>, tensor<6x8xf32>) -> tensor<5x8xf32>
+  return %o : tensor<5x8xf32>
+}
