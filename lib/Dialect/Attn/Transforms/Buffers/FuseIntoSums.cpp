@@ -3,12 +3,13 @@
 // attn-fuse-into-sums: sums of columns compute what they add up.
 //
 // Before:  %b = linalg.broadcast ins(%w : tensor<?xf32>) .. dimensions = [1]
-//          %p = linalg.generic .. ins(%x, %b : tensor<?x64xf32>, ..) //
-//          multiplies %y = linalg.generic {iterators = ["reduction",
-//          "parallel"]}
-//            ins(%p) outs(%zero : tensor<64xf32>)  // adds up
+//          // %x times %b
+//          %p = linalg.generic .. ins(%x, %b : tensor<?x64xf32>, ..)
+//          // the sum of its rows
+//          %y = linalg.generic {iterators = ["reduction", "parallel"]}
+//            ins(%p) outs(%zero : tensor<64xf32>)
 // After:   %y = linalg.generic {iterators = ["reduction", "parallel"]}
-//            ins(%x, %w) outs(%zero)  // multiplies and adds up
+//            ins(%x, %w) outs(%zero)
 //
 // Rows of a sum along rows share a loop with what they add up anyway. Columns
 // do not: loops along them stand around those over the rows, and without this

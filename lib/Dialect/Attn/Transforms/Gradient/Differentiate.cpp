@@ -160,11 +160,22 @@ void Pair::findActive(Adjoints &adjoints) {
   for (unsigned i : learned)
     adjoints.activate(gradient.getArgument(i));
   auto isActive = [&](Value value) { return adjoints.isActive(value); };
-  for (Operation *op : forwardOps)
-    if (llvm::any_of(op->getOperands(), isActive) || readsActive(adjoints, op))
-      for (Value result : op->getResults())
-        if (isa<FloatType>(getElementTypeOrSelf(result)))
-          adjoints.activate(result);
+  auto isFloat = [](Value value) {
+    return isa<FloatType>(getElementTypeOrSelf(value));
+  };
+  for (Operation *op : forwardOps) {
+    if (llvm::none_of(op->getOperands(), isActive) &&
+        !readsActive(adjoints, op))
+      continue;
+    // Bits of a float carry what it depends on; other integers are steps.
+    bool carriesBits = isa<arith::BitcastOp>(op) ||
+                       llvm::any_of(op->getOperands(), [&](Value operand) {
+                         return isActive(operand) && !isFloat(operand);
+                       });
+    for (Value result : op->getResults())
+      if (carriesBits || isFloat(result))
+        adjoints.activate(result);
+  }
 }
 
 /// An argument for each float result that is active, in their order.

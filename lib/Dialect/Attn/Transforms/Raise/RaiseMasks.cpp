@@ -83,8 +83,8 @@ static SmallVector<Value> emitBody(OpBuilder &outer, Block &body,
       return;
     Value captured = code.capturedBy(argument);
     bool isNumber = !isa<RankedTensorType>(captured.getType());
-    bool isIndex =
-        isa<IndexType>(captured.getType()); // which memory has none of
+    // Memory has no index.
+    bool isIndex = isa<IndexType>(captured.getType());
     if (isIndex)
       captured =
           arith::IndexCastOp::create(outer, loc, outer.getI64Type(), captured);

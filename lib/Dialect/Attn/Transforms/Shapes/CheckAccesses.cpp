@@ -15,7 +15,8 @@ void SliceChecker::checkElement(Operation *op, Value tensor,
   for (auto [i, index] : llvm::enumerate(indices)) {
     Dim dim{tensor, static_cast<int64_t>(i)};
     std::optional<int64_t> known = getConstantIntValue(index);
-    if ((known && *known < classes.sizeOf(dim)) || dependsOnElements(index))
+    bool isInside = known && *known >= 0 && *known < classes.sizeOf(dim);
+    if (isInside || dependsOnElements(index))
       continue;
     b.setInsertionPoint(function.front().getTerminator());
     if (Value size = knownSize(op, dim))

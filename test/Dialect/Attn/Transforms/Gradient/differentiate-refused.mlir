@@ -166,3 +166,13 @@ func.func @not_fused(%w: tensor<5x6xf32>, %v: tensor<6x8xf32> {attn.gradient}) -
   %o = attn.context %w, %v {attn.not_fused = "attn.bias is the second one"} : (tensor<5x6xf32>, tensor<6x8xf32>) -> tensor<5x8xf32>
   return %o : tensor<5x8xf32>
 }
+
+// -----
+
+func.func @bits(%x: tensor<3xf32> {attn.gradient}, %mask: tensor<3xi32>) -> tensor<3xf32> {
+  %bits = arith.bitcast %x : tensor<3xf32> to tensor<3xi32>
+  %some = arith.andi %bits, %mask : tensor<3xi32>
+  // expected-error@+1 {{'arith.bitcast' op has no gradient that is known}}
+  %y = arith.bitcast %some : tensor<3xi32> to tensor<3xf32>
+  return %y : tensor<3xf32>
+}

@@ -10,8 +10,7 @@
 //          %sums = linalg.generic {iterators = ["parallel", "reduction"]}
 //            ins(%x, %v) outs(%start)  // adds up products, in f32
 //          %rounded = arith.truncf %sums : tensor<?xf32> to tensor<?xbf16>
-//          %y = tensor.expand_shape %rounded [[0, 1]] : .. into
-//          tensor<?x1xbf16>
+//          %y = tensor.expand_shape %rounded [[0, 1]] : .. tensor<?x1xbf16>
 //
 // Tiles of a product have their lanes along columns, of which all but one would
 // be idle; a sum has them along what it adds up, and reads the matrix once. An
