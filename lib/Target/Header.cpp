@@ -124,13 +124,25 @@ static void printFunctions(raw_ostream &os, StringRef name,
        << "(const char *path);\n";
 }
 
-std::string attn::target::headerText(ModuleOp module, StringRef name) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
+static bool isDeclared(Operation &op) {
+  return !PortAttr::of(&op).empty() && op.hasAttr("attn.statuses");
+}
+
+/// Headers of one name in several folders have their functions in it.
+static std::string guardOf(ModuleOp module, StringRef name) {
   std::string guard = "ATTN_KERNELS_";
   for (char c : name)
     guard += llvm::isAlnum(c) ? llvm::toUpper(c) : '_';
-  guard += "_H";
+  for (Operation &op : *module.getBody())
+    if (isDeclared(op))
+      guard += "_" + SymbolTable::getSymbolName(&op).getValue().str();
+  return guard + "_H";
+}
+
+std::string attn::target::headerText(ModuleOp module, StringRef name) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  std::string guard = guardOf(module, name);
   os << "/* Made by attn-opt " << ATTN_VERSION << ". Link with libattn-rt.a, "
      << "-lpthread and -lm. */\n"
      << "#ifndef " << guard << "\n#define " << guard << "\n\n"
@@ -138,10 +150,10 @@ std::string attn::target::headerText(ModuleOp module, StringRef name) {
      << abiBlock;
   bool withGPU = static_cast<bool>(findKernels(module));
   for (Operation &op : *module.getBody()) {
+    if (!isDeclared(op))
+      continue;
     std::vector<PortAttr> ports = PortAttr::of(&op);
     auto statuses = op.getAttrOfType<ArrayAttr>("attn.statuses");
-    if (ports.empty() || !statuses)
-      continue;
     StringRef function = SymbolTable::getSymbolName(&op).getValue();
     os << "\n";
     printStruct(os, function, ports, withGPU);
