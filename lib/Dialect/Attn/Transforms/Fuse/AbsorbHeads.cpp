@@ -19,6 +19,7 @@
 // After: no attn.split_heads and no attn.merge_heads. One that no attn.sdpa
 // absorbs (another op reads the heads, or the context has other uses) becomes a
 // reshape and a linalg.transpose, and a remark says that a copy remains.
+#include "JoinedDimensions.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -35,15 +36,6 @@ namespace attn {
 } // namespace attn
 
 using namespace attn;
-
-/// Dimensions of (.., S, H*D) in those of (.., S, H, D).
-static SmallVector<ReassociationIndices> groups(int64_t splitRank) {
-  SmallVector<ReassociationIndices> result;
-  for (int64_t i = 0; i + 2 < splitRank; ++i)
-    result.push_back({i});
-  result.push_back({splitRank - 2, splitRank - 1});
-  return result;
-}
 
 /// (.., H, S, D) from (.., S, H, D), or back.
 static SmallVector<int64_t> swapHeadAndSequence(ArrayRef<int64_t> sizes) {
@@ -71,7 +63,7 @@ static Value viewWithHeads(OpBuilder &builder, SplitHeadsOp op) {
   Value input =
       castTo(builder, op.getLoc(), joined.clone(known), op.getInput());
   return tensor::ExpandShapeOp::create(builder, op.getLoc(), joined.clone(view),
-                                       input, groups(view.size()));
+                                       input, joinLastTwo(view.size()));
 }
 
 /// Makes `op` out of (.., S, H, D): a view, no copy.
@@ -79,7 +71,7 @@ static void joinHeads(IRRewriter &rewriter, MergeHeadsOp op, Value view) {
   rewriter.setInsertionPoint(op);
   int64_t rank = cast<RankedTensorType>(view.getType()).getRank();
   Value joined = tensor::CollapseShapeOp::create(rewriter, op.getLoc(), view,
-                                                 groups(rank));
+                                                 joinLastTwo(rank));
   rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), op.getType(), joined));
 }
 

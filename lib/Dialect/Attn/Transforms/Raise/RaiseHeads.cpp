@@ -21,6 +21,7 @@
 // does one of an unknown number of heads.
 //
 // Before: attn-raise-attention has run. After: the same, with fewer transposes.
+#include "JoinedDimensions.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -53,15 +54,6 @@ static linalg::TransposeOp swapOf(Operation *op, int64_t head) {
              : linalg::TransposeOp();
 }
 
-/// The last two of `rank` dimensions in one.
-static SmallVector<ReassociationIndices> lastTwo(int64_t rank) {
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t i = 0; i < rank - 2; ++i)
-    groups.push_back({i});
-  groups.push_back({rank - 2, rank - 1});
-  return groups;
-}
-
 /// Sizes can be asked of any tensor.
 static bool readsHeads(OpOperand &use) {
   Operation *user = use.getOwner();
@@ -90,7 +82,7 @@ static void split(linalg::TransposeOp op, IRRewriter &rewriter) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   int64_t rank = type.getRank();
   Value joined = tensor::CollapseShapeOp::create(rewriter, loc, op.getInput(),
-                                                 lastTwo(rank));
+                                                 joinLastTwo(rank));
   rewriter.replaceOpWithNewOp<SplitHeadsOp>(
       op, type, joined, rewriter.getI64IntegerAttr(type.getDimSize(rank - 3)));
 }
@@ -109,7 +101,7 @@ static void merge(linalg::TransposeOp op, IRRewriter &rewriter) {
   sizes.back() = rewriter.getIndexAttr(type.getDimSize(rank - 2));
   sizes.push_back(rewriter.getIndexAttr(type.getDimSize(rank - 1)));
   rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, type, joined,
-                                                     lastTwo(rank), sizes);
+                                                     joinLastTwo(rank), sizes);
 }
 
 namespace {

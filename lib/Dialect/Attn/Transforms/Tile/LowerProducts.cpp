@@ -17,6 +17,7 @@
 // in which no tile is kept near.
 //
 // Before: attn.project. After: none.
+#include "SumType.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,19 +39,17 @@ struct ProductLoops {
   ProjectOp op;
   OpBuilder b;
   Location loc;
-  Type sumType; ///< f32, or what is wider
+  FloatType wide;
 
   explicit ProductLoops(ProjectOp op)
       : op(op), b(op), loc(op.getLoc()),
-        sumType(op.getType().getElementTypeBitWidth() < 32
-                    ? b.getF32Type()
-                    : op.getType().getElementType()) {}
+        wide(sumType(op.getType().getElementType())) {}
 
   Value load(Value tensor, ValueRange at) {
     Value element = tensor::ExtractOp::create(b, loc, tensor, at);
-    return element.getType() == sumType
+    return element.getType() == wide
                ? element
-               : arith::ExtFOp::create(b, loc, sumType, element).getResult();
+               : arith::ExtFOp::create(b, loc, wide, element).getResult();
   }
   Value sumAt(ValueRange place);
   void lower();
@@ -66,7 +65,7 @@ Value ProductLoops::sumAt(ValueRange place) {
   Value first =
       op.getBias()
           ? load(op.getBias(), column)
-          : arith::ConstantOp::create(b, loc, b.getFloatAttr(sumType, 0.0))
+          : arith::ConstantOp::create(b, loc, b.getFloatAttr(wide, 0.0))
                 .getResult();
   auto loop = scf::ForOp::create(b, loc, zero, depth, one, first);
   OpBuilder::InsertionGuard guard(b);
@@ -95,7 +94,7 @@ void ProductLoops::lower() {
   b.setInsertionPoint(loop.getTerminator());
   SmallVector<Value> place = loop.getInductionVars();
   Value sum = sumAt(place);
-  if (sumType != type.getElementType())
+  if (wide != type.getElementType())
     sum = arith::TruncFOp::create(b, loc, type.getElementType(), sum);
   int64_t rank = type.getRank();
   SmallVector<OpFoldResult> offsets(place.begin(), place.end());

@@ -29,6 +29,7 @@
 //
 // Before: attn.rope, attn.rms_norm, attn.layer_norm of rank 2 to 4, attn.scale.
 // After: none of them.
+#include "SumType.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,10 +56,7 @@ public:
   RowBuilder(OpBuilder &b, Operation *op)
       : b(b), loc(op->getLoc()), input(op->getOperand(0)),
         type(cast<RankedTensorType>(input.getType())),
-        // Few processors compute with 16 bits, and sums need more.
-        wide(type.getElementTypeBitWidth() < 32
-                 ? b.getF32Type()
-                 : cast<FloatType>(type.getElementType())),
+        wide(sumType(type.getElementType())),
         sizes(tensor::getMixedSizes(b, loc, input)) {}
 
   Value number(double value) {

@@ -17,6 +17,8 @@
 // input that is a transpose is read as it lies, with lanes along the rows.
 //
 // Before: the fused level. After: no projection of one column.
+#include "JoinedDimensions.h"
+#include "SumType.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,34 +33,22 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// The groups of `rank` dimensions in which the last two are one.
-static SmallVector<ReassociationIndices> joinedColumn(int64_t rank) {
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t i = 0; i + 2 < rank; ++i)
-    groups.push_back({i});
-  groups.push_back({rank - 2, rank - 1});
-  return groups;
-}
-
 namespace {
 /// Writes the sums of one product. Loops are the dimensions of the input.
 struct RowSums {
   ProjectOp op;
   OpBuilder b;
   Location loc;
-  Type sumType; ///< f32, or what is wider
+  Type wide;
 
   explicit RowSums(ProjectOp op)
       : op(op), b(op), loc(op.getLoc()),
-        sumType(op.getType().getElementTypeBitWidth() < 32
-                    ? b.getF32Type()
-                    : op.getType().getElementType()) {}
+        wide(sumType(op.getType().getElementType())) {}
 
   Value widen(OpBuilder &builder, Value number) const {
-    return number.getType() == sumType
+    return number.getType() == wide
                ? number
-               : arith::ExtFOp::create(builder, loc, sumType, number)
-                     .getResult();
+               : arith::ExtFOp::create(builder, loc, wide, number).getResult();
   }
   std::pair<Value, AffineMap> readInput();
   Value makeStart(ArrayRef<OpFoldResult> sizes);
@@ -90,9 +80,9 @@ Value RowSums::makeStart(ArrayRef<OpFoldResult> sizes) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     first = widen(b, tensor::ExtractOp::create(b, loc, op.getBias(), zero));
   } else {
-    first = arith::ConstantOp::create(b, loc, b.getFloatAttr(sumType, 0.0));
+    first = arith::ConstantOp::create(b, loc, b.getFloatAttr(wide, 0.0));
   }
-  Value empty = tensor::EmptyOp::create(b, loc, sizes, sumType);
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, wide);
   return linalg::FillOp::create(b, loc, first, empty).getResult(0);
 }
 
@@ -104,7 +94,7 @@ void RowSums::lower() {
   auto [input, inputMap] = readInput();
   Value vector = tensor::CollapseShapeOp::create(
       b, loc, op.getWeight(),
-      joinedColumn(cast<RankedTensorType>(op.getWeight().getType()).getRank()));
+      joinLastTwo(cast<RankedTensorType>(op.getWeight().getType()).getRank()));
   SmallVector<unsigned> inVector{static_cast<unsigned>(rank - 1)};
   if (op.hasWeights())
     inVector.insert(inVector.begin(), 0);
@@ -129,12 +119,12 @@ void RowSums::lower() {
           })
           .getResult(0);
   Type element = op.getType().getElementType();
-  if (sumType != element)
+  if (wide != element)
     sums = arith::TruncFOp::create(
         b, loc, cast<RankedTensorType>(sums.getType()).clone(element), sums);
   sizes.push_back(b.getIndexAttr(1));
   Value result = tensor::ExpandShapeOp::create(b, loc, op.getType(), sums,
-                                               joinedColumn(rank), sizes);
+                                               joinLastTwo(rank), sizes);
   op.replaceAllUsesWith(result);
   op.erase();
 }
