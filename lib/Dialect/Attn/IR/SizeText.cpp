@@ -181,7 +181,9 @@ AffineExpr Parser::sum() {
 
 AffineExpr attn::parseSizeText(StringRef text, MLIRContext *context,
                                llvm::SmallVectorImpl<SizeSymbol> &symbols) {
-  if (text.size() > maxSizeText) // parentheses do not end the stack
+  auto isSign = [](char c) { return StringRef("+-*/(,").contains(c); };
+  // As many as the parts that are written, and they do not end the stack.
+  if (llvm::count_if(text, isSign) > 5 * maxSizeParts)
     return {};
   Parser parser{text, context, symbols};
   AffineExpr size = parser.sum();

@@ -16,8 +16,9 @@
 
 namespace attn {
 
-/// Of more characters no one can make sense.
-constexpr size_t maxSizeText = 200;
+/// Of more names, numbers and sums, products and extremes of them no one can
+/// make sense.
+constexpr int64_t maxSizeParts = 100;
 
 enum class SizeSymbolKind { Name, Max, Min };
 
@@ -43,7 +44,7 @@ mlir::AffineExpr symbolExpr(const SizeSymbol &symbol,
                             llvm::SmallVectorImpl<SizeSymbol> &symbols);
 
 /// What `text` stands for: its symbol i is symbols[i]. Null where it is no such
-/// text, or a longer one than sizeText is asked for.
+/// text, or has more parts than one may have.
 mlir::AffineExpr parseSizeText(llvm::StringRef text, mlir::MLIRContext *context,
                                llvm::SmallVectorImpl<SizeSymbol> &symbols);
 

@@ -58,19 +58,20 @@ struct ResultSizes::Search : OpBuilder::Listener {
   bool isShort(AffineExpr expr);
 };
 
-/// Expressions share parts that a text repeats.
+/// Expressions share parts that a text repeats; a remainder repeats what is
+/// divided.
 bool ResultSizes::Search::isShort(AffineExpr expr) {
-  size_t parts = 0;
+  int64_t parts = 0;
   std::function<bool(AffineExpr)> count = [&](AffineExpr part) {
-    return !part.walk([&](AffineExpr e) {
-                  const SizeSymbol *symbol = asExtreme(e);
-                  return ++parts > maxSizeText ||
-                                 (symbol && (!count(symbol->left) ||
-                                             !count(symbol->right)))
-                             ? WalkResult::interrupt()
-                             : WalkResult::advance();
-                })
-                .wasInterrupted();
+    auto visit = [&](AffineExpr e) {
+      const SizeSymbol *symbol = asExtreme(e);
+      bool fits = ++parts <= maxSizeParts &&
+                  (!symbol || (count(symbol->left) && count(symbol->right))) &&
+                  (e.getKind() != AffineExprKind::Mod ||
+                   count(cast<AffineBinaryOpExpr>(e).getLHS()));
+      return fits ? WalkResult::advance() : WalkResult::interrupt();
+    };
+    return !part.walk(visit).wasInterrupted();
   };
   return count(expr);
 }
@@ -242,6 +243,5 @@ ResultSizes::find(unsigned size,
   AffineExpr found = search.ofClass(first.first.getContext(), first);
   if (!found)
     return "";
-  std::string text = sizeText(found, search.symbols);
-  return text.size() <= maxSizeText ? text : "";
+  return sizeText(found, search.symbols);
 }
