@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Verifier.h"
 
@@ -30,7 +31,7 @@ static void assume(::onnx::ModelProto &model,
 OwningOpRef<ModuleOp> attn::importOnnx(StringRef path, MLIRContext &context,
                                        const OnnxOptions &options) {
   context.loadDialect<AttnDialect, arith::ArithDialect, func::FuncDialect,
-                      linalg::LinalgDialect, math::MathDialect,
+                      linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
                       tensor::TensorDialect>();
   Location loc = FileLineColLoc::get(&context, path, 0, 0);
   auto model = onnx::readModel(path, loc);

@@ -173,6 +173,13 @@ one("ScatterND", floats(6, 4), np.array([[4], [-6], [4]]), floats(3, 4))
 one("ScatterND", floats(2, 3, 5, 4), np.stack([np.arange(6) % 2, np.arange(6) % 3, [4, 0, 1, 2, -2, 3]], -1).reshape(2, 3, 3), floats(2, 3, 4), name="-three")
 one("ScatterElements", floats(2, 7, 3), np.array([4, -7, 2])[None, :, None].repeat(2, 0).repeat(3, 2), floats(2, 3, 3), axis=1)
 one("ScatterElements", floats(5, 3), np.array([[4, 0, 1], [2, 2, -3]]), floats(2, 3), name="-rows")
+SCATTER = np.random.default_rng(41)
+one("ScatterND", normal(9, 4), SCATTER.integers(-9, 9, (14, 1)), normal(14, 4), name="-many")
+one("ScatterElements", normal(2, 30), np.stack([SCATTER.permutation(30)[:20] - 30 for _ in range(2)]), normal(2, 20), name="-many", axis=1)
+for places, columns in (("behind", [[3], [4], [5]]), ("column", [[0, 2], [1, 2], [2, 2], [3, 2], [4, 2], [5, 2]]), ("block", [[[2, 1], [2, 2]], [[3, 1], [3, 2]]]),
+                        ("turned", [[[2, 1], [3, 1]], [[2, 2], [3, 2]]]), ("back", [[5], [4], [3]]), ("negative", [[-3], [-2], [-1]])):
+    add("ScatterND-" + places, [helper.make_node("ScatterND", ["x", "c", "u"], ["y"])],
+        {"x": normal(6, 4, 5), "u": normal(*np.shape(columns)[:-1], *(4, 5)[np.shape(columns)[-1] - 1:])}, constants={"c": np.array(columns)})
 one("TensorScatter", floats(2, 3, 8, 4), floats(2, 3, 2, 4), np.array([3, 6]), opset=24)
 one("TensorScatter", floats(2, 8, 4), floats(2, 3, 4), np.array([6, 0]), name="-circular", opset=24, mode="circular")
 one("TensorScatter", floats(2, 8, 4), floats(2, 3, 4), name="-begin", opset=24)

@@ -2,16 +2,21 @@
 // Entries written at places given by tensors of indices, as caches of keys and
 // values are: ScatterND and ScatterElements.
 //
-// Every place looks for the entry that is written there, the last if there are
-// several, and its element is then read from the entries or from what was
-// there:
-//   writer[n] = max over m of (place[m] == n ? m : -1)
+// Each entry notes its number at its place, the last if there are several, and
+// every place then reads its element from that entry or from what was there:
+//   for m: writer[place[m]] = m
 //   y[n, d] = writer[n] < 0 ? x[n, d] : update[writer[n], d]
-// So loops are parallel, and no order of writes is needed. An index outside is
-// no place: its entry goes nowhere.
+// An index outside is no place: its entry goes nowhere. Of few entries every
+// place looks for its own, which is parallel:
+//   writer[n] = max over m of (place[m] == n ? m : -1)
+//
+// Where the indices only count (Counting.h), as in x[:, 3:5] = y, what is
+// written is a slice.
+#include "Counting.h"
 #include "OperatorTable.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -21,10 +26,9 @@ static Value i64Of(OpBuilder &b, Location loc, Value index) {
   return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
 }
 
-/// For each of the `count` places along `axis` the last entry of `places`,
-/// which holds i64, that goes there; -1: none.
-static Tensor writersOf(TensorBuilder &t, Tensor &places, int64_t axis,
-                        const Size &count) {
+/// As `writersOf`, by parallel loops that take `count` times as long.
+static Tensor searchedWriters(TensorBuilder &t, Tensor &places, int64_t axis,
+                              const Size &count) {
   int64_t rank = places.rank();
   Shape shape = places.shape;
   shape[axis] = count;
@@ -54,6 +58,42 @@ static Tensor writersOf(TensorBuilder &t, Tensor &places, int64_t axis,
           })
           .getResult(0);
   return t.made(found, shape);
+}
+
+/// Of at most so many entries along an axis each place looks for its own.
+static constexpr int64_t fewEntries = 8;
+
+/// For each of the `count` places along `axis` the last entry of `places`,
+/// which holds i64, that goes there; -1: none. One place more, behind them,
+/// takes what goes nowhere.
+static Tensor writersOf(TensorBuilder &t, Tensor &places, int64_t axis,
+                        const Size &count) {
+  std::optional<int64_t> entries = places.shape[axis].constant();
+  if (entries && *entries <= fewEntries)
+    return searchedWriters(t, places, axis, count);
+  Value given = t.value(places), limit = t.index(count),
+        zero = t.index(Size(0)), one = t.index(Size(1));
+  Shape shape = places.shape;
+  shape[axis] = count + Size(1);
+  Tensor nobody = t.splat(shape, t.b.getI64IntegerAttr(-1));
+  SmallVector<Value> begins(places.rank(), zero), ends,
+      steps(places.rank(), one);
+  for (const Size &size : places.shape)
+    ends.push_back(t.index(size));
+  auto note = [&](OpBuilder &b, Location loc, ValueRange at,
+                  ValueRange writers) -> scf::ValueVector {
+    Value place = arith::IndexCastOp::create(
+        b, loc, b.getIndexType(), tensor::ExtractOp::create(b, loc, given, at));
+    Value isInside =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place, limit);
+    SmallVector<Value> to(at);
+    to[axis] = arith::SelectOp::create(b, loc, isInside, place, limit);
+    return {tensor::InsertOp::create(b, loc, i64Of(b, loc, at[axis]),
+                                     writers.front(), to)};
+  };
+  scf::LoopNest nest = scf::buildLoopNest(t.b, t.loc, begins, ends, steps,
+                                          t.value(nobody), note);
+  return t.made(nest.results.front(), shape);
 }
 
 /// `index`, of type i64, in an axis of `size` elements; negative ones count
@@ -128,6 +168,75 @@ static Tensor placesOfRows(TensorBuilder &t, Value rows, const Size &count,
       });
 }
 
+/// What each column of `indices` holds; none if some hold more than a count.
+static std::optional<SmallVector<Counting>>
+readColumns(TensorBuilder &t, Tensor &indices, int64_t depth) {
+  Value all = t.value(indices);
+  int64_t last = indices.rank() - 1;
+  SmallVector<Counting> columns;
+  auto add = [&](Value column) {
+    std::optional<Counting> found = readCounting(column);
+    if (found)
+      columns.push_back(*found);
+    return found.has_value();
+  };
+  auto joined = all.getDefiningOp<tensor::ConcatOp>();
+  if (joined && static_cast<int64_t>(joined.getDim()) == last &&
+      static_cast<int64_t>(joined.getInputs().size()) == depth)
+    return llvm::all_of(joined.getInputs(), add) ? std::optional(columns)
+                                                 : std::nullopt;
+  if (depth == 1 && add(all))
+    return columns;
+  if (!indices.constant)
+    return std::nullopt;
+  for (int64_t i = 0; i < depth; ++i) {
+    Tensor column = t.slice(indices, last, Size(i), Size(1));
+    if (!add(column.value))
+      return std::nullopt;
+  }
+  return columns;
+}
+
+/// `updates` written over the slice of `x` whose places the rows of `indices`
+/// are; none where they are no slice.
+static std::optional<Tensor> writtenSlice(TensorBuilder &t, Tensor &x,
+                                          Tensor &indices, Tensor &updates,
+                                          int64_t depth) {
+  auto columns = readColumns(t, indices, depth);
+  if (!columns)
+    return std::nullopt;
+  SmallVector<OpFoldResult> offsets(x.rank(), t.b.getIndexAttr(0)),
+      strides(x.rank(), t.b.getIndexAttr(1));
+  Shape part = x.shape;
+  int64_t next = 0; // of the dimensions of the indices
+  auto skipUnits = [&](int64_t end) {
+    while (next < end && indices.shape[next].is(1))
+      ++next;
+    return next == end;
+  };
+  for (auto [i, column] : llvm::enumerate(*columns)) {
+    bool counts = column.dim && !indices.shape[*column.dim].is(1);
+    if (counts && !skipUnits(*column.dim))
+      return std::nullopt;
+    part[i] = counts ? indices.shape[next++] : Size(1);
+    std::optional<int64_t> end = part[i].constant(),
+                           room = x.shape[i].constant();
+    bool isWhole = column.first == 0 && part[i] == x.shape[i];
+    if (column.first < 0 ||
+        !(isWhole || !room || (end && column.first + *end <= *room)))
+      return std::nullopt;
+    offsets[i] = t.b.getIndexAttr(column.first);
+  }
+  if (!skipUnits(indices.rank() - 1))
+    return std::nullopt;
+  Value entries = t.reshape(t.value(updates), updates.shape, part);
+  if (!entries || part == x.shape)
+    return entries ? std::optional(t.made(entries, part)) : std::nullopt;
+  return t.made(tensor::InsertSliceOp::create(t.b, t.loc, entries, t.value(x),
+                                              offsets, t.folded(part), strides),
+                x.shape);
+}
+
 /// Slices, each at a row of indices: one for each of the leading dimensions.
 static LogicalResult importScatterND(Node &node) {
   Tensor &x = node.input(0), &indices = node.input(1), &updates = node.input(2);
@@ -150,6 +259,8 @@ static LogicalResult importScatterND(Node &node) {
   // Sizes of one slice that differ by name alone are the same.
   if (updates.rank() == static_cast<int64_t>(wanted.size()) &&
       broadcastShape(updates.shape, wanted)) {
+    if (auto slice = writtenSlice(t, x, indices, updates, *depth))
+      return node.give(*slice);
     Tensor wide = t.cast(indices, t.b.getI64Type());
     rows = t.reshape(t.value(wide), wide.shape, Shape{flat[0], *depth});
     entries = t.reshape(t.value(updates), wanted, flat);

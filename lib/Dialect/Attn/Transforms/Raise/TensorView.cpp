@@ -23,13 +23,21 @@ int64_t TensorView::dimOf(unsigned loop) const {
 //===----------------------------------------------------------------------===//
 
 /// Takes digits of `size` together from the end of `digits`. None: `size` falls
-/// inside of a digit and does not divide it, or there are no elements.
+/// inside of a digit and does not divide it, or there are no elements. It does
+/// divide one of unknown size that has none in front, being the dimension.
 static std::optional<LoopIndex> takeDigits(LoopIndex &digits, int64_t size) {
   LoopIndex taken;
   while (size != 1) {
-    if (digits.empty() || ShapedType::isDynamic(digits.back().size))
+    if (digits.empty())
       return std::nullopt;
     Digit &last = digits.back();
+    if (ShapedType::isDynamic(last.size)) {
+      if (digits.size() != 1 || size == 0)
+        return std::nullopt;
+      taken.insert(taken.begin(), {last.loop, last.div, size});
+      last.div *= size;
+      return taken;
+    }
     if (size == 0 || last.size == 0)
       return std::nullopt;
     if (size % last.size == 0) {
@@ -231,8 +239,7 @@ void attn::readLoops(const TensorView &view, AffineMap map,
 static bool isWhole(const Digit &digit, const Arrangement &wanted) {
   int64_t size = wanted.sizes[digit.loop];
   if (digit.div == 1)
-    return digit.size == size || ShapedType::isDynamic(digit.size) ||
-           ShapedType::isDynamic(size);
+    return digit.size == size || ShapedType::isDynamic(digit.size);
   return static_cast<int64_t>(digit.loop) == wanted.head &&
          !ShapedType::isDynamic(size) && digit.div * digit.size == size;
 }
