@@ -6,6 +6,8 @@
 //   X (N, C, in)  ->  rows (N, out, C*k)  * W' (C*k, M)  ->  (N, M, out)
 // With G groups of channels, a product per group:
 //   rows (N, G, out, C/G*k)  * W' (G, C/G*k, M/G)
+// Of groups of one channel, Depthwise.cpp.
+#include "Depthwise.h"
 #include "OperatorTable.h"
 #include "Operators/Products.h"
 #include "Operators/Reductions.h"
@@ -122,6 +124,8 @@ static LogicalResult importConv(Node &node) {
   FailureOr<Shape> places = placesOf(node, x, *window);
   if (failed(places))
     return failure();
+  if (isDepthwise(w, *window))
+    return node.give(depthwise(t, {x, w, bias, *window, *places}));
   Tensor patches = seen(t, x, *window, *places);
   std::optional<Tensor> y =
       products(t, patches, w, bias, window->groups, product(*places));
