@@ -136,6 +136,23 @@ one("Conv", floats(2, 3, 9), constants=[floats(5, 3, 3), floats(5)], name="-soun
 one("Conv", floats(1, 2, 7, 6), constants=[floats(3, 2, 3, 2)], name="-dilated", dilations=[2, 1], pads=[1, 0, 2, 1])
 one("Conv", normal(2, 6, 9), constants=[normal(8, 3, 3), normal(8)], name="-grouped", pads=[1, 1], group=2)
 one("Conv", normal(2, 6, 5, 7), constants=[normal(6, 1, 3, 2), normal(6)], name="-depthwise", strides=[2, 1], group=6)
+CONVOLVED = np.random.default_rng(43)
+CHANNELS, TAPS, BIASES = (normal(*shape, dtype=np.float16, rng=CONVOLVED) for shape in ((2, 3, 9, 17), (6, 1, 3, 3), (6,)))
+for dtype in (np.float64, np.float32, np.float16):
+    one("Conv", CHANNELS.astype(dtype), constants=[TAPS.astype(dtype), BIASES.astype(dtype)], name=f"-depthwise-{dtype.__name__}", group=3, pads=[2, 1, 2, 1], dilations=[2, 1])
+    one("Conv", CHANNELS.astype(dtype), constants=[TAPS[:, 0, :, :1, None].astype(dtype), BIASES.astype(dtype)], name=f"-pointwise-{dtype.__name__}")
+for kind_of in ("depthwise", "pointwise"):
+    exact, given, _ = GRAPHS[f"Conv-{kind_of}-float64"]
+    OTHER[f"Conv-{kind_of}-float16"] = [ReferenceEvaluator(exact).run(None, given)[0].astype(np.float16)]  # the reference sums in f16
+one("Conv", normal(2, 4, 11, rng=CONVOLVED), constants=[normal(4, 1, 5, rng=CONVOLVED)], name="-depthwise-sound", group=4, pads=[2, 2])
+one("Conv", normal(1, 2, 4, 5, 6, rng=CONVOLVED), constants=[normal(2, 1, 2, 3, 2, rng=CONVOLVED)], name="-depthwise-volume", group=2, strides=[1, 1, 2])
+one("Conv", normal(2, 2, 14, 15, rng=CONVOLVED), constants=[normal(2, 1, 12, 11, rng=CONVOLVED)], name="-depthwise-large", group=2)
+one("Conv", normal(2, 4, 6, 7, rng=CONVOLVED), constants=[normal(3, 4, 1, 1, rng=CONVOLVED)], name="-pointwise-strided", strides=[2, 3])
+one("Conv", normal(1, 4, 5, rng=CONVOLVED), constants=[normal(6, 2, 1, rng=CONVOLVED), normal(6, rng=CONVOLVED)], name="-pointwise-grouped", group=2)
+one("Conv", normal(2, 4, 8, 8, rng=CONVOLVED), constants=[normal(6, 2, 2, 2, rng=CONVOLVED), normal(6, rng=CONVOLVED)], name="-patches-grouped", group=2, strides=[2, 2])
+for batch in (1, 3):
+    add(f"convolved-batch-{batch}", [helper.make_node("Conv", ["x", "v"], ["a"], group=3, pads=[1, 1, 1, 1]), helper.make_node("Conv", ["a", "w"], ["y"])],
+        {"x": normal(batch, 3, 1, 9, rng=CONVOLVED)}, constants={"v": normal(3, 1, 3, 3, rng=CONVOLVED), "w": normal(2, 3, 1, 1, rng=CONVOLVED)}, shapes={"x": ["n", 3, "h", "w"]})
 one("Conv", normal(2, 3, 9), constants=[normal(4, 3, 2)], name="-same-upper", auto_pad="SAME_UPPER", dilations=[3])
 one("Conv", normal(2, 3, 10, 9), constants=[normal(4, 3, 4, 3)], name="-same-lower", auto_pad="SAME_LOWER", strides=[3, 2])
 one("InstanceNormalization", normal(2, 4, 9), constants=[normal(4), normal(4)])

@@ -30,7 +30,7 @@ static Tensor project(TensorBuilder &t, Tensor &x, Tensor &w, Tensor *bias) {
   return {x.element, shape, y, {}, {}};
 }
 
-/// [M, K] by [K, N], or [B, M, K] by [B, K, N].
+/// [M, K] by [K, N], or [B, M, K] by [B, K, N], in the type of sums.
 template <typename Op>
 static Tensor sumOfProducts(TensorBuilder &t, Tensor &a, Tensor &b) {
   Shape shape(a.shape.begin(), a.shape.end() - 1);
@@ -43,8 +43,7 @@ static Tensor sumOfProducts(TensorBuilder &t, Tensor &a, Tensor &b) {
   Value sum = Op::create(t.b, t.loc, TypeRange(filled.getType()),
                          ValueRange{left, right}, ValueRange(filled))
                   .getResult(0);
-  Tensor wide{sums, shape, sum, {}, {}};
-  return t.cast(wide, a.element);
+  return {sums, shape, sum, {}, {}};
 }
 
 /// Columns by rows, [.., M, 1] by [.., 1, N], as frequencies by positions: no
@@ -60,6 +59,12 @@ static std::optional<Tensor> outerProduct(TensorBuilder &t, Tensor &a,
 
 std::optional<Tensor> attn::onnx::matmul(TensorBuilder &t, Tensor &a,
                                          Tensor &b) {
+  std::optional<Tensor> y = unroundedMatmul(t, a, b);
+  return y ? std::optional(t.cast(*y, a.element)) : y;
+}
+
+std::optional<Tensor> attn::onnx::unroundedMatmul(TensorBuilder &t, Tensor &a,
+                                                  Tensor &b) {
   bool isConstant = a.constant || b.constant;
   if (isConstant && a.shape.back().is(1) && b.shape[b.rank() - 2].is(1))
     return outerProduct(t, a, b);

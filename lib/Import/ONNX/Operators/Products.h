@@ -9,6 +9,9 @@ namespace attn::onnx {
 /// The matrix product of two tensors of rank 2 or more and one element type,
 /// whose leading sizes broadcast to each other. None: they do not.
 std::optional<Tensor> matmul(TensorBuilder &t, Tensor &a, Tensor &b);
+/// The same, of 16-bit elements possibly in f32, for what is added before it is
+/// rounded.
+std::optional<Tensor> unroundedMatmul(TensorBuilder &t, Tensor &a, Tensor &b);
 
 } // namespace attn::onnx
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Convolutions in front of a transformer: patches of images, frames of sound.
+// Convolutions in front of a transformer and between its attentions: patches
+// of images, frames of sound.
 //
-// What a weight sees of the input becomes one row per place, and the
-// convolution their product with the weights:
+// Of windows that lie side by side, as patches do, each becomes a row of what
+// the weights see, and the convolution their product with the weights:
 //   X (N, C, in)  ->  rows (N, out, C*k)  * W' (C*k, M)  ->  (N, M, out)
-// With G groups of channels, a product per group:
-//   rows (N, G, out, C/G*k)  * W' (G, C/G*k, M/G)
+// Of others each becomes a column, so that elements which are neighbours in X
+// stay neighbours, and neither X nor the result is transposed; a kernel of one
+// element needs no copy at all. With G groups of channels, a product per group:
+//   X (N, C, in)  ->  W (G, M/G, C/G*k) * columns (N, G, C/G*k, out)
 // Of groups of one channel, Depthwise.cpp.
 #include "Depthwise.h"
 #include "OperatorTable.h"
@@ -41,72 +44,116 @@ static FailureOr<Window> windowOf(Node &node) {
   return window;
 }
 
-/// (N, places.., C, kernel..): what each place sees; of several groups
-/// (N, G, places.., C/G, kernel..).
-static Tensor seen(TensorBuilder &t, Tensor &x, const Window &window,
-                   ArrayRef<Size> places) {
-  Shape shape = {x.shape[0]};
-  bool isGrouped = window.groups > 1;
-  int64_t channels = *x.shape[1].constant() / window.groups;
-  if (isGrouped)
-    shape.push_back(window.groups);
-  llvm::append_range(shape, places);
-  shape.push_back(channels);
-  for (int64_t size : window.kernel)
-    shape.push_back(size);
-  Value source = t.value(x);
-  return t.generate(
-      shape, x.element, [&](OpBuilder &b, ValueRange at) -> Value {
-        auto times = [&](Value index, int64_t count) -> Value {
-          return arith::MulIOp::create(
-              b, t.loc, index, arith::ConstantIndexOp::create(b, t.loc, count));
-        };
-        ValueRange out = at.drop_front(isGrouped ? 2 : 1);
-        Value channel = out[window.dims];
-        if (isGrouped)
-          channel =
-              arith::AddIOp::create(b, t.loc, times(at[1], channels), channel);
-        SmallVector<Value> place{at[0], channel};
-        for (int64_t i = 0; i < window.dims; ++i)
-          place.push_back(arith::AddIOp::create(
-              b, t.loc, times(out[i], window.strides[i]),
-              times(out[1 + window.dims + i], window.dilations[i])));
-        return tensor::ExtractOp::create(b, t.loc, source, place);
-      });
+namespace {
+/// An element of a padded input, (N, C, sizes..): that which the window at
+/// `places` has at `offsets`.
+struct Element {
+  Value image, channel;
+  ValueRange places, offsets;
+};
+} // namespace
+
+static Value read(OpBuilder &b, Location loc, Value source,
+                  const Window &window, const Element &element) {
+  auto times = [&](Value index, int64_t count) -> Value {
+    return count == 1 ? index
+                      : arith::MulIOp::create(
+                            b, loc, index,
+                            arith::ConstantIndexOp::create(b, loc, count));
+  };
+  SmallVector<Value> at{element.image, element.channel};
+  for (int64_t i = 0; i < window.dims; ++i)
+    at.push_back(arith::AddIOp::create(
+        b, loc, times(element.places[i], window.strides[i]),
+        times(element.offsets[i], window.dilations[i])));
+  return tensor::ExtractOp::create(b, loc, source, at);
 }
 
-/// (N, M, out): the places of all rows of the weights, plus the bias of each.
-static std::optional<Tensor> products(TensorBuilder &t, Tensor &patches,
-                                      Tensor &w, Tensor *bias,
-                                      int64_t numGroups, const Size &all) {
-  Size depth = product(ArrayRef<Size>(w.shape).drop_front()),
-       batch = patches.shape[0], groups = numGroups,
-       each = *w.shape[0].constant() / numGroups;
-  bool isGrouped = numGroups > 1;
-  Shape rowShape = {batch, all, depth}, flatShape = {each, depth},
-        biasShape = {each};
-  if (isGrouped) {
-    rowShape = {batch, groups, all, depth};
-    flatShape = {groups, each, depth};
-    biasShape = {groups, 1, each};
-  }
-  std::optional<Tensor> rows = t.reshaped(patches, rowShape),
-                        flat = t.reshaped(w, flatShape);
+/// (N, places.., C, kernel..): what each place sees.
+static Tensor rowsSeen(TensorBuilder &t, Tensor &x, const Window &window,
+                       ArrayRef<Size> places) {
+  Shape shape = {x.shape[0]};
+  llvm::append_range(shape, places);
+  shape.push_back(x.shape[1]);
+  llvm::append_range(shape, window.kernel);
+  Value source = t.value(x);
+  int64_t dims = window.dims;
+  return t.generate(shape, x.element, [&](OpBuilder &b, ValueRange at) {
+    return read(b, t.loc, source, window,
+                {at[0], at[1 + dims], at.slice(1, dims), at.take_back(dims)});
+  });
+}
+
+/// (N, C, kernel.., places..): the same, a column for each place.
+static Tensor columnsSeen(TensorBuilder &t, Tensor &x, const Window &window,
+                          ArrayRef<Size> places) {
+  auto isOne = [](int64_t n) { return n == 1; };
+  if (llvm::all_of(window.kernel, isOne) && llvm::all_of(window.strides, isOne))
+    return x;
+  Shape shape(ArrayRef(x.shape).take_front(2));
+  llvm::append_range(shape, window.kernel);
+  llvm::append_range(shape, places);
+  Value source = t.value(x);
+  int64_t dims = window.dims;
+  return t.generate(shape, x.element, [&](OpBuilder &b, ValueRange at) {
+    return read(b, t.loc, source, window,
+                {at[0], at[1], at.take_back(dims), at.slice(2, dims)});
+  });
+}
+
+/// (N, M, all) of rows, plus a bias of each weight; none where sizes do not
+/// join.
+static std::optional<Tensor> productOfRows(TensorBuilder &t, Tensor &seen,
+                                           Tensor &w, Tensor *bias,
+                                           const Size &all) {
+  Size depth = product(ArrayRef<Size>(w.shape).drop_front());
+  auto rows = t.reshaped(seen, {seen.shape[0], all, depth}),
+       flat = t.reshaped(w, {w.shape[0], depth});
   if (!rows || !flat)
     return std::nullopt;
-  Tensor weights =
-      isGrouped ? t.transpose(*flat, {0, 2, 1}) : t.transpose(*flat, {1, 0});
+  Tensor weights = t.transpose(*flat, {1, 0});
   std::optional<Tensor> y = matmul(t, *rows, weights);
-  if (!y)
+  if (y && bias)
+    y = combine<arith::AddFOp>(t, *y, *bias);
+  return y ? std::optional(t.transpose(*y, {0, 2, 1})) : y;
+}
+
+/// The same of columns.
+static std::optional<Tensor> productOfColumns(TensorBuilder &t, Tensor &seen,
+                                              Tensor &w, Tensor *bias,
+                                              int64_t numGroups,
+                                              const Size &all) {
+  Size depth = product(ArrayRef<Size>(w.shape).drop_front()),
+       batch = seen.shape[0], each = *w.shape[0].constant() / numGroups;
+  Shape columnShape{batch}, flatShape, biasShape;
+  if (numGroups > 1)
+    for (Shape *shape : {&columnShape, &flatShape, &biasShape})
+      shape->push_back(numGroups);
+  columnShape.append({depth, all});
+  flatShape.append({each, depth});
+  biasShape.append({each, 1});
+  auto columns = t.reshaped(seen, columnShape), flat = t.reshaped(w, flatShape);
+  if (!columns || !flat)
     return std::nullopt;
+  std::optional<Tensor> y = unroundedMatmul(t, *flat, *columns);
+  if (!y)
+    return y;
   if (bias) {
     Tensor perRow = *t.reshaped(*bias, biasShape);
+    perRow = t.cast(perRow, y->element);
     y = combine<arith::AddFOp>(t, *y, perRow);
   }
-  if (!isGrouped)
-    return t.transpose(*y, {0, 2, 1});
-  Tensor channels = t.transpose(*y, {0, 1, 3, 2});
-  return t.reshaped(channels, {batch, w.shape[0], all});
+  Tensor rounded = t.cast(*y, w.element);
+  return t.reshaped(rounded, {batch, w.shape[0], all});
+}
+
+/// Whether windows share no element.
+static bool areApart(const Window &window) {
+  bool isOne = llvm::all_of(window.kernel, [](int64_t n) { return n == 1; });
+  bool apart = window.groups == 1 && !isOne;
+  for (int64_t i = 0; i < window.dims; ++i)
+    apart &= window.strides[i] >= window.reach(i);
+  return apart;
 }
 
 static LogicalResult importConv(Node &node) {
@@ -126,11 +173,15 @@ static LogicalResult importConv(Node &node) {
     return failure();
   if (isDepthwise(w, *window))
     return node.give(depthwise(t, {x, w, bias, *window, *places}));
-  Tensor patches = seen(t, x, *window, *places);
+  bool inRows = areApart(*window);
+  Tensor seen = inRows ? rowsSeen(t, x, *window, *places)
+                       : columnsSeen(t, x, *window, *places);
+  Size all = product(*places);
   std::optional<Tensor> y =
-      products(t, patches, w, bias, window->groups, product(*places));
+      inRows ? productOfRows(t, seen, w, bias, all)
+             : productOfColumns(t, seen, w, bias, window->groups, all);
   if (!y)
-    return node.fail("expects sizes that join, but got " + describe(patches));
+    return node.fail("expects sizes that join, but got " + describe(seen));
   Shape shape = {x.shape[0], w.shape[0]};
   llvm::append_range(shape, *places);
   std::optional<Tensor> result = t.reshaped(*y, shape);
