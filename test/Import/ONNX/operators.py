@@ -136,6 +136,24 @@ one("Conv", floats(2, 3, 9), constants=[floats(5, 3, 3), floats(5)], name="-soun
 one("Conv", floats(1, 2, 7, 6), constants=[floats(3, 2, 3, 2)], name="-dilated", dilations=[2, 1], pads=[1, 0, 2, 1])
 one("Conv", normal(2, 6, 9), constants=[normal(8, 3, 3), normal(8)], name="-grouped", pads=[1, 1], group=2)
 one("Conv", normal(2, 6, 5, 7), constants=[normal(6, 1, 3, 2), normal(6)], name="-depthwise", strides=[2, 1], group=6)
+
+
+def pooled(x, width, stride, pad, combine):
+    """Windows along the last dimension, of which the last may reach behind the pads; `combine` takes elements and how many there are with pads."""
+    begins = [b for b in range(-pad, x.shape[-1], stride) if b + width <= x.shape[-1] + pad + stride - 1]
+    return np.stack([combine(x[..., max(b, 0):b + width], min(b + width, x.shape[-1] + pad) - b) for b in begins], -1)
+
+
+for size in (7, 8, 9, 10):
+    sound = normal(2, 3, size, rng=np.random.default_rng(size))
+    for pad in (0, 1):
+        window = {"kernel_shape": [3], "strides": [3 - pad], "pads": [pad, pad], "ceil_mode": 1}
+        one("MaxPool", sound, name=f"-ceil-{size}-{pad}", **window)
+        OTHER[f"MaxPool-ceil-{size}-{pad}"] = [pooled(sound, 3, 3 - pad, pad, lambda part, _: part.max(-1))]
+        for counts in (0, 1):
+            one("AveragePool", sound, name=f"-ceil-{size}-{pad}-{counts}", count_include_pad=counts, **window)
+            OTHER[f"AveragePool-ceil-{size}-{pad}-{counts}"] = [
+                pooled(sound, 3, 3 - pad, pad, lambda part, count, pads=counts: part.sum(-1) / (count if pads else part.shape[-1]))]
 CONVOLVED = np.random.default_rng(43)
 CHANNELS, TAPS, BIASES = (normal(*shape, dtype=np.float16, rng=CONVOLVED) for shape in ((2, 3, 9, 17), (6, 1, 3, 3), (6,)))
 for dtype in (np.float64, np.float32, np.float16):
@@ -144,6 +162,9 @@ for dtype in (np.float64, np.float32, np.float16):
 for kind_of in ("depthwise", "pointwise"):
     exact, given, _ = GRAPHS[f"Conv-{kind_of}-float64"]
     OTHER[f"Conv-{kind_of}-float16"] = [ReferenceEvaluator(exact).run(None, given)[0].astype(np.float16)]  # the reference sums in f16
+AMOUNTS = [helper.make_node("Cast", [f"a{i}"], [f"f{i}"], to=TensorProto.FLOAT) for i in range(2)]
+add("pads-of-floats", [*AMOUNTS, helper.make_node("Concat", ["f0", "f1"], ["f"], axis=0), helper.make_node("Cast", ["f"], ["pads"], to=TensorProto.INT64),
+                       helper.make_node("Pad", ["x", "pads"], ["y"])], {"x": normal(3, 4, rng=CONVOLVED)}, constants={"a0": np.array([1, 0]), "a1": np.array([0, 2])})
 one("Conv", normal(2, 4, 11, rng=CONVOLVED), constants=[normal(4, 1, 5, rng=CONVOLVED)], name="-depthwise-sound", group=4, pads=[2, 2])
 one("Conv", normal(1, 2, 4, 5, 6, rng=CONVOLVED), constants=[normal(2, 1, 2, 3, 2, rng=CONVOLVED)], name="-depthwise-volume", group=2, strides=[1, 1, 2])
 one("Conv", normal(2, 2, 14, 15, rng=CONVOLVED), constants=[normal(2, 1, 12, 11, rng=CONVOLVED)], name="-depthwise-large", group=2)

@@ -289,6 +289,23 @@ static LogicalResult importSplit(Node &node) {
   return success();
 }
 
+/// Few constants in one row, such as pads that were computed as floats; null
+/// where there are others among them.
+static ElementsAttr joinedConstants(ArrayRef<Tensor> parts) {
+  SmallVector<Attribute> all;
+  for (const Tensor &part : parts) {
+    auto contents = dyn_cast_or_null<DenseElementsAttr>(part.constant);
+    if (!contents || part.rank() != 1 ||
+        contents.getNumElements() > mostNumbers)
+      return {};
+    llvm::append_range(all, contents.getValues<Attribute>());
+  }
+  if (static_cast<int64_t>(all.size()) > mostNumbers)
+    return {};
+  return DenseElementsAttr::get(
+      RankedTensorType::get(all.size(), parts.front().element), all);
+}
+
 static LogicalResult importConcat(Node &node) {
   std::vector<Tensor> parts;
   Shape numbers;
@@ -320,6 +337,8 @@ static LogicalResult importConcat(Node &node) {
   if (known && static_cast<int64_t>(numbers.size()) <= mostNumbers)
     return node.give(t.numbers(Size(static_cast<int64_t>(numbers.size())),
                                numbers, parts.front().element));
+  if (ElementsAttr joined = joinedConstants(parts))
+    return node.give(t.constant(joined));
   return node.give(t.concat(parts, *axis));
 }
 

@@ -18,6 +18,23 @@ using namespace attn::onnx;
 /// Elements of a window along one dimension: each is a slice.
 static constexpr int64_t mostElements = 256;
 
+/// With ceil_mode there is a last place whose window begins within the input or
+/// the pads in front of it, although it reaches behind all pads.
+static LogicalResult reachBeyond(Node &node, Window &window) {
+  for (int64_t i = 0; i < window.dims; ++i) {
+    std::optional<int64_t> size = node.input(0).shape[2 + i].constant();
+    if (!size)
+      return node.fail("expects a known size for ceil_mode 1, but got " +
+                       describe(node.input(0)));
+    int64_t stride = window.strides[i], front = window.pads[i] + *size,
+            rest = front + window.pads[window.dims + i] - window.reach(i);
+    int64_t last = rest < 0 ? rest : llvm::divideCeil(rest, stride) * stride;
+    if (last < front)
+      window.beyond[i] = last - rest;
+  }
+  return success();
+}
+
 static FailureOr<Window> poolingWindow(Node &node) {
   Tensor &x = node.input(0);
   if (x.rank() < 3 || x.rank() > 5 || !x.isFloat())
@@ -31,11 +48,11 @@ static FailureOr<Window> poolingWindow(Node &node) {
     return node.fail("expects a window of 1 to " + Twine(mostElements) +
                      " elements along each of " + Twine(window.dims) +
                      " dimensions");
-  if (node.getInt("ceil_mode", 0) || node.getInt("storage_order", 0) ||
-      node.hasOutput(1))
-    return node.fail("ceil_mode, storage_order and the places of maxima are "
-                     "not supported");
-  if (failed(readWindow(node, window)))
+  if (node.getInt("storage_order", 0) || node.hasOutput(1))
+    return node.fail(
+        "storage_order and the places of maxima are not supported");
+  if (failed(readWindow(node, window)) ||
+      (node.getInt("ceil_mode", 0) && failed(reachBeyond(node, window))))
     return failure();
   return window;
 }
@@ -93,10 +110,19 @@ static LogicalResult importAveragePool(Node &node) {
   if (failed(places))
     return failure();
   Tensor sums = pooled<arith::AddFOp>(t, x, *window, *places), counts;
-  bool isPadded = llvm::any_of(window->pads, [](int64_t n) { return n > 0; });
-  if (isPadded && !node.getInt("count_include_pad", 0)) {
+  auto isAny = [](int64_t n) { return n > 0; };
+  bool countsPads = node.getInt("count_include_pad", 0);
+  if (llvm::any_of(window->beyond, isAny) ||
+      (!countsPads && llvm::any_of(window->pads, isAny))) {
     Shape one(given.shape);
     one[0] = one[1] = 1;
+    if (countsPads) {
+      for (int64_t i = 0; i < 2 * window->dims; ++i) {
+        Size &size = one[2 + i % window->dims];
+        size = size + Size(window->pads[i]);
+      }
+      window->pads.assign(2 * window->dims, 0);
+    }
     Tensor ones = t.splat(one, given.element, 1);
     Tensor inside = padded(t, ones, *window, /*number=*/0);
     counts = pooled<arith::AddFOp>(t, inside, *window, *places);

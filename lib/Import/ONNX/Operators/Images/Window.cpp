@@ -40,6 +40,7 @@ LogicalResult attn::onnx::readWindow(Node &node, Window &window) {
   window.strides = list("strides", window.dims, 1);
   window.dilations = list("dilations", window.dims, 1);
   window.pads = list("pads", 2 * window.dims, 0);
+  window.beyond.assign(window.dims, 0);
   auto isWithin = [](ArrayRef<int64_t> all, int64_t count, int64_t least) {
     return static_cast<int64_t>(all.size()) == count &&
            llvm::all_of(all, [&](int64_t n) {
@@ -56,12 +57,13 @@ LogicalResult attn::onnx::readWindow(Node &node, Window &window) {
 
 Tensor attn::onnx::padded(TensorBuilder &t, Tensor &x, const Window &window,
                           double number) {
-  if (llvm::all_of(window.pads, [](int64_t n) { return n == 0; }))
+  auto isZero = [](int64_t n) { return n == 0; };
+  if (llvm::all_of(window.pads, isZero) && llvm::all_of(window.beyond, isZero))
     return x;
   Shape low(2, 0), high(2, 0), shape(x.shape);
   for (int64_t i = 0; i < window.dims; ++i) {
     low.push_back(window.pads[i]);
-    high.push_back(window.pads[window.dims + i]);
+    high.push_back(window.pads[window.dims + i] + window.beyond[i]);
     shape[2 + i] = shape[2 + i] + low.back() + high.back();
   }
   Value around =

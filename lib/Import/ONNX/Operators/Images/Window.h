@@ -13,6 +13,8 @@ struct Window {
   int64_t dims;
   llvm::SmallVector<int64_t> kernel, strides, dilations, pads;
   int64_t groups = 1; ///< of channels
+  /// How far the last windows reach behind the pads, with ceil_mode.
+  llvm::SmallVector<int64_t> beyond = {};
 
   /// How many elements one place spans.
   int64_t reach(int64_t i) const { return dilations[i] * (kernel[i] - 1) + 1; }
