@@ -4,6 +4,7 @@
 #include "attn/Target/Chips.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -292,6 +293,52 @@ static bool usesTiles(const llvm::Module &module) {
   });
 }
 
+/// A function that calls one after the other is optimized up to so many calls
+/// in a row.
+static constexpr int64_t mostCalls = 200;
+
+static bool isCall(const llvm::Instruction &op) {
+  return llvm::isa<llvm::CallInst>(op) && !llvm::isa<llvm::IntrinsicInst>(op);
+}
+
+static bool hasManyCalls(const llvm::BasicBlock &block) {
+  return llvm::count_if(block, isCall) > mostCalls;
+}
+
+/// Divides `block` behind every `mostCalls` calls.
+static void divide(llvm::BasicBlock *block) {
+  int64_t calls = 0;
+  for (auto op = block->begin(); op != block->end();) {
+    calls += isCall(*op++);
+    if (calls < mostCalls || op == block->end())
+      continue;
+    block = block->splitBasicBlock(op);
+    op = block->begin();
+    calls = 0;
+  }
+}
+
+/// LLVM selects and schedules the instructions of a block together, in a time
+/// that grows with their square. The function of a model calls the loops of its
+/// layers in one block: what computes is in these, and the calls need no
+/// optimization, which would join the parts of the block again.
+static void divideCalls(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (!llvm::any_of(function, hasManyCalls))
+      continue;
+    // The stack is allocated in the first block alone.
+    llvm::BasicBlock &entry = function.getEntryBlock();
+    for (llvm::Instruction &op : llvm::make_early_inc_range(entry))
+      if (auto *place = llvm::dyn_cast<llvm::AllocaInst>(&op);
+          place && place->isStaticAlloca())
+        place->moveBefore(entry.getFirstInsertionPt());
+    for (llvm::BasicBlock &block : llvm::make_early_inc_range(function))
+      divide(&block);
+    function.addFnAttr(llvm::Attribute::OptimizeNone);
+    function.addFnAttr(llvm::Attribute::NoInline);
+  }
+}
+
 llvm::Error target::generate(llvm::Module &module, const Processor &processor,
                              Code code, Together together,
                              llvm::SmallVectorImpl<char> &result) {
@@ -306,6 +353,8 @@ llvm::Error target::generate(llvm::Module &module, const Processor &processor,
     machine.setOptLevel(llvm::CodeGenOptLevel::Less);
   // There the bitcode of two parts takes longer than the second thread saves.
   bool optimizes = machine.getOptLevel() != llvm::CodeGenOptLevel::None;
+  if (optimizes && !processor.isGPU)
+    divideCalls(module);
   if (code == Code::Object && optimizes && isWorthParts(module))
     return generateParts(module, machine, together, result);
   LLVMSwitches switches(switchesFor(processor, optimizes));
