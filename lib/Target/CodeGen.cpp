@@ -4,6 +4,7 @@
 #include "attn/Target/Chips.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
@@ -305,6 +306,12 @@ static bool hasManyCalls(const llvm::BasicBlock &block) {
   return llvm::count_if(block, isCall) > mostCalls;
 }
 
+static bool isTile(const llvm::Instruction &op) {
+  auto *tile = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
+  return tile &&
+         tile->getCalledFunction()->getName().starts_with("llvm.x86.tile");
+}
+
 /// Divides `block` behind every `mostCalls` calls.
 static void divide(llvm::BasicBlock *block) {
   int64_t calls = 0;
@@ -324,7 +331,8 @@ static void divide(llvm::BasicBlock *block) {
 /// optimization, which would join the parts of the block again.
 static void divideCalls(llvm::Module &module) {
   for (llvm::Function &function : module) {
-    if (!llvm::any_of(function, hasManyCalls))
+    if (!llvm::any_of(function, hasManyCalls) ||
+        llvm::any_of(llvm::instructions(function), isTile))
       continue;
     // The stack is allocated in the first block alone.
     llvm::BasicBlock &entry = function.getEntryBlock();

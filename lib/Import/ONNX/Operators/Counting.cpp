@@ -6,12 +6,15 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn::onnx;
 
 /// Constants of more elements are not looked at.
 static constexpr int64_t mostContents = 1 << 20;
+/// Nor are more ops on the way to them: both operands of sums are read.
+static constexpr unsigned mostOps = 16;
 
 static std::optional<Counting> ofConstant(DenseIntElementsAttr contents) {
   ArrayRef<int64_t> shape = contents.getType().getShape();
@@ -107,27 +110,30 @@ static Counting throughBroadcast(Counting counting, linalg::BroadcastOp op) {
   return {counting.first, kept[*counting.dim]};
 }
 
-static std::optional<Counting> ofSum(arith::AddIOp op) {
-  std::optional<Counting> left = readCounting(op.getLhs()),
-                          right =
-                              left ? readCounting(op.getRhs()) : std::nullopt;
-  if (!right || (left->dim && right->dim))
+/// Through at most `depth` ops.
+static std::optional<Counting> readWithin(Value integers, unsigned depth);
+
+static std::optional<Counting> ofSum(arith::AddIOp op, unsigned depth) {
+  std::optional<Counting> left = readWithin(op.getLhs(), depth),
+                          right = left ? readWithin(op.getRhs(), depth) : left;
+  int64_t first;
+  if (!right || (left->dim && right->dim) ||
+      llvm::AddOverflow(left->first, right->first, first))
     return std::nullopt;
-  return Counting{left->first + right->first,
-                  left->dim ? left->dim : right->dim};
+  return Counting{first, left->dim ? left->dim : right->dim};
 }
 
-std::optional<Counting> attn::onnx::readCounting(Value integers) {
+static std::optional<Counting> readWithin(Value integers, unsigned depth) {
   DenseIntElementsAttr contents;
   if (matchPattern(integers, m_Constant(&contents)))
     return ofConstant(contents);
   Operation *op = integers.getDefiningOp();
-  if (!op)
+  if (!op || depth == 0)
     return std::nullopt;
-  auto below = [&] { return readCounting(op->getOperand(0)); };
+  auto below = [&] { return readWithin(op->getOperand(0), depth - 1); };
   return llvm::TypeSwitch<Operation *, std::optional<Counting>>(op)
       .Case([&](linalg::GenericOp loops) { return ofLoops(loops); })
-      .Case([&](arith::AddIOp sum) { return ofSum(sum); })
+      .Case([&](arith::AddIOp sum) { return ofSum(sum, depth - 1); })
       .Case([&](tensor::SplatOp splat) -> std::optional<Counting> {
         std::optional<int64_t> number = constantInteger(splat.getInput());
         if (!number)
@@ -154,4 +160,8 @@ std::optional<Counting> attn::onnx::readCounting(Value integers) {
         return from ? std::optional(throughBroadcast(*from, broadcast)) : from;
       })
       .Default(std::nullopt);
+}
+
+std::optional<Counting> attn::onnx::readCounting(Value integers) {
+  return readWithin(integers, mostOps);
 }

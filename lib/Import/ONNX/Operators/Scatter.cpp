@@ -187,11 +187,19 @@ readColumns(TensorBuilder &t, Tensor &indices, int64_t depth) {
                                                  : std::nullopt;
   if (depth == 1 && add(all))
     return columns;
-  if (!indices.constant)
+  auto contents = dyn_cast_or_null<DenseIntElementsAttr>(indices.constant);
+  if (!contents)
     return std::nullopt;
+  SmallVector<int64_t> shape(contents.getType().getShape());
+  shape[last] = 1;
+  auto type = RankedTensorType::get(shape, contents.getElementType());
+  auto values = llvm::to_vector(contents.getValues<APInt>());
   for (int64_t i = 0; i < depth; ++i) {
-    Tensor column = t.slice(indices, last, Size(i), Size(1));
-    if (!add(column.value))
+    SmallVector<APInt> own;
+    for (size_t j = i; j < values.size(); j += depth)
+      own.push_back(values[j]);
+    Tensor column = t.constant(DenseElementsAttr::get(type, own));
+    if (!add(t.value(column)))
       return std::nullopt;
   }
   return columns;
@@ -223,7 +231,7 @@ static std::optional<Tensor> writtenSlice(TensorBuilder &t, Tensor &x,
                            room = x.shape[i].constant();
     bool isWhole = column.first == 0 && part[i] == x.shape[i];
     if (column.first < 0 ||
-        !(isWhole || !room || (end && column.first + *end <= *room)))
+        !(isWhole || !room || (end && column.first <= *room - *end)))
       return std::nullopt;
     offsets[i] = t.b.getIndexAttr(column.first);
   }
