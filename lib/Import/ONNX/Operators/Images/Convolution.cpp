@@ -44,31 +44,6 @@ static FailureOr<Window> windowOf(Node &node) {
   return window;
 }
 
-namespace {
-/// An element of a padded input, (N, C, sizes..): that which the window at
-/// `places` has at `offsets`.
-struct Element {
-  Value image, channel;
-  ValueRange places, offsets;
-};
-} // namespace
-
-static Value read(OpBuilder &b, Location loc, Value source,
-                  const Window &window, const Element &element) {
-  auto times = [&](Value index, int64_t count) -> Value {
-    return count == 1 ? index
-                      : arith::MulIOp::create(
-                            b, loc, index,
-                            arith::ConstantIndexOp::create(b, loc, count));
-  };
-  SmallVector<Value> at{element.image, element.channel};
-  for (int64_t i = 0; i < window.dims; ++i)
-    at.push_back(arith::AddIOp::create(
-        b, loc, times(element.places[i], window.strides[i]),
-        times(element.offsets[i], window.dilations[i])));
-  return tensor::ExtractOp::create(b, loc, source, at);
-}
-
 /// (N, places.., C, kernel..): what each place sees.
 static Tensor rowsSeen(TensorBuilder &t, Tensor &x, const Window &window,
                        ArrayRef<Size> places) {
@@ -79,8 +54,9 @@ static Tensor rowsSeen(TensorBuilder &t, Tensor &x, const Window &window,
   Value source = t.value(x);
   int64_t dims = window.dims;
   return t.generate(shape, x.element, [&](OpBuilder &b, ValueRange at) {
-    return read(b, t.loc, source, window,
-                {at[0], at[1 + dims], at.slice(1, dims), at.take_back(dims)});
+    return readElement(
+        b, t.loc, source, window,
+        {at[0], at[1 + dims], at.slice(1, dims), at.take_back(dims)});
   });
 }
 
@@ -96,8 +72,8 @@ static Tensor columnsSeen(TensorBuilder &t, Tensor &x, const Window &window,
   Value source = t.value(x);
   int64_t dims = window.dims;
   return t.generate(shape, x.element, [&](OpBuilder &b, ValueRange at) {
-    return read(b, t.loc, source, window,
-                {at[0], at[1], at.take_back(dims), at.slice(2, dims)});
+    return readElement(b, t.loc, source, window,
+                       {at[0], at[1], at.take_back(dims), at.slice(2, dims)});
   });
 }
 

@@ -32,12 +32,24 @@ public:
         zero(t.number(sumType(c.x.element), 0)) {}
 
   Value operator()(OpBuilder &b, ValueRange at) const {
-    Value sum = bias ? read(b, bias, at[1])
+    int64_t each = *c.w.shape[0].constant() / c.window.groups;
+    Value channel = at[1];
+    if (each != 1)
+      channel = arith::DivUIOp::create(b, loc, channel, number(b, each));
+    Value sum = bias ? wide(b, tensor::ExtractOp::create(b, loc, bias, at[1]))
                      : Value(arith::ConstantOp::create(b, loc, zero));
     SmallVector<int64_t> strides = computeStrides(c.window.kernel);
-    for (int64_t i : llvm::seq(computeProduct(c.window.kernel)))
-      sum = math::FmaOp::create(b, loc, read(b, w, weightAt(b, at, i, strides)),
-                                read(b, x, elementAt(b, at, i, strides)), sum);
+    for (int64_t i : llvm::seq(computeProduct(c.window.kernel))) {
+      SmallVector<Value> offsets;
+      for (int64_t offset : delinearize(i, strides))
+        offsets.push_back(number(b, offset));
+      SmallVector<Value> place{at[1], number(b, 0)};
+      llvm::append_range(place, offsets);
+      Value weight = tensor::ExtractOp::create(b, loc, w, place);
+      Value element = readElement(b, loc, x, c.window,
+                                  {at[0], channel, at.drop_front(2), offsets});
+      sum = math::FmaOp::create(b, loc, wide(b, weight), wide(b, element), sum);
+    }
     if (sum.getType() == c.x.element)
       return sum;
     return arith::TruncFOp::create(b, loc, c.x.element, sum);
@@ -52,34 +64,10 @@ private:
   Value number(OpBuilder &b, int64_t n) const {
     return arith::ConstantIndexOp::create(b, loc, n);
   }
-  Value read(OpBuilder &b, Value tensor, ValueRange at) const {
-    Value element = tensor::ExtractOp::create(b, loc, tensor, at);
+  Value wide(OpBuilder &b, Value element) const {
     return element.getType() == zero.getType()
                ? element
                : arith::ExtFOp::create(b, loc, zero.getType(), element);
-  }
-  SmallVector<Value> weightAt(OpBuilder &b, ValueRange at, int64_t i,
-                              ArrayRef<int64_t> strides) const {
-    SmallVector<Value> place{at[1], number(b, 0)};
-    for (int64_t offset : delinearize(i, strides))
-      place.push_back(number(b, offset));
-    return place;
-  }
-  SmallVector<Value> elementAt(OpBuilder &b, ValueRange at, int64_t i,
-                               ArrayRef<int64_t> strides) const {
-    int64_t each = *c.w.shape[0].constant() / c.window.groups;
-    SmallVector<Value> place{at[0], at[1]};
-    if (each != 1)
-      place[1] = arith::DivUIOp::create(b, loc, at[1], number(b, each));
-    for (auto [dim, offset] : llvm::enumerate(delinearize(i, strides))) {
-      Value first = at[2 + dim];
-      if (c.window.strides[dim] != 1)
-        first = arith::MulIOp::create(b, loc, first,
-                                      number(b, c.window.strides[dim]));
-      place.push_back(arith::AddIOp::create(
-          b, loc, first, number(b, offset * c.window.dilations[dim])));
-    }
-    return place;
   }
 
   const Depthwise &c;

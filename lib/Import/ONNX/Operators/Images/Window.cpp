@@ -89,3 +89,20 @@ FailureOr<Shape> attn::onnx::placesOf(Node &node, const Tensor &x,
   }
   return places;
 }
+
+Value attn::onnx::readElement(OpBuilder &b, Location loc, Value input,
+                              const Window &window,
+                              const WindowElement &element) {
+  auto times = [&](Value index, int64_t count) -> Value {
+    return count == 1 ? index
+                      : arith::MulIOp::create(
+                            b, loc, index,
+                            arith::ConstantIndexOp::create(b, loc, count));
+  };
+  SmallVector<Value> at{element.image, element.channel};
+  for (int64_t i = 0; i < window.dims; ++i)
+    at.push_back(arith::AddIOp::create(
+        b, loc, times(element.places[i], window.strides[i]),
+        times(element.offsets[i], window.dilations[i])));
+  return tensor::ExtractOp::create(b, loc, input, at);
+}

@@ -30,6 +30,16 @@ Tensor padded(TensorBuilder &t, Tensor &x, const Window &window, double number);
 mlir::FailureOr<Shape> placesOf(Node &node, const Tensor &x,
                                 const Window &window);
 
+/// An element of a padded input: that which the window at `places` has at
+/// `offsets`.
+struct WindowElement {
+  mlir::Value image, channel;
+  mlir::ValueRange places, offsets;
+};
+mlir::Value readElement(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::Value input, const Window &window,
+                        const WindowElement &element);
+
 } // namespace attn::onnx
 
 #endif
