@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace attn::onnx;
 
-static Type sumType(Type element) {
+Type attn::onnx::sumType(Type element) {
   return element.getIntOrFloatBitWidth() == 16
              ? Float32Type::get(element.getContext())
              : element;

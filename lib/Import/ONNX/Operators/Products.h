@@ -6,6 +6,9 @@
 
 namespace attn::onnx {
 
+/// The type in which products are added up: f32 for 16-bit elements.
+mlir::Type sumType(mlir::Type element);
+
 /// The matrix product of two tensors of rank 2 or more and one element type,
 /// whose leading sizes broadcast to each other. None: they do not.
 std::optional<Tensor> matmul(TensorBuilder &t, Tensor &a, Tensor &b);

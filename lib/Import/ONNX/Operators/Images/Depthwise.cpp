@@ -6,6 +6,7 @@
 //                        + w[m, 0, 0, 1] * x[n, m, i, j + 1] + ..
 // What rows of a product with the weights would hold is read where it is.
 #include "Depthwise.h"
+#include "Operators/Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -56,11 +57,6 @@ public:
   }
 
 private:
-  static Type sumType(Type element) {
-    return element.getIntOrFloatBitWidth() < 32
-               ? Float32Type::get(element.getContext())
-               : element;
-  }
   Value number(OpBuilder &b, int64_t n) const {
     return arith::ConstantIndexOp::create(b, loc, n);
   }
