@@ -159,7 +159,8 @@ CHANNELS, TAPS, BIASES = (normal(*shape, dtype=np.float16, rng=CONVOLVED) for sh
 for dtype in (np.float64, np.float32, np.float16):
     one("Conv", CHANNELS.astype(dtype), constants=[TAPS.astype(dtype), BIASES.astype(dtype)], name=f"-depthwise-{dtype.__name__}", group=3, pads=[2, 1, 2, 1], dilations=[2, 1])
     one("Conv", CHANNELS.astype(dtype), constants=[TAPS[:, 0, :, :1, None].astype(dtype), BIASES.astype(dtype)], name=f"-pointwise-{dtype.__name__}")
-for kind_of in ("depthwise", "pointwise"):
+    one("Conv", CHANNELS.astype(dtype), constants=[np.tile(TAPS, (1, 3, 1, 1)).astype(dtype), BIASES.astype(dtype)], name=f"-apart-{dtype.__name__}", strides=[3, 3])
+for kind_of in ("depthwise", "pointwise", "apart"):
     exact, given, _ = GRAPHS[f"Conv-{kind_of}-float64"]
     OTHER[f"Conv-{kind_of}-float16"] = [ReferenceEvaluator(exact).run(None, given)[0].astype(np.float16)]  # the reference sums in f16
 AMOUNTS = [helper.make_node("Cast", [f"a{i}"], [f"f{i}"], to=TensorProto.FLOAT) for i in range(2)]

@@ -20,8 +20,8 @@ Type attn::onnx::sumType(Type element) {
              : element;
 }
 
-/// [M, K] or [B, M, K] by [K, N]; `bias` may be null.
-static Tensor project(TensorBuilder &t, Tensor &x, Tensor &w, Tensor *bias) {
+Tensor attn::onnx::project(TensorBuilder &t, Tensor &x, Tensor &w,
+                           Tensor *bias) {
   Shape shape = x.shape;
   shape.back() = w.shape[1];
   Value y =

@@ -9,6 +9,10 @@ namespace attn::onnx {
 /// The type in which products are added up: f32 for 16-bit elements.
 mlir::Type sumType(mlir::Type element);
 
+/// [M, K] or [B, M, K] by [K, N], plus a bias of [N], which may be null:
+/// rounded once.
+Tensor project(TensorBuilder &t, Tensor &x, Tensor &w, Tensor *bias);
+
 /// The matrix product of two tensors of rank 2 or more and one element type,
 /// whose leading sizes broadcast to each other. None: they do not.
 std::optional<Tensor> matmul(TensorBuilder &t, Tensor &a, Tensor &b);

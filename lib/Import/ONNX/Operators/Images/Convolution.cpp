@@ -88,10 +88,8 @@ static std::optional<Tensor> productOfRows(TensorBuilder &t, Tensor &seen,
   if (!rows || !flat)
     return std::nullopt;
   Tensor weights = t.transpose(*flat, {1, 0});
-  std::optional<Tensor> y = matmul(t, *rows, weights);
-  if (y && bias)
-    y = combine<arith::AddFOp>(t, *y, *bias);
-  return y ? std::optional(t.transpose(*y, {0, 2, 1})) : y;
+  Tensor y = project(t, *rows, weights, bias);
+  return t.transpose(y, {0, 2, 1});
 }
 
 /// The same of columns.
