@@ -246,6 +246,7 @@ static void addGPULoops(OpPassManager &pm, const PipelineOptions &) {
   addCleanup(pm);
   VectorizeLinalgOptions scalars;
   scalars.lanes = scalars.itemElements = 1;
+  scalars.threadsOfRow = 32;
   pm.addNestedPass<func::FuncOp>(createVectorizeLinalg(scalars));
   addLinalgLoops(pm); // what has no rows
   pm.addNestedPass<func::FuncOp>(createCombineByElements());

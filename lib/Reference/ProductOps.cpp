@@ -91,8 +91,9 @@ static LogicalResult evaluateOp(Frame &frame, PackPanelsOp op) {
 }
 
 /// What becomes of the sum at (m, n).
-static FailureOr<double> epilogue(Frame &frame, ProjectTileOp op, int64_t m,
-                                  int64_t n, double sum) {
+template <typename TileOp>
+static FailureOr<double> epilogue(Frame &frame, TileOp op, int64_t m, int64_t n,
+                                  double sum) {
   mlir::Block *block = op.getEpilogueBlock();
   if (!block)
     return sum;
@@ -106,12 +107,6 @@ static FailureOr<double> epilogue(Frame &frame, ProjectTileOp op, int64_t m,
   if (failed(results))
     return failure();
   return std::get<Number>(results->front()).real;
-}
-
-/// Of a block there is no epilogue.
-static FailureOr<double> epilogue(Frame &, ProjectBlockOp, int64_t, int64_t,
-                                  double sum) {
-  return sum;
 }
 
 /// One tile of a projection, for a CPU or a GPU.

@@ -165,8 +165,7 @@ struct BlockMemory {
 };
 } // namespace
 
-/// That of the target, times 10; of a module that names none, that of sm_80.
-static unsigned computeCapability(SdpaOp op) {
+unsigned attn::computeCapability(Operation *op) {
   StringRef chip = TargetAttr::of(op).getProcessor();
   unsigned capability = 80;
   if (chip.consume_front("sm_"))
@@ -305,6 +304,8 @@ static LogicalResult checkPinned(SdpaOp op, Attribute schedule) {
   auto ofGPU = dyn_cast<GPUScheduleAttr>(schedule);
   if (!ofGPU)
     return refuse(op, "the schedule is one for a CPU");
+  if (ofGPU.getColumnWarps() != 1 || ofGPU.getFeatureParts() != 1)
+    return refuse(op, "column_warps and feature_parts are for products");
   BlockMemory memory(op);
   if (memory.has(ofGPU))
     return success();

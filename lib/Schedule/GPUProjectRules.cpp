@@ -13,7 +13,8 @@ namespace {
 /// A row of the table.
 struct GPUProjectRule {
   int64_t mostRows, mostColumns; ///< of the product
-  int64_t rows, columns, warps;
+  int64_t rows, columns, warps, columnWarps;
+  unsigned since = 0; ///< compute capability, times 10
 };
 } // namespace
 
@@ -21,16 +22,17 @@ static constexpr int64_t many = std::numeric_limits<int64_t>::max();
 
 // clang-format off
 static constexpr GPUProjectRule rulesOf16Bits[] = {
-  {16,   2048, 16,  16,  1}, // columns are blocks, which read the weight
-  {16,   many, 16,  32,  1},
-  {64,   many, 64,  64,  4},
-  {many, many, 128, 128, 4}, // sums take 128 registers
+  {16,   2048, 16,  16,  1, 1}, // columns are blocks, which read the weight
+  {16,   many, 16,  32,  1, 1},
+  {64,   many, 64,  64,  4, 1},
+  {many, many, 128, 128, 4, 2}, // sums take 128 registers
 };
 // Numbers of f32 are two of tf32 each, which take registers as well.
 static constexpr GPUProjectRule rulesOfF32[] = {
-  {16,   2048, 16, 16, 1},
-  {16,   many, 16, 32, 1},
-  {many, many, 64, 64, 4},
+  {16,   2048, 16, 16, 1, 1},
+  {16,   many, 16, 32, 1, 1},
+  {many, many, 64, 128, 4, 2, 90}, // for sm_80 ptxas spills some bytes
+  {many, many, 64, 64,  4, 1},
 };
 // clang-format on
 
@@ -70,20 +72,31 @@ static GPUScheduleAttr scheduleOf(ProjectOp op, int64_t rows) {
       llvm::find_if(weight.getElementType().isF32() ? ArrayRef(rulesOfF32)
                                                     : ArrayRef(rulesOf16Bits),
                     [&](const GPUProjectRule &r) {
-                      return rows <= r.mostRows && columns <= r.mostColumns;
+                      return rows <= r.mostRows && columns <= r.mostColumns &&
+                             computeCapability(op) >= r.since;
                     });
-  return GPUScheduleAttr::get(
-      op.getContext(), rule->rows,
-      std::min<int64_t>(rule->columns, llvm::alignTo(columns, 16)), rule->warps,
-      Kind::Prefill, /*split_keys=*/0);
+  return GPUScheduleAttr::get(op.getContext(), rule->rows, rule->columns,
+                              rule->warps, Kind::Prefill, /*split_keys=*/0,
+                              rule->columnWarps)
+      .getNarrow(columns);
 }
 
 /// One that was written by hand.
 static LogicalResult checkPinned(ProjectOp op) {
-  for (Attribute schedule : {op.getScheduleAttr(), op.getFewRowsScheduleAttr()})
-    if (schedule && !isa<GPUScheduleAttr>(schedule))
+  bool isEven = true;
+  int64_t features = op.getWeight().getType().getDimSize(op.depthDim());
+  for (Attribute schedule :
+       {op.getScheduleAttr(), op.getFewRowsScheduleAttr()}) {
+    auto ofGPU = dyn_cast_or_null<GPUScheduleAttr>(schedule);
+    if (schedule && !ofGPU)
       return op.emitOpError(
           "is not built for a GPU: the schedule is one for a CPU");
+    isEven = isEven && (!ofGPU || ofGPU.dividesEvenly(features));
+  }
+  if (!isEven)
+    return op.emitOpError() << "is not built for a GPU: feature_parts of a "
+                               "multiple of 64 are, but there are "
+                            << features << " features";
   if (hasTiles(op))
     return success();
   return op.emitOpError("is not built for a GPU with a schedule: f16, bf16 or "
@@ -97,14 +110,22 @@ LogicalResult attn::assignGPU(ProjectOp op) {
   if (!hasTiles(op))
     return success();
   int64_t rows = op.rowsOfProduct();
+  RankedTensorType weight = op.getWeight().getType();
+  int64_t features = weight.getDimSize(op.depthDim());
   if (ShapedType::isDynamic(rows)) {
+    GPUScheduleAttr few = scheduleOf(op, 1);
+    int64_t tiles =
+        llvm::divideCeil(weight.getDimSize(op.columnDim()), few.getKeyTile());
     op.setScheduleAttr(scheduleOf(op, many));
-    op.setFewRowsScheduleAttr(scheduleOf(op, 1));
+    op.setFewRowsScheduleAttr(
+        few.getInParts(tiles, features, weight.getElementType()));
     return success();
   }
   GPUScheduleAttr schedule = scheduleOf(op, rows);
-  bool leavesIdle = schedule.getWarps() > 1 &&
-                    tilesOf(op, schedule) < GPUScheduleAttr::leastTiles;
-  op.setScheduleAttr(leavesIdle ? schedule.getHalf() : schedule);
+  if (schedule.getWarps() > 1 &&
+      tilesOf(op, schedule) < GPUScheduleAttr::leastTiles)
+    schedule = schedule.getHalf();
+  op.setScheduleAttr(schedule.getInParts(tilesOf(op, schedule), features,
+                                         weight.getElementType()));
   return success();
 }

@@ -12,6 +12,9 @@ namespace attn {
 /// written by hand is for a CPU, or for such a product.
 mlir::LogicalResult assignGPU(ProjectOp op);
 
+/// That of the target, times 10; of a module that names none, that of sm_80.
+unsigned computeCapability(mlir::Operation *op);
+
 } // namespace attn
 
 #endif

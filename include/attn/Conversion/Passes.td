@@ -52,9 +52,11 @@ def VectorizeLinalg : Pass<"attn-vectorize-linalg", "::mlir::func::FuncOp"> {
     // Some microseconds of work, against the one that handing out takes.
     Option<"itemElements", "item-elements", "int64_t", "8192",
            "least elements of a parallel item">,
+    Option<"threadsOfRow", "threads-of-row", "int64_t", "1",
+           "threads of a warp that share a row where something is added up">,
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
-    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }

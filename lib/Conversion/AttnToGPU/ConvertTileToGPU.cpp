@@ -227,6 +227,18 @@ struct ConvertStore : ConvertTile<tile::StoreOp> {
   }
 };
 
+struct ConvertStoreEach : ConvertTile<tile::StoreEachOp> {
+  using ConvertTile::ConvertTile;
+  LogicalResult
+  matchAndRewrite(tile::StoreEachOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ThreadBuilder t = builderAt(op, rewriter);
+    emitStoreEach(t, op, adaptor.getValue());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct ConvertMma : ConvertTile<tile::MmaOp> {
   using ConvertTile::ConvertTile;
   LogicalResult
@@ -367,9 +379,9 @@ struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
         .add<DropBuffer<tile::BufferOp>, DropBuffer<tile::EnterOp>,
              DropBuffer<tile::ReuseOp>, ConvertCopy, ConvertSync, ConvertSplat,
              ConvertPlace, ConvertMap, ConvertReduce, ConvertConvert,
-             ConvertStore, ConvertMma, ConvertRescale, ConvertAnyNaN,
-             ConvertSift, ConvertStoreMarked, ConvertDiscard>(types, context,
-                                                              threads);
+             ConvertStore, ConvertStoreEach, ConvertMma, ConvertRescale,
+             ConvertAnyNaN, ConvertSift, ConvertStoreMarked, ConvertDiscard>(
+            types, context, threads);
     patterns.add<ConvertApproximate<math::Exp2Op>>(
         context, "llvm.nvvm.ex2.approx.ftz.f");
     patterns.add<ConvertApproximate<math::Log2Op>>(

@@ -70,11 +70,9 @@ KernelPlan gpucode::planOf(InitStateOp op) {
 }
 
 /// Places the buffers of a product for parts of `features`.
-void ProductPlan::place(ProjectBlockOp op, int64_t features) {
-  auto type = cast<ShapedType>(op.getWeight().getType());
-  Type element = type.getElementType();
-  int64_t rows = op.getSchedule().getQueryTile(),
-          columns = padded(type.getDimSize(!op.getTransposed()));
+void ProductPlan::place(ProjectBlockOp op, int64_t columns, int64_t features) {
+  Type element = getElementTypeOrSelf(op.getWeight().getType());
+  int64_t rows = op.getSchedule().getQueryTile();
   // Of f32, four rows of eight columns are read at once.
   int64_t padding = element.isF32() && !op.getTransposed() ? 2 : 1;
   depth = std::min(padded(op.getDepth()), features);
@@ -92,15 +90,29 @@ ProductPlan::ProductPlan(ProjectBlockOp op) {
   constexpr int64_t mostBytes = 72 << 10;
   GPUScheduleAttr schedule = op.getSchedule();
   auto type = cast<ShapedType>(op.getWeight().getType());
+  // Warps side by side have equally many columns.
+  int64_t columns = schedule.getColumnWarps() > 1
+                        ? schedule.getKeyTile()
+                        : padded(type.getDimSize(!op.getTransposed()));
   for (int64_t ofRow : {512, 256, 128}) {
-    place(op, ofRow * 8 / type.getElementTypeBitWidth());
+    place(op, columns, ofRow * 8 / type.getElementTypeBitWidth());
     if (bytes <= mostBytes)
       break;
   }
-  sums = tile::FragmentType::get(op.getContext(), schedule.getQueryTile(),
-                                 padded(type.getDimSize(!op.getTransposed())),
-                                 Float32Type::get(op.getContext()),
-                                 schedule.getWarps());
+  sums =
+      tile::FragmentType::get(op.getContext(), schedule.getQueryTile(), columns,
+                              Float32Type::get(op.getContext()),
+                              schedule.getWarps(), schedule.getColumnWarps());
+  // Code for each of more registers is longer than instructions are at hand.
+  constexpr int64_t mostNumbers = 32;
+  int64_t numbers = sums.getRows() * sums.getColumns() / schedule.getThreads();
+  Block *epilogue = op.getEpilogueBlock();
+  if (epilogue && numbers > mostNumbers) {
+    Type element = epilogue->getArgument(0).getType();
+    ending = results(element);
+    if (!ending)
+      ending = ::place(sums.getRows(), sums.getColumns(), element, bytes);
+  }
 }
 
 std::optional<tile::BufferType> ProductPlan::results(Type element) const {

@@ -45,9 +45,12 @@ struct ProductPlan {
 
   /// The memory of all buffers, as in KernelPlan.
   std::optional<tile::BufferType> results(mlir::Type element) const;
+  /// Where sums lie for an epilogue, in the product's type: in the memory of
+  /// the buffers, or behind it. None where the epilogue works in registers.
+  std::optional<tile::BufferType> ending;
 
 private:
-  void place(ProjectBlockOp op, int64_t features);
+  void place(ProjectBlockOp op, int64_t columns, int64_t features);
 };
 
 } // namespace attn::gpucode

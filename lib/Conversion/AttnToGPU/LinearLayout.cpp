@@ -18,15 +18,18 @@ void addColumns(llvm::SmallVectorImpl<Place> &bits, int64_t step, int64_t end) {
 }
 } // namespace
 
-LinearLayout LinearLayout::sums(int64_t rows, int64_t columns, int64_t warps) {
+LinearLayout LinearLayout::sums(int64_t rows, int64_t columns, int64_t warps,
+                                int64_t columnWarps) {
   LinearLayout layout;
+  int64_t ownRows = rows * columnWarps / warps, own = columns / columnWarps;
   addColumns(layout.bases[Register], 1, 2);
   addRows(layout.bases[Register], 8, 16);
-  addColumns(layout.bases[Register], 8, llvm::PowerOf2Ceil(columns));
-  addRows(layout.bases[Register], 16, rows / warps);
+  addColumns(layout.bases[Register], 8, llvm::PowerOf2Ceil(own));
+  addRows(layout.bases[Register], 16, ownRows);
   addColumns(layout.bases[Lane], 2, 8);
   addRows(layout.bases[Lane], 1, 8);
-  addRows(layout.bases[Warp], rows / warps, rows);
+  addRows(layout.bases[Warp], ownRows, rows);
+  addColumns(layout.bases[Warp], own, columns);
   return layout;
 }
 
@@ -73,6 +76,15 @@ LinearLayout LinearLayout::rightRows() {
   addRows(layout.bases[Register], 4, 8);
   addRows(layout.bases[Lane], 1, 4);
   addColumns(layout.bases[Lane], 1, 8);
+  return layout;
+}
+
+LinearLayout LinearLayout::sharing(Place step, int64_t warps,
+                                   int64_t columnWarps) const {
+  LinearLayout layout = *this;
+  layout.bases[Warp].assign(llvm::Log2_64(warps / columnWarps), Place());
+  for (int64_t i = 1; i < columnWarps; i *= 2)
+    layout.bases[Warp].push_back({i * step.row, i * step.column});
   return layout;
 }
 

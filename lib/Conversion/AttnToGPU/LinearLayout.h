@@ -32,8 +32,11 @@ public:
   /// Sums of mma.m16n8k16 for a matrix whose rows warps share: registers hold
   /// neighbours of a row, then row + 8, then the next 8 columns, then the next
   /// 16 rows. Rows, warps and rows of a warp are powers of two; columns are a
-  /// multiple of 8, of which registers count up to the next power of two.
-  static LinearLayout sums(int64_t rows, int64_t columns, int64_t warps);
+  /// multiple of 8, of which registers count up to the next power of two. So
+  /// many warps as `columnWarps` share the columns of their rows, which are a
+  /// power of two then.
+  static LinearLayout sums(int64_t rows, int64_t columns, int64_t warps,
+                           int64_t columnWarps = 1);
   /// The left operand of one mma.m16n8k16, m16 x k16.
   static LinearLayout leftOperand();
   /// The right operand, k16 x n8, as row k and column n.
@@ -41,7 +44,8 @@ public:
   /// Which row of 16 bytes, which are `unit` elements, a lane gives the address
   /// of, for ldmatrix.x4 of a left operand, of two right operands from the rows
   /// of a matrix N x K, and of two from a matrix K x N, transposed.
-  /// Warps share the left one's rows as they share those of the sums.
+  /// Warps share the left one's rows as they share those of the sums, of which
+  /// `warps` lie one below the other.
   static LinearLayout leftAddresses(int64_t rows = 16, int64_t warps = 1,
                                     int64_t unit = 8);
   static LinearLayout rightAddresses(int64_t unit = 8);
@@ -52,6 +56,9 @@ public:
   static LinearLayout rightPairs();
   /// The same for a left operand from memory: rows k and k + 4.
   static LinearLayout rightRows();
+  /// The same where of `warps` warps as many as `columnWarps` share the columns
+  /// of a right operand, each of which has `step` of them.
+  LinearLayout sharing(Place step, int64_t warps, int64_t columnWarps) const;
   /// What ldmatrix.x4 leaves: registers count both halves, then the four
   /// matrices. Row and column are those in memory.
   static LinearLayout loaded(const LinearLayout &addresses, bool transposed);

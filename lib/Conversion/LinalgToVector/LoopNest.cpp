@@ -269,3 +269,21 @@ Value attn::cpu::rootOf(Value buffer) {
   Operation *owner = cast<BlockArgument>(buffer).getOwner()->getParentOp();
   return isa<FunctionOpInterface>(owner) ? buffer : Value();
 }
+
+Value attn::cpu::loopSize(OpBuilder &b, const LoopNest &nest, unsigned loop) {
+  AffineExpr dim = getAffineDimExpr(loop, nest.op.getContext());
+  Location loc = nest.op.getLoc();
+  Value found;
+  for (const Access &access : nest.accesses)
+    if (access.buffer)
+      for (auto [i, result] : llvm::enumerate(access.map.getResults()))
+        if (result == dim) {
+          auto type = cast<MemRefType>(access.buffer.getType());
+          if (!type.isDynamicDim(i))
+            return arith::ConstantIndexOp::create(b, loc, type.getDimSize(i));
+          if (!found)
+            found = b.createOrFold<memref::DimOp>(loc, access.buffer, i);
+        }
+  // Views without dimensions of size 1 have none for it.
+  return found ? found : arith::ConstantIndexOp::create(b, loc, 1).getResult();
+}

@@ -71,6 +71,9 @@ using SizeKey = std::pair<const void *, int64_t>;
 /// Keys of the size of a loop; two loops with a common one have the same size.
 llvm::SmallVector<SizeKey> sizeKeys(const LoopNest &nest, unsigned loop);
 
+/// The size of a loop of `nest`, in front of `b`.
+mlir::Value loopSize(mlir::OpBuilder &b, const LoopNest &nest, unsigned loop);
+
 /// The buffer that a view is of; null if it may be several.
 mlir::Value rootOf(mlir::Value buffer);
 

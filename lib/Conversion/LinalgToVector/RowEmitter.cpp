@@ -10,8 +10,9 @@ using namespace mlir;
 using namespace attn::cpu;
 
 /// Partial results of a reduction, and vectors of columns at a time: as many as
-/// hide the latency of an addition.
-static constexpr int64_t abreast = 4;
+/// hide the latency of an addition, and, in a thread of several, that of
+/// memory.
+int64_t RowEmitter::abreast() const { return threads ? 8 : 4; }
 
 RowEmitter::RowEmitter(OpBuilder &b, const RowGroup &group, VectorUnit unit)
     : b(b), group(group), unit(unit), loc(group.nests.back()->op.getLoc()) {
@@ -29,31 +30,19 @@ Value RowEmitter::add(Value x, Value y) {
   return b.createOrFold<arith::AddIOp>(loc, x, y);
 }
 
-Value attn::cpu::loopSize(OpBuilder &b, const LoopNest &nest, unsigned loop) {
-  AffineExpr dim = getAffineDimExpr(loop, nest.op.getContext());
-  Location loc = nest.op.getLoc();
-  Value found;
-  for (const Access &access : nest.accesses)
-    if (access.buffer)
-      for (auto [i, result] : llvm::enumerate(access.map.getResults()))
-        if (result == dim) {
-          auto type = cast<MemRefType>(access.buffer.getType());
-          if (!type.isDynamicDim(i))
-            return arith::ConstantIndexOp::create(b, loc, type.getDimSize(i));
-          if (!found)
-            found = b.createOrFold<memref::DimOp>(loc, access.buffer, i);
-        }
-  // Views without dimensions of size 1 have none for it.
-  return found ? found : arith::ConstantIndexOp::create(b, loc, 1).getResult();
-}
-
 Value RowEmitter::sizeOf(const LoopNest &nest, unsigned loop) {
   return loopSize(b, nest, loop);
 }
 
 LaneRange RowEmitter::rangeOf(const LoopNest &nest) {
   Value size = sizeOf(nest, nest.lane);
-  return {index(0), size, getConstantIntValue(size)};
+  std::optional<int64_t> known = getConstantIntValue(size);
+  if (!threads)
+    return {index(0), size, known};
+  if (known)
+    known = *known / threads.count;
+  return {b.createOrFold<arith::MinUIOp>(loc, threads.number, size), size,
+          known};
 }
 
 void RowEmitter::makeRows() {
@@ -121,7 +110,9 @@ void RowEmitter::emitNumbers(LoopNest &nest) {
   SmallVector<Value> point = pointOf(nest);
   Place place{b, loc, point};
   body.prepare(place);
-  for (auto [i, value] : llvm::enumerate(body.emit(place)))
+  SmallVector<Value> values = body.emit(place);
+  threads.meet(b, loc);
+  for (auto [i, value] : llvm::enumerate(values))
     body.store(place, nest.output(i), value);
 }
 
@@ -166,6 +157,8 @@ Value RowEmitter::maskFor(Value left, int64_t lanes) {
 }
 
 int64_t RowEmitter::lanesOf() const {
+  if (threads)
+    return 1;
   int64_t bytes = 1;
   for (const BodyEmitter &body : bodies)
     bytes = std::max(bytes, body.laneBytes());
@@ -208,6 +201,7 @@ void RowEmitter::finish(LoopNest &nest, BodyEmitter &body, Value sum) {
   Place place{b, loc, point};
   Value before = body.load(place, nest.output(0), Level::Row);
   sum = combine(nest, body.widen(place, before), sum);
+  threads.meet(b, loc);
   body.store(place, nest.output(0), body.narrow(place, sum));
 }
 
@@ -282,30 +276,38 @@ Value RowEmitter::wholeSteps(const LaneRange &range, int64_t step) {
 }
 
 /// Vectors: several abreast where something is added up, then single ones, then
-/// what is left, under a mask or number by number.
+/// what is left, under a mask or number by number. A thread of several has
+/// every so many numbers.
 void RowEmitter::emitRange(const LaneRange &range, int64_t lanes,
                            Running &vectors, Running &numbers) {
   size_t sums = vectors.size();
   Value begin = range.begin;
-  if (sums && (!range.size || *range.size >= abreast * lanes)) {
+  int64_t step = lanes * threads.count;
+  int64_t turns = abreast();
+  if ((sums || threads) && (!range.size || *range.size >= turns * lanes)) {
     Running all = vectors;
-    for (int64_t i = 1; i < abreast; ++i)
+    for (int64_t i = 1; i < turns; ++i)
       all.append(neutral(lanes));
-    Value end = wholeSteps(range, abreast * lanes);
-    all = loop(begin, end, abreast * lanes, all, [&](Value at, Running &now) {
-      for (int64_t i = 0; i < abreast; ++i)
-        emitTurn(add(at, index(i * lanes)), lanes, {},
+    Value end = wholeSteps(range, turns * step);
+    all = loop(begin, end, turns * step, all, [&](Value at, Running &now) {
+      for (int64_t i = 0; i < turns; ++i)
+        emitTurn(add(at, index(i * step)), lanes, {},
                  MutableArrayRef(now).slice(i * sums, sums));
+      threads.storeLast(b);
     });
-    ArrayRef<Value> parts(all);
-    Running low = combineAll(parts.take_front(sums), parts.slice(sums, sums)),
-            high = combineAll(parts.slice(2 * sums, sums),
-                              parts.slice(3 * sums, sums));
-    vectors = combineAll(low, high);
+    for (; turns > 1; turns /= 2) {
+      ArrayRef<Value> parts(all);
+      Running pairs;
+      for (int64_t i = 0; i < turns; i += 2)
+        pairs.append(combineAll(parts.slice(i * sums, sums),
+                                parts.slice((i + 1) * sums, sums)));
+      all = pairs;
+    }
+    vectors = all;
     begin = end;
   }
-  Value end = wholeSteps(range, lanes);
-  vectors = loop(begin, end, lanes, vectors,
+  Value end = threads ? range.end : wholeSteps(range, lanes);
+  vectors = loop(begin, end, step, vectors,
                  [&](Value at, Running &now) { emitTurn(at, lanes, {}, now); });
   if (lanes == 1 || (range.size && *range.size % lanes == 0))
     return;
@@ -364,7 +366,9 @@ void RowEmitter::emitLanes(const Step &step, const LaneRange *part) {
   for (auto [nest, body] : llvm::zip_equal(nests, bodies)) {
     if (nest->kind != NestKind::RowReduction)
       continue;
-    Value sum = acrossLanes(*nest, running[next]);
+    Value sum = threads.join(
+        b, loc, acrossLanes(*nest, running[next]),
+        [&, of = nest](Value x, Value y) { return combine(*of, x, y); });
     Value number = running[sums + next++];
     if (!matchPattern(number, m_Constant()))
       sum = combine(*nest, sum, number);
@@ -428,8 +432,8 @@ void RowEmitter::emitColumns(LoopNest &nest, const LaneRange *part) {
     });
     begin = end;
   };
-  if (!range.size || *range.size >= abreast * lanes)
-    turns(wholeSteps(range, abreast * lanes), abreast, lanes, {});
+  if (!range.size || *range.size >= abreast() * lanes)
+    turns(wholeSteps(range, abreast() * lanes), abreast(), lanes, {});
   turns(wholeSteps(range, lanes), 1, lanes, {});
   if (lanes == 1 || (range.size && *range.size % lanes == 0))
     return;

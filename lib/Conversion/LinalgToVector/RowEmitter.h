@@ -5,6 +5,7 @@
 
 #include "BodyEmitter.h"
 #include "RowGroup.h"
+#include "RowThreads.h"
 
 namespace attn::cpu {
 
@@ -14,6 +15,8 @@ struct VectorUnit {
   /// Elements of at least so many bits can be loaded and stored under a mask; 0
   /// if there is no such instruction.
   unsigned maskedBits = 0;
+  /// Threads of a warp that may share a row, or 1.
+  int64_t threadsOfRow = 1;
 };
 
 /// A part of a loop along lanes.
@@ -32,6 +35,8 @@ public:
   void emit(llvm::ArrayRef<mlir::Value> row, const LaneRange *part);
   /// Memory for one row of what needs it, made where the builder stands.
   void makeRows();
+  /// The threads of a warp share the row, of which `number` is one.
+  void share(mlir::Value number) { threads = {number, unit.threadsOfRow}; }
 
 private:
   using Running = llvm::SmallVector<mlir::Value>;
@@ -58,6 +63,7 @@ private:
   mlir::Value wholeSteps(const LaneRange &range, int64_t step);
   mlir::Value combine(LoopNest &nest, mlir::Value a, mlir::Value b);
   mlir::Value acrossLanes(LoopNest &nest, mlir::Value vector);
+  int64_t abreast() const;
   void finish(LoopNest &nest, BodyEmitter &body, mlir::Value sum);
   void emitColumnTurn(LoopNest &nest, mlir::Value first, int64_t count,
                       int64_t lanes, mlir::Value mask);
@@ -78,15 +84,13 @@ private:
   mlir::Location loc;
   RowMemory memory;
   llvm::SmallVector<mlir::Value> row;
+  RowThreads threads;
   // Of the loop that is being made.
   llvm::SmallVector<LoopNest *> nests;
   std::vector<BodyEmitter> bodies;
   /// Turns of the loops around it that are not rows.
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> around;
 };
-
-/// The size of a loop of `nest`, in front of `b`.
-mlir::Value loopSize(mlir::OpBuilder &b, const LoopNest &nest, unsigned loop);
 
 } // namespace attn::cpu
 

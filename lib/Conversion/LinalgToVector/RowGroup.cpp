@@ -154,6 +154,35 @@ bool RowGroup::mayCutLanes() const {
   return true;
 }
 
+/// What threads can add up together: a shuffle moves 32 bits.
+static bool isSpread(const LoopNest &nest, unsigned outer) {
+  if (nest.kind == NestKind::Elementwise)
+    return nest.parallel.size() == outer ||
+           (nest.parallel.size() == outer + 1 &&
+            nest.lane == nest.parallel.back());
+  return nest.kind == NestKind::RowReduction && nest.reduced.size() == 1 &&
+         nest.parallel.size() == outer &&
+         (isa<Float16Type, BFloat16Type>(nest.reduction->type) ||
+          nest.reduction->type.isF32() || nest.reduction->type.isInteger(32));
+}
+
+bool RowGroup::maySpreadLanes() const {
+  bool adds = false;
+  for (auto [i, nest] : llvm::enumerate(nests)) {
+    if (!isSpread(*nest, outer()))
+      return false;
+    adds |= nest->kind == NestKind::RowReduction;
+    for (const LoopNest *other : ArrayRef(nests).take_front(i + 1))
+      for (const Access &a : other->accesses)
+        for (const Access &b : nest->accesses)
+          if (a.buffer && a.buffer == b.buffer &&
+              (a.isWritten || b.isWritten) &&
+              inGroup(*other, a, outer()) != inGroup(*nest, b, outer()))
+            return false;
+  }
+  return adds;
+}
+
 /// Whether the same turn of a loop along lanes may do what `nest` does after
 /// what the nests of `step` do.
 bool RowGroup::mayShareLoop(const Step &step, const LoopNest &nest) const {

@@ -29,6 +29,10 @@ public:
   /// Whether lanes of all nests are one loop, and each reads, of what an
   /// earlier one wrote, only the same lane.
   bool mayCutLanes() const;
+  /// Whether threads may have lanes of all rows by turns: what is added up is
+  /// so along lanes, and each nest reads, of what another writes, only the same
+  /// lane, or a number of the row.
+  bool maySpreadLanes() const;
 
   llvm::SmallVector<LoopNest *> nests;
   /// Of how many loops a row is one turn.

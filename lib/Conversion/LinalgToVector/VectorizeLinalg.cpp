@@ -35,8 +35,10 @@
 //
 // Groups of rows are parallel items of at least `item-elements` elements; less,
 // and what is in a parallel item already, runs where it stands. With one, as
-// for the threads of a GPU, every row is an item, or every element. What has no
-// vector form goes number by number.
+// for the threads of a GPU, every row is an item, or every element. Where
+// something is added up along rows, `threads-of-row` items, which are the
+// threads of a warp, share one: each has every so many elements, and shuffles
+// give all of them the sum. What has no vector form goes number by number.
 //
 // Before: kernels on buffers; copies in parallel items, and fills of no whole
 // rows, are parts of kernels and stay. After: no other linalg op and no
@@ -84,6 +86,7 @@ private:
   void measure();
   bool canCutRows() const;
   Value lanesPerPart(Value laneSize);
+  void emitShared();
   void emitRows(RowEmitter &rows, Value from, Value to, const LaneRange *part);
 
   OpBuilder &b;
@@ -173,9 +176,9 @@ void GroupEmitter::emitRows(RowEmitter &emitter, Value from, Value to,
 }
 
 /// As many lanes of a row as have the elements of an item, in whole lines of
-/// memory.
+/// memory. Threads of a GPU that lie side by side have neighbours.
 Value GroupEmitter::lanesPerPart(Value laneSize) {
-  constexpr int64_t least = 64;
+  const int64_t least = elementsPerItem > 1 ? 64 : 1;
   Value ofLane = make<arith::DivUIOp>(rowElements,
                                       make<arith::MaxUIOp>(laneSize, index(1)));
   Value number = make<arith::DivUIOp>(index(elementsPerItem),
@@ -183,6 +186,24 @@ Value GroupEmitter::lanesPerPart(Value laneSize) {
   number = make<arith::MaxUIOp>(number, index(1));
   return make<arith::MulIOp>(ceilDiv(b, loc, number, index(least)),
                              index(least));
+}
+
+/// Threads of a warp share a row: they are items side by side. What is kept of
+/// a row lies where it is in its buffer.
+void GroupEmitter::emitShared() {
+  for (const auto &[buffer, needsRow] : llvm::to_vector(group.locals))
+    if (needsRow)
+      group.locals.erase(buffer);
+  RowEmitter emitter(b, group, unit);
+  SmallVector<OpFoldResult> bounds{getAsOpFoldResult(rows),
+                                   b.getIndexAttr(unit.threadsOfRow)};
+  auto forall =
+      scf::ForallOp::create(b, loc, bounds, ValueRange(), std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getTerminator());
+  emitter.share(forall.getInductionVar(1));
+  Value row = forall.getInductionVar(0);
+  emitRows(emitter, row, make<arith::AddIOp>(row, index(1)), nullptr);
 }
 
 void GroupEmitter::emit() {
@@ -194,10 +215,13 @@ void GroupEmitter::emit() {
     emitter.makeRows();
     return emitRows(emitter, index(0), rows, nullptr);
   }
+  std::optional<int64_t> elements = getConstantIntValue(rowElements);
+  if (unit.threadsOfRow > 1 && group.maySpreadLanes() &&
+      (!elements || *elements >= unit.threadsOfRow))
+    return emitShared();
   Value perItem = rowsPerItem(b, loc, rowElements, elementsPerItem);
   SmallVector<OpFoldResult> bounds{
       getAsOpFoldResult(ceilDiv(b, loc, rows, perItem))};
-  std::optional<int64_t> elements = getConstantIntValue(rowElements);
   bool cuts = canCutRows() && (!elements || *elements >= 2 * elementsPerItem);
   Value laneSize, perPart;
   if (cuts) {
@@ -326,7 +350,7 @@ struct VectorizeLinalg : attn::impl::VectorizeLinalgBase<VectorizeLinalg> {
     std::deque<LoopNest> nests;
     std::deque<RowGroup> groups;
     bool open = false;
-    VectorUnit unit{lanes, maskedBits};
+    VectorUnit unit{lanes, maskedBits, threadsOfRow};
     for (Operation &op : llvm::make_early_inc_range(block)) {
       auto generic = dyn_cast<linalg::GenericOp>(op);
       if (!generic || !generic.hasPureBufferSemantics()) {

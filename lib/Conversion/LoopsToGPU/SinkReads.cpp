@@ -22,6 +22,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Interface/KernelSignature.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -88,16 +89,25 @@ bool Sinker::mayBeSame(Value a, Value c) const {
          isNamed(ports, c, overlapsOf(ports, a));
 }
 
-/// Whether `op`, or an op in it, may change `memory`.
+/// Whether `op`, or an op in it, may change `memory`. What threads of a warp do
+/// together does not.
 bool Sinker::mayWrite(Operation *op, Value memory) const {
-  if (isMemoryEffectFree(op))
-    return false;
-  auto effects = getEffectsRecursively(op);
-  return !effects ||
-         llvm::any_of(*effects, [&](const MemoryEffects::EffectInstance &e) {
-           return isa<MemoryEffects::Write>(e.getEffect()) &&
-                  (!e.getValue() || mayBeSame(memory, rootOf(e.getValue())));
-         });
+  auto writes = [&](Operation *inner) {
+    if (inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+        isMemoryEffectFree(inner) || isa<NVVM::ShflOp, NVVM::SyncWarpOp>(inner))
+      return false;
+    auto effects = getEffectsRecursively(inner);
+    return !effects ||
+           llvm::any_of(*effects, [&](const MemoryEffects::EffectInstance &e) {
+             return isa<MemoryEffects::Write>(e.getEffect()) &&
+                    (!e.getValue() || mayBeSame(memory, rootOf(e.getValue())));
+           });
+  };
+  return op
+      ->walk([&](Operation *inner) {
+        return writes(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 bool Sinker::isUnchanged(memref::LoadOp load, Operation *loop) const {

@@ -19,17 +19,20 @@ static void expect(bool holds, const char *what) {
 
 /// "row = groupID for ci where i < 2, groupID + 8 for i >= 2; col =
 /// threadID_in_group * 2 + (i & 1)", for blocks of 16 x 8.
-static void checkSums(int64_t rows, int64_t columns, int64_t warps) {
-  LinearLayout layout = LinearLayout::sums(rows, columns, warps);
-  int64_t perWarp = rows / warps;
+static void checkSums(int64_t rows, int64_t columns, int64_t warps,
+                      int64_t columnWarps = 1) {
+  LinearLayout layout = LinearLayout::sums(rows, columns, warps, columnWarps);
+  int64_t rowWarps = warps / columnWarps, perWarp = rows / rowWarps,
+          own = columns / columnWarps;
   std::set<std::pair<int64_t, int64_t>> seen;
   for (int64_t warp = 0; warp < warps; ++warp)
     for (int64_t lane = 0; lane < 32; ++lane)
       for (int64_t reg = 0; reg < layout.size(LinearLayout::Register); ++reg) {
         int64_t i = reg % 4, block = reg / 4, group = lane / 4, t = lane % 4;
-        Place wanted{warp * perWarp + block / (columns / 8) * 16 + group +
-                         (i < 2 ? 0 : 8),
-                     block % (columns / 8) * 8 + t * 2 + (i & 1)};
+        Place wanted{warp % rowWarps * perWarp + block / (own / 8) * 16 +
+                         group + (i < 2 ? 0 : 8),
+                     warp / rowWarps * own + block % (own / 8) * 8 + t * 2 +
+                         (i & 1)};
         expect(layout.at(reg, lane, warp) == wanted, "sums of mma");
         seen.insert({wanted.row, wanted.column});
       }
@@ -152,11 +155,26 @@ static void checkBanks() {
     }
 }
 
+/// Of 8 warps, 2 one below the other, the pairs have 32 columns each.
+static void checkSharing() {
+  LinearLayout own = LinearLayout::rightAddresses(),
+               shared = own.sharing({32, 0}, 8, 4);
+  for (int64_t warp = 0; warp < 8; ++warp)
+    for (int64_t lane = 0; lane < 32; ++lane) {
+      Place wanted = own.at(0, lane);
+      wanted.row += warp / 2 * 32;
+      expect(shared.at(0, lane, warp) == wanted, "columns of a warp");
+    }
+}
+
 int main() {
   for (int64_t warps : {1, 2, 4, 8, 16})
     for (int64_t blocks : {1, 2, 4})
       for (int64_t columns : {8, 16, 32, 64, 128, 256})
-        checkSums(16 * blocks * warps, columns, warps);
+        for (int64_t beside = 1; beside <= warps && 16 * beside <= columns;
+             beside *= 2)
+          checkSums(16 * blocks * warps / beside, columns, warps, beside);
+  checkSharing();
   checkOperands();
   for (const LinearLayout &addresses :
        {LinearLayout::leftAddresses(), LinearLayout::rightAddresses()})

@@ -156,3 +156,66 @@ func.func @rounded_halves(%0: !tile.buffer<64 x 64 x f16, pitch = 72, at = 0, fu
   %1 = tile.mma %0, %0 rounded, %z : !tile.buffer<64 x 64 x f16, pitch = 72, at = 0, full>, <64 x 64 x f16, pitch = 72, at = 0, full>, <64 x 64 x f32, warps = 4>
   return
 }
+
+// -----
+
+// Bits of a warp's number choose its columns.
+// expected-error@+1 {{expects powers of two of column_warps and columns, at least 16 columns for each and no more than warps, but got 2 for 48 columns}}
+func.func @columns_of_warps(%0: !tile.fragment<64 x 48 x f32, warps = 4, column_warps = 2>) {
+  return
+}
+
+// -----
+
+func.func @rows_of_some_columns(%0: !tile.fragment<64 x 64 x f32, warps = 4, column_warps = 2>) {
+  // expected-error@+1 {{expects a number for each row of '!tile.fragment<64 x 64 x f32, warps = 4, column_warps = 2>'}}
+  %1 = tile.reduce max %0 : !tile.fragment<64 x 64 x f32, warps = 4, column_warps = 2> -> !tile.rows<64, warps = 4>
+  return
+}
+
+// -----
+
+func.func @each_of_f16(%0: !tile.fragment<64 x 64 x f32, warps = 4>, %m: memref<?x64xf16>, %1: !tile.buffer<64 x 64 x f16, pitch = 72, at = 0, free>) {
+  // expected-error@+1 {{expects f32, a matrix in memory, and a function of an element of the buffer, a row and a column, that yields an element of the memory}}
+  tile.store_each %0 to %m through %1 : !tile.fragment<64 x 64 x f32, warps = 4>, memref<?x64xf16>, <64 x 64 x f16, pitch = 72, at = 0, free> {
+  ^bb0(%x: f32, %row: index, %column: index):
+    %y = arith.truncf %x : f32 to f16
+    tile.yield %y : f16
+  }
+  return
+}
+
+// -----
+
+func.func @each_through_less(%0: !tile.fragment<64 x 64 x f32, warps = 4>, %m: memref<?x64xf16>, %1: !tile.buffer<32 x 64 x f16, pitch = 72, at = 0, free>) {
+  // expected-error@+1 {{expects a buffer with room for the fragment}}
+  tile.store_each %0 to %m through %1 : !tile.fragment<64 x 64 x f32, warps = 4>, memref<?x64xf16>, <32 x 64 x f16, pitch = 72, at = 0, free> {
+  ^bb0(%x: f16, %row: index, %column: index):
+    tile.yield %x : f16
+  }
+  return
+}
+
+// -----
+
+// What others still read.
+func.func @each_through_full(%0: !tile.fragment<64 x 64 x f32, warps = 4>, %m: memref<?x64xf16>, %1: !tile.buffer<64 x 64 x f16, pitch = 72, at = 0, full>) {
+  // expected-error@+1 {{expects a buffer that is free}}
+  tile.store_each %0 to %m through %1 : !tile.fragment<64 x 64 x f32, warps = 4>, memref<?x64xf16>, <64 x 64 x f16, pitch = 72, at = 0, full> {
+  ^bb0(%x: f16, %row: index, %column: index):
+    tile.yield %x : f16
+  }
+  return
+}
+
+// -----
+
+func.func @map_of_f16(%0: !tile.fragment<64 x 64 x f32, warps = 4>) {
+  // expected-error@+1 {{expects a region that yields f32}}
+  %1 = tile.map %0 : !tile.fragment<64 x 64 x f32, warps = 4> -> !tile.fragment<64 x 64 x f32, warps = 4> {
+  ^bb0(%x: f32, %row: index, %column: index):
+    %y = arith.truncf %x : f32 to f16
+    tile.yield %y : f16
+  }
+  return
+}

@@ -11,14 +11,16 @@
 //   }
 //   // parts that are left, of which the last may have fewer features: what a
 //   // buffer has beyond these is 0
-//   tile.store %sums
+//   tile.store %sums // or, with an epilogue, what it computes of them
 //
 // One barrier per part: what waits for the copies of all threads also says
 // that all have read the other stage.
 #include "ProductWriter.h"
 #include "StateResults.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace attn;
@@ -147,8 +149,73 @@ Value ProductWriter::addPairs(int64_t pairs, Value sums, Stage &loading,
   return results[0];
 }
 
+/// The epilogue of an element in a row and a column, which is in the product's
+/// type.
+static Value emitEpilogue(OpBuilder &b, ProjectBlockOp op, Value element,
+                          ArrayRef<Value> place) {
+  Block *epilogue = op.getEpilogueBlock();
+  IRMapping values;
+  values.map(epilogue->getArgument(0), element);
+  for (auto [capture, argument] : llvm::zip_equal(
+           op.getCaptures(), epilogue->getArguments().drop_front())) {
+    int64_t rank = cast<ShapedType>(capture.getType()).getRank();
+    values.map(argument, memref::LoadOp::create(b, op.getLoc(), capture,
+                                                place.take_back(rank)));
+  }
+  for (Operation &inner : epilogue->without_terminator())
+    b.clone(inner, values);
+  return values.lookupOrDefault(epilogue->getTerminator()->getOperand(0));
+}
+
+/// The sums with an epilogue, in registers. Rows and columns that out does not
+/// have are computed from those of the last.
+Value ProductWriter::endSums(Value sums) {
+  auto place = tile::PlaceOp::create(b, loc, plan.sums);
+  auto last = [&](unsigned dim) -> Value {
+    return arith::SubIOp::create(
+        b, loc, memref::DimOp::create(b, loc, op.getOut(), dim), t.index(1));
+  };
+  Value ends[] = {last(0), last(1)};
+  Type element = op.getEpilogueBlock()->getArgument(0).getType();
+  return t.map(
+      plan.sums, sums,
+      [&](TileBuilder &m, ValueRange own, Value row, Value column) {
+        Value at[] = {place.getRow(), place.getColumn()};
+        Value distances[] = {row, column};
+        for (int dim = 0; dim < 2; ++dim) {
+          at[dim] = arith::AddIOp::create(m.b, loc, at[dim], distances[dim]);
+          at[dim] = arith::MinUIOp::create(m.b, loc, at[dim], ends[dim]);
+        }
+        auto convert = [&](Value x, Type type) {
+          return convertScalarToDtype(m.b, loc, x, type, false);
+        };
+        return convert(emitEpilogue(m.b, op, convert(own[0], element), at),
+                       m.b.getF32Type());
+      });
+}
+
+/// The same element by element, through memory: one piece of code for all.
+void ProductWriter::storeEach(Value sums, ValueRange free) {
+  tile::BufferType type = *plan.ending;
+  Value through = type.getOffset() == 0
+                      ? tile::ReuseOp::create(b, loc, type, free).getResult()
+                      : tile::BufferOp::create(b, loc, type).getResult();
+  auto store = tile::StoreEachOp::create(b, loc, sums, op.getOut(), through);
+  Type index = b.getIndexType();
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(
+      &store.getBody(), {}, {type.getElement(), index, index}, {loc, loc, loc});
+  Value place[] = {body->getArgument(1), body->getArgument(2)};
+  tile::YieldOp::create(b, loc,
+                        emitEpilogue(b, op, body->getArgument(0), place));
+}
+
 /// Through the buffers, where they have room for all.
 void ProductWriter::store(Value sums, ValueRange free) {
+  if (plan.ending)
+    return storeEach(sums, free);
+  if (op.getEpilogueBlock())
+    sums = endSums(sums);
   Type element = getElementTypeOrSelf(op.getOut().getType());
   Value through;
   if (std::optional<tile::BufferType> results = plan.results(element))

@@ -29,6 +29,8 @@ private:
   Value firstSums();
   Value multiply(Stage full, Value sums);
   Value addPairs(int64_t pairs, Value sums, Stage &loading, Stage &full);
+  Value endSums(Value sums);
+  void storeEach(Value sums, mlir::ValueRange free);
   void store(Value sums, mlir::ValueRange free);
 
   OpBuilder &b;

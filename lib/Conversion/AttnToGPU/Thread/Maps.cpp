@@ -32,7 +32,8 @@ static Value fold(ThreadBuilder &t, Operation &op, const IRMapping &mapping) {
   return constant ? constant->getResult(0) : Value();
 }
 
-static Value emitElement(ThreadBuilder &t, Block &body, ValueRange arguments) {
+Value gpucode::emitElement(ThreadBuilder &t, Block &body,
+                           ValueRange arguments) {
   IRMapping mapping;
   mapping.map(ValueRange(body.getArguments()), arguments);
   for (Operation &op : body.without_terminator()) {

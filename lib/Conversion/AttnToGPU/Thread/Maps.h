@@ -7,6 +7,10 @@
 
 namespace attn::gpucode {
 
+/// What a region yields for one element.
+Value emitElement(ThreadBuilder &t, mlir::Block &body,
+                  mlir::ValueRange arguments);
+
 /// tile.map: the registers of its result, from those of its operands.
 Values emitMap(ThreadBuilder &t, tile::MapOp op,
                llvm::ArrayRef<mlir::ValueRange> operands);

@@ -72,8 +72,14 @@ Product::Product(ThreadBuilder &t, tile::MmaOp op, ValueRange left)
   if (auto inMemory = dyn_cast<BufferType>(op.getLeft().getType()))
     leftBase = addresses(
         t, inMemory,
-        LinearLayout::leftAddresses(type.getRows(), type.getWarps(), unit));
-  rightBase = addresses(t, buffer, rightLayout());
+        LinearLayout::leftAddresses(
+            type.getRows(), type.getWarps() / type.getColumnWarps(), unit));
+  Place step{0, type.getWarpColumns()};
+  if (op.getTransposed())
+    std::swap(step.row, step.column);
+  rightBase = addresses(
+      t, buffer,
+      rightLayout().sharing(step, type.getWarps(), type.getColumnWarps()));
 }
 
 Product::Operand Product::split(Values registers, bool isFinite) {
@@ -156,7 +162,7 @@ void Product::addStep(int64_t step, Values &sums) {
   SmallVector<Operand> rows;
   for (int64_t r = 0; r < shape.rowBlocks; ++r)
     rows.push_back(split(left(r, step), isWeights));
-  for (int64_t c = 0; c < type.getColumns() / 16; ++c) {
+  for (int64_t c = 0; c < type.getWarpColumns() / 16; ++c) {
     Values both = right(c, step);
     for (int64_t half = 0; half < 2; ++half) {
       Operand own = split(Values(ValueRange(both).slice(2 * half, 2)),

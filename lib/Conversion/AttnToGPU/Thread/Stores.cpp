@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Stores.h"
 #include "CopyRows.h"
+#include "Maps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -10,6 +12,9 @@ using namespace attn::gpucode;
 using tile::BufferType;
 using tile::FragmentType;
 using tile::RowsType;
+
+/// Rows of a column that a thread reads before it writes.
+static constexpr int64_t abreast = 8;
 
 /// A number of each row, by the first of the lanes that have it.
 static void storeRows(ThreadBuilder &t, tile::StoreOp op, ValueRange numbers) {
@@ -30,10 +35,9 @@ static void storeRows(ThreadBuilder &t, tile::StoreOp op, ValueRange numbers) {
 }
 
 /// Warps write their own rows, and threads what lies side by side.
-static void storeThrough(ThreadBuilder &t, tile::StoreOp op,
-                         ValueRange numbers) {
-  BufferType buffer = op.getThrough().getType();
-  FragmentShape shape(cast<FragmentType>(op.getValue().getType()));
+static void fillBuffer(ThreadBuilder &t, FragmentType fragment,
+                       BufferType buffer, ValueRange numbers) {
+  FragmentShape shape(fragment);
   Value begin = t.inBuffer(buffer, t.bytesTo(shape.layout, buffer));
   for (size_t reg = 0; reg < numbers.size(); reg += 2) {
     Place at = shape.distance(static_cast<int64_t>(reg));
@@ -49,6 +53,12 @@ static void storeThrough(ThreadBuilder &t, tile::StoreOp op,
     LLVM::StoreOp::create(t.b, t.loc, numbers[reg + 1], t.behind(to, 4));
   }
   NVVM::Barrier0Op::create(t.b, t.loc);
+}
+
+static void storeThrough(ThreadBuilder &t, tile::StoreOp op,
+                         ValueRange numbers) {
+  BufferType buffer = op.getThrough().getType();
+  fillBuffer(t, cast<FragmentType>(op.getValue().getType()), buffer, numbers);
   emitCopyOut(t, buffer, op.getMemory());
 }
 
@@ -61,6 +71,54 @@ static void where(ThreadBuilder &t, Value condition,
   OpBuilder::InsertionGuard guard(t.b);
   t.b.setInsertionPointToStart(guarded.thenBlock());
   body();
+}
+
+/// So many rows of a column, of which the reads wait together.
+static void storeRowsOfEach(ThreadBuilder &t, tile::StoreEachOp op, Value first,
+                            int64_t distance, Value column) {
+  BufferType buffer = op.getThrough().getType();
+  Value rows = memref::DimOp::create(t.b, t.loc, op.getMemory(), 0);
+  Value last = arith::SubIOp::create(t.b, t.loc, rows, t.index(1));
+  Values places, results;
+  for (int64_t i = 0; i < abreast; ++i) {
+    places.push_back(t.add(first, t.index(i * distance)));
+    Value row = arith::MinSIOp::create(t.b, t.loc, places.back(), last);
+    Value at = t.add(t.mul(row, t.index(buffer.getPitch())), column);
+    Value bytes = t.narrow(t.mul(at, t.index(buffer.getElementBytes())));
+    Value element = LLVM::LoadOp::create(t.b, t.loc, buffer.getElement(),
+                                         t.inBuffer(buffer, bytes));
+    results.push_back(
+        emitElement(t, op.getBody().front(), {element, row, column}));
+  }
+  for (auto [row, result] : llvm::zip_equal(places, results))
+    where(t, t.less(row, rows), [&, row = row, result = result] {
+      memref::StoreOp::create(t.b, t.loc, result, op.getMemory(),
+                              ValueRange{row, column});
+    });
+}
+
+void gpucode::emitStoreEach(ThreadBuilder &t, tile::StoreEachOp op,
+                            ValueRange numbers) {
+  BufferType buffer = op.getThrough().getType();
+  FragmentType fragment = op.getValue().getType();
+  fillBuffer(t, fragment, buffer, numbers);
+  int64_t threads = threadsOf(t),
+          ofRow = std::min<int64_t>(threads,
+                                    llvm::PowerOf2Ceil(fragment.getColumns())),
+          rowsAtOnce = threads / ofRow, shift = llvm::Log2_64(ofRow);
+  Value columns = memref::DimOp::create(t.b, t.loc, op.getMemory(), 1),
+        rows = memref::DimOp::create(t.b, t.loc, op.getMemory(), 0),
+        firstRow = t.wide(t.bits(t.thread.number, shift, 32 - shift - 1)),
+        firstColumn = t.wide(t.bits(t.thread.number, 0, shift));
+  auto all =
+      scf::ForOp::create(t.b, t.loc, firstColumn, columns, t.index(ofRow));
+  OpBuilder::InsertionGuard guard(t.b);
+  t.b.setInsertionPointToStart(all.getBody());
+  auto some = scf::ForOp::create(t.b, t.loc, firstRow, rows,
+                                 t.index(abreast * rowsAtOnce));
+  t.b.setInsertionPointToStart(some.getBody());
+  storeRowsOfEach(t, op, some.getInductionVar(), rowsAtOnce,
+                  all.getInductionVar());
 }
 
 /// Element by element, row by row.

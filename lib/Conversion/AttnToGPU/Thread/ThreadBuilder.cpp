@@ -9,10 +9,10 @@ using namespace attn::gpucode;
 // --- fragments ---
 
 FragmentShape::FragmentShape(tile::FragmentType type)
-    : rowBlocks(type.getRows() / type.getWarps() / 16),
-      columnBlocks(type.getColumns() / 8),
+    : rowBlocks(type.getWarpRows() / 16),
+      columnBlocks(type.getWarpColumns() / 8),
       layout(LinearLayout::sums(type.getRows(), type.getColumns(),
-                                type.getWarps())) {}
+                                type.getWarps(), type.getColumnWarps())) {}
 
 Place FragmentShape::distance(int64_t reg) const {
   int64_t perBlock = columnBlocks * 4;

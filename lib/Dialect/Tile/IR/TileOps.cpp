@@ -65,14 +65,24 @@ static LogicalResult verifyRows(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t rows, int64_t columns, Type element,
-                                   int64_t warps) {
+                                   int64_t warps, int64_t columnWarps) {
   if (!element.isF16() && !element.isBF16() && !element.isF32())
     return emitError() << "expects elements of f16, bf16 or f32, but got "
                        << element;
   if (columns < 8 || columns % 8 != 0)
     return emitError() << "expects a multiple of 8 columns, but got "
                        << columns;
-  return verifyRows(emitError, rows, warps);
+  // Columns of warps side by side are told by bits of a warp's number.
+  if (columnWarps != 1 &&
+      (columnWarps < 1 || columnWarps > warps ||
+       !llvm::isPowerOf2_64(columnWarps) || columns % (16 * columnWarps) ||
+       !llvm::isPowerOf2_64(columns)))
+    return emitError()
+           << "expects powers of two of column_warps and columns, "
+              "at least 16 columns for each and no more than warps, "
+              "but got "
+           << columnWarps << " for " << columns << " columns";
+  return verifyRows(emitError, rows, warps / columnWarps);
 }
 
 LogicalResult RowsType::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -233,6 +243,17 @@ static Shape shapeOf(Type type) {
   return {fragment.getRows(), fragment.getColumns(), fragment.getElement()};
 }
 
+static bool hasSameRows(Type a, Type b) {
+  auto facts = [](Type type) {
+    if (auto rows = dyn_cast<RowsType>(type))
+      return std::tuple(rows.getRows(), rows.getWarps(), int64_t(1));
+    auto fragment = cast<FragmentType>(type);
+    return std::tuple(fragment.getRows(), fragment.getWarps(),
+                      fragment.getColumnWarps());
+  };
+  return facts(a) == facts(b);
+}
+
 LogicalResult MmaOp::verify() {
   Shape left = shapeOf(getLeft().getType());
   Shape right = shapeOf(getRight().getType());
@@ -253,7 +274,7 @@ LogicalResult MmaOp::verify() {
       (!right.element.isF32() || !isa<BufferType>(getLeft().getType())))
     return emitOpError("expects factors of f32 in buffers where it is rounded");
   if (auto fragment = dyn_cast<FragmentType>(getLeft().getType());
-      fragment && fragment.getWarps() != sums.getWarps())
+      fragment && !hasSameRows(fragment, sums))
     return emitOpError("expects the rows of as many warps as the sums have");
   if (isa<BufferType>(getLeft().getType()) &&
       failed(expectState(*this, getLeft(), BufferState::Full)))
@@ -271,16 +292,6 @@ LogicalResult SiftOp::verify() {
   if (getBuffer().getType().getColumns() % 16)
     return emitOpError("expects a multiple of 16 columns");
   return expectState(*this, getBuffer(), BufferState::Full);
-}
-
-static bool hasSameRows(Type a, Type b) {
-  auto facts = [](Type type) {
-    if (auto rows = dyn_cast<RowsType>(type))
-      return std::pair(rows.getRows(), rows.getWarps());
-    auto fragment = cast<FragmentType>(type);
-    return std::pair(fragment.getRows(), fragment.getWarps());
-  };
-  return facts(a) == facts(b);
 }
 
 LogicalResult MapOp::verify() {
@@ -301,6 +312,8 @@ LogicalResult MapOp::verify() {
       return emitOpError() << "expects operands with the rows of " << getType()
                            << ", but got " << type;
   }
+  if (!block.getTerminator()->getOperand(0).getType().isF32())
+    return emitOpError("expects a region that yields f32");
   if (hasFragment != isa<FragmentType>(getType()))
     return emitOpError("expects a fragment as result where an operand is one");
   return success();
@@ -324,12 +337,38 @@ LogicalResult RescaleOp::verify() {
 LogicalResult ConvertOp::verify() {
   FragmentType from = getOperand().getType(), to = getType();
   if (from.getRows() != to.getRows() || from.getColumns() != to.getColumns() ||
-      from.getWarps() != to.getWarps() || !from.getElement().isF32() ||
+      !hasSameRows(from, to) || !from.getElement().isF32() ||
       to.getElement().isF32() || to.getColumns() % 16)
     return emitOpError() << "expects f32 in, 16 bits out and a multiple of 16 "
                             "columns, but got "
                          << from << " and " << to;
   return success();
+}
+
+/// Whether a buffer takes a fragment, and is not used behind `op`.
+static LogicalResult verifyRoom(Operation *op, FragmentType fragment,
+                                Value through) {
+  auto buffer = cast<BufferType>(through.getType());
+  if (buffer.getRows() != fragment.getRows() ||
+      buffer.getColumns() < fragment.getColumns())
+    return op->emitOpError("expects a buffer with room for the fragment");
+  if (failed(expectState(op, through, BufferState::Free)))
+    return failure();
+  return expectLastUse(op, through);
+}
+
+LogicalResult StoreEachOp::verify() {
+  Block &block = getBody().front();
+  auto memory = cast<MemRefType>(getMemory().getType());
+  Type index = IndexType::get(getContext()),
+       wanted[] = {getThrough().getType().getElement(), index, index};
+  if (memory.getRank() != 2 || !getValue().getType().getElement().isF32() ||
+      block.getArgumentTypes() != TypeRange(wanted) ||
+      block.getTerminator()->getOperand(0).getType() != memory.getElementType())
+    return emitOpError("expects f32, a matrix in memory, and a function of an "
+                       "element of the buffer, a row and a column, that yields "
+                       "an element of the memory");
+  return verifyRoom(*this, getValue().getType(), getThrough());
 }
 
 LogicalResult StoreOp::verify() {
@@ -338,16 +377,11 @@ LogicalResult StoreOp::verify() {
   if (memory.getRank() != (isRows ? 1 : 2))
     return emitOpError() << "expects memory of rank " << (isRows ? 1 : 2)
                          << ", but got " << memory;
-  if (BufferType buffer =
-          getThrough() ? getThrough().getType() : BufferType()) {
-    if (isRows || buffer.getElement() != memory.getElementType() ||
-        shapeOf(buffer).rows != shapeOf(getValue().getType()).rows ||
-        buffer.getColumns() < shapeOf(getValue().getType()).columns)
-      return emitOpError("expects a buffer with room for the fragment in "
-                         "elements of the memory");
-    if (failed(expectState(*this, getThrough(), BufferState::Free)))
-      return failure();
-    return expectLastUse(*this, getThrough());
-  }
-  return success();
+  if (!getThrough())
+    return success();
+  if (isRows || getThrough().getType().getElement() != memory.getElementType())
+    return emitOpError("expects a fragment and a buffer of elements of the "
+                       "memory");
+  return verifyRoom(*this, cast<FragmentType>(getValue().getType()),
+                    getThrough());
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A row of a product has the same bits in each kernel: of few rows, of few tiles, and, in NAME_many, with the tiles of many.
+"""A row of a product has the same bits in each kernel: of few rows, of few tiles, and, in NAME_many, with the tiles of many;\nfeatures are too few for parts.
 usage: order.py FILE DRIVER"""
 import os
 import re

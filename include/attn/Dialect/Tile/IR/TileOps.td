@@ -169,9 +169,10 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, RecursiveMemoryEffects]> {
   let hasVerifier = 1;
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator,
+    ParentOneOf<["MapOp", "StoreEachOp"]>]> {
   let summary = "the value of an element";
-  let arguments = (ins F32:$value);
+  let arguments = (ins AnyFloat:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
@@ -224,6 +225,24 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = [{
     $value `to` $memory (`through` $through^ `:` type($through))? attr-dict `:`
     type($value) `,` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreEachOp : Tile_Op<"store_each", [SingleBlock,
+    RecursiveMemoryEffects, MemoryEffects<[MemWrite]>]> {
+  let summary = "writes what a function makes of each element";
+  let description = [{
+    The fragment becomes elements of the buffer's type, which is free and used up.
+    The region gets one of these, and its row and column, and yields an element of
+    the memory. It may be run for the last row again where there is no other.
+  }];
+  let arguments = (ins Tile_FragmentType:$value, AnyStridedMemRef:$memory,
+                       Tile_BufferType:$through);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $value `to` $memory `through` $through attr-dict `:` type($value) `,`
+    type($memory) `,` type($through) $body
   }];
   let hasVerifier = 1;
 }

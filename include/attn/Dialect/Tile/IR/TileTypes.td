@@ -73,15 +73,30 @@ def Tile_FragmentType : Tile_Type<"Fragment", "fragment"> {
   let summary = "a matrix in the registers of a block";
   let description = [{
     Spread over the threads of `warps` warps as mma.m16n8k16 leaves its sums:
-    every warp has as many rows as every other, in blocks of 16. In elements of 16
-    bits, of which a register holds two, it is laid out as a left operand of the
+    every warp has as many rows as every other, in blocks of 16. So many as
+    `column_warps` share the columns of the same rows. In elements of 16 bits, of which a register holds two, it is laid out as a left operand of the
     same instruction, which is the same layout. In f32 it is a left operand of
     mma.m16n8k8 with the columns of each 8 in another order.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns,
-                        "::mlir::Type":$element, "int64_t":$warps);
+                        "::mlir::Type":$element, "int64_t":$warps,
+                        DefaultValuedParameter<"int64_t", "1">:$columnWarps);
   let assemblyFormat = [{
-    `<` $rows `x` $columns `x` $element `,` `warps` `=` $warps `>`
+    `<` $rows `x` $columns `x` $element `,` `warps` `=` $warps
+    (`,` `column_warps` `=` $columnWarps^)? `>`
+  }];
+  let builders = [TypeBuilder<(ins "int64_t":$rows, "int64_t":$columns,
+                                   "::mlir::Type":$element, "int64_t":$warps,
+                                   CArg<"int64_t", "1">:$columnWarps), [{
+    return $_get($_ctxt, rows, columns, element, warps, columnWarps);
+  }]>];
+  let skipDefaultBuilders = 1;
+  let extraClassDeclaration = [{
+    /// What each warp has.
+    int64_t getWarpRows() const {
+      return getRows() * getColumnWarps() / getWarps();
+    }
+    int64_t getWarpColumns() const { return getColumns() / getColumnWarps(); }
   }];
   let genVerifyDecl = 1;
 }

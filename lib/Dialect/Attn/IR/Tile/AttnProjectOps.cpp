@@ -100,7 +100,8 @@ mlir::Block *ProjectTileOp::getEpilogueBlock() {
 }
 
 /// What an epilogue captures has an argument each, behind the sum.
-static LogicalResult verifyCaptures(ProjectTileOp op, mlir::Block &block) {
+template <typename TileOp>
+static LogicalResult verifyCaptures(TileOp op, mlir::Block &block) {
   auto out = cast<ShapedType>(op.getOut().getType());
   for (auto [capture, argument] :
        llvm::zip_equal(op.getCaptures().getTypes(),
@@ -118,7 +119,7 @@ static LogicalResult verifyCaptures(ProjectTileOp op, mlir::Block &block) {
   return success();
 }
 
-static LogicalResult verifyEpilogue(ProjectTileOp op) {
+template <typename TileOp> static LogicalResult verifyEpilogue(TileOp op) {
   mlir::Block *block = op.getEpilogueBlock();
   if (!block)
     return op.getCaptures().empty()
@@ -177,6 +178,10 @@ void ProjectTileOp::getEffects(Effects &effects) {
   tileEffects(*this, getDpsInitsMutable(), effects);
 }
 
+mlir::Block *ProjectBlockOp::getEpilogueBlock() {
+  return getEpilogue().empty() ? nullptr : &getEpilogue().front().front();
+}
+
 int64_t ProjectBlockOp::getDepth() {
   return cast<ShapedType>(getWeight().getType()).getDimSize(getTransposed());
 }
@@ -201,6 +206,8 @@ LogicalResult ProjectBlockOp::verify() {
     return emitOpError() << "expects input and weight of f16, bf16 or f32, but "
                             "got "
                          << getInput().getType() << " and " << weight;
+  if (failed(verifyEpilogue(*this))) // C6
+    return failure();
   if (!getBias())
     return success();
   auto bias = cast<ShapedType>(getBias().getType());

@@ -65,7 +65,8 @@ static LogicalResult onBuffers(Operation *op, RewriterBase &rewriter,
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
     newState.addRegion();
   Operation *newOp = rewriter.create(newState);
-  if (isa<ProjectTileOp>(op)) // whose epilogue has numbers as arguments
+  if (isa<ProjectTileOp, ProjectBlockOp>(
+          op)) // whose epilogue has numbers as arguments
     for (auto [from, to] :
          llvm::zip_equal(op->getRegions(), newOp->getRegions()))
       to.takeBody(from);

@@ -95,3 +95,67 @@ func.func @gpu_schedule_c4_prefill() {
   %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 32, warps = 4, split_keys = 64>} 0 : i32
   return
 }
+
+// -----
+
+func.func @gpu_schedule_c5_three_warps_of_a_row() {
+  // expected-error@+1 {{expects column_warps to be a power of two up to warps, and 1 in kind decode or where key_tile is no power of two that has 16 for each, but got 3}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 64, warps = 4, column_warps = 3>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c5_more_than_warps() {
+  // expected-error@+1 {{expects column_warps to be a power of two up to warps}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 128, warps = 4, column_warps = 8>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c5_columns_of_no_power() {
+  // expected-error@+1 {{and 1 in kind decode or where key_tile is no power of two that has 16 for each, but got 2}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 48, warps = 4, column_warps = 2>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c5_8_columns_of_a_warp() {
+  // expected-error@+1 {{and 1 in kind decode or where key_tile is no power of two that has 16 for each, but got 4}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 32, warps = 4, column_warps = 4>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c2_16_rows_of_two_warps() {
+  // expected-error@+1 {{expects query_tile to be 16, 32 or 64 for each of 2 warps, but got 16}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 64, warps = 4, column_warps = 2>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c6_no_part() {
+  // expected-error@+1 {{expects feature_parts of 1 to 8, and 1 in kind decode, but got 0}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 64, warps = 4, feature_parts = 0>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c6_nine_parts() {
+  // expected-error@+1 {{expects feature_parts of 1 to 8, and 1 in kind decode, but got 9}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 64, warps = 4, feature_parts = 9>} 0 : i32
+  return
+}
+
+// -----
+
+func.func @gpu_schedule_c6_decode() {
+  // expected-error@+1 {{expects feature_parts of 1 to 8, and 1 in kind decode, but got 2}}
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 32, warps = 1, kind = decode, split_keys = 128, feature_parts = 2>} 0 : i32
+  return
+}

@@ -31,3 +31,13 @@ func.func @gpu_schedule_c4_decode() {
   %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 32, warps = 1, kind = decode, split_keys = 128>} 0 : i32
   return
 }
+
+func.func @gpu_schedule_c5_warps_side_by_side() {
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 256, warps = 8, column_warps = 8>} 0 : i32
+  return
+}
+
+func.func @gpu_schedule_c6_eight_parts() {
+  %z = arith.constant {schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 32, warps = 1, feature_parts = 8>} 0 : i32
+  return
+}

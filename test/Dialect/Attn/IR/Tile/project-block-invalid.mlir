@@ -88,3 +88,26 @@ func.func @project_block_c5_no_result(%x: tensor<5x6xf32>, %w: tensor<6x4xf32>, 
   attn.project_block %x, %w outs(%o : tensor<5x4xf32>) {schedule = #s} : tensor<5x6xf32>, tensor<6x4xf32>
   return
 }
+
+// -----
+
+#s = #attn.gpu_schedule<query_tile = 64, key_tile = 32, warps = 4, kind = prefill>
+
+func.func @project_block_c6_no_epilogue(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %c: memref<5x4xf32>, %o: memref<5x4xf32>) {
+  // expected-error@+1 {{expects an epilogue where there are captures}}
+  attn.project_block %x, %w with %c : memref<5x4xf32> outs(%o : memref<5x4xf32>) {schedule = #s} : memref<5x6xf32>, memref<6x4xf32>
+  return
+}
+
+// -----
+
+#s = #attn.gpu_schedule<query_tile = 64, key_tile = 32, warps = 4, kind = prefill>
+
+func.func @project_block_c6_other_type(%x: memref<5x6xf32>, %w: memref<6x4xf32>, %o: memref<5x4xf16>) {
+  // expected-error@+1 {{expects an epilogue of a sum and 0 captured numbers that yields 'f16'}}
+  attn.project_block %x, %w epilogue {
+  ^bb0(%s: f32):
+    attn.yield %s : f32
+  } outs(%o : memref<5x4xf16>) {schedule = #s} : memref<5x6xf32>, memref<6x4xf32>
+  return
+}

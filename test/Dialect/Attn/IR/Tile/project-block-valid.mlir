@@ -32,3 +32,14 @@ func.func @project_block_c5_result_per_tensor(%x: tensor<5x6xf32>, %w: tensor<6x
   %r = attn.project_block %x, %w outs(%o : tensor<5x4xf32>) {schedule = #s} : tensor<5x6xf32>, tensor<6x4xf32> -> tensor<5x4xf32>
   return
 }
+
+func.func @project_block_c6_epilogue(%x: memref<5x6xf16>, %w: memref<6x4xf16>, %c: memref<5x4xf16>, %r: memref<4xf32>, %o: memref<5x4xf32>) {
+  attn.project_block %x, %w with %c, %r : memref<5x4xf16>, memref<4xf32> epilogue {
+  ^bb0(%s: f16, %a: f16, %b: f32):
+    %t = arith.addf %s, %a : f16
+    %u = arith.extf %t : f16 to f32
+    %y = arith.mulf %u, %b : f32
+    attn.yield %y : f32
+  } outs(%o : memref<5x4xf32>) {schedule = #s} : memref<5x6xf16>, memref<6x4xf16>
+  return
+}

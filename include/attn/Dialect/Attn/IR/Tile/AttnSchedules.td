@@ -112,11 +112,27 @@ def Attn_GPUScheduleAttr : Attn_Attr<"GPUSchedule", "gpu_schedule",
     In kind `decode` the queries are those of a group of heads, and a block has
     `split_keys` keys; the parts of a sequence are merged.
 
+    Of a product a block has `query_tile` rows and `key_tile` columns, and
+    `column_warps` warps share the columns of the same rows. So many blocks as
+    `feature_parts` have the same tile and each a part of the features; their
+    sums are added behind.
+
     `assign-schedule` takes it from a table; written by hand it pins.
   }];
   let parameters = (ins "int64_t":$query_tile, "int64_t":$key_tile,
                         "int64_t":$warps, Attn_KindParameter:$kind,
-                        DefaultValuedParameter<"int64_t", "0">:$split_keys);
+                        DefaultValuedParameter<"int64_t", "0">:$split_keys,
+                        DefaultValuedParameter<"int64_t", "1">:$column_warps,
+                        DefaultValuedParameter<"int64_t", "1">:$feature_parts);
+  let builders = [AttrBuilder<(ins "int64_t":$queryTile, "int64_t":$keyTile,
+                                   "int64_t":$warps, "Kind":$kind,
+                                   "int64_t":$splitKeys,
+                                   CArg<"int64_t", "1">:$columnWarps,
+                                   CArg<"int64_t", "1">:$featureParts), [{
+    return $_get($_ctxt, queryTile, keyTile, warps, kind, splitKeys, columnWarps,
+                 featureParts);
+  }]>];
+  let skipDefaultBuilders = 1;
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     Products getProducts() const { return Products::Fma; }
@@ -131,8 +147,22 @@ def Attn_GPUScheduleAttr : Attn_Attr<"GPUSchedule", "gpu_schedule",
     /// Tiles of a product are halved where there are fewer: a chip has about
     /// 100 multiprocessors, and half a tile takes a third of a whole one's time.
     static constexpr int64_t leastTiles = 96;
+    /// So many tiles or fewer may have parts of features.
+    static constexpr int64_t mostTilesInParts = 160, mostFeatureParts = 8;
+    /// The same with the features of a product in parts, so that so many tiles
+    /// become blocks for the whole chip; in one part where the features are too
+    /// few, or not even.
+    GPUScheduleAttr getInParts(int64_t tiles, int64_t features,
+                               ::mlir::Type element) const;
+    /// Whether a product's features are divided into equal parts of a multiple
+    /// of 64.
+    bool dividesEvenly(int64_t features) const {
+      return getFeatureParts() == 1 || features % (64 * getFeatureParts()) == 0;
+    }
     /// Half as many columns, and rows where a warp has more than 16.
     GPUScheduleAttr getHalf() const;
+    /// The same for no more than so many columns of a product.
+    GPUScheduleAttr getNarrow(int64_t columns) const;
 
     /// Shared memory of a block: its queries, and the keys and values of a step.
     /// Features are padded to 16, and rows by 16 bytes.

@@ -302,24 +302,29 @@ def Attn_ProjectTileOp : Attn_Op<"project_tile", [
 }
 
 def Attn_ProjectBlockOp : Attn_Op<"project_block", [
-    DestinationStyleOpInterface,
+    AttrSizedOperandSegments, IsolatedFromAbove, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "the tile of a linear projection that a block of a GPU computes";
   let description = [{
     `out = input * weight (+ bias)` for matrices: (M x K) times (K x N), bias N,
     where K and N are known. M is at most the `query_tile` of the schedule, and N
-    at most its `key_tile`. A matrix may be `transposed`, N x K.
+    at most its `key_tile`. A matrix may be `transposed`, N x K. An `epilogue` is
+    that of `attn.project_tile`.
   }];
   let arguments = (ins Attn_Shaped:$input, Attn_Shaped:$weight, UnitAttr:$transposed,
-    Optional<Attn_Shaped>:$bias, Attn_Shaped:$out, Attn_GPUScheduleAttr:$schedule);
+    Optional<Attn_Shaped>:$bias, Variadic<Attn_Shaped>:$captures, Attn_Shaped:$out,
+    Attn_GPUScheduleAttr:$schedule);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$epilogue);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $input `,` $weight (`transposed` $transposed^)? (`bias` $bias^ `:` type($bias))?
-    `outs` `(` $out `:` type($out) `)` attr-dict `:` type($input) `,` type($weight)
-    (`->` type($results)^)?
+    (`with` $captures^ `:` type($captures))? (`epilogue` $epilogue^)? `outs` `(` $out `:` type($out) `)`
+    attr-dict `:` type($input) `,` type($weight) (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();
+    /// The block of the epilogue; null where there is none.
+    ::mlir::Block *getEpilogueBlock();
     /// Features that input and weight share.
     int64_t getDepth();
   }];

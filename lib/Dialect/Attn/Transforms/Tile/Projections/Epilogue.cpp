@@ -10,6 +10,7 @@
 // Numbers of 16 bits are widened for each op and rounded behind it, as the ops
 // by themselves would be.
 #include "Epilogue.h"
+#include "EmptyResults.h"
 #include "attn/Dialect/Attn/Utils/VectorOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -298,7 +299,9 @@ SmallVector<EpilogueCapture> Epilogue::emit(Region &region) const {
   Location loc = product.getLoc();
   Value sum = block.addArgument(
       cast<RankedTensorType>(product.getType()).getElementType(), loc);
-  Emitter emitter{op, block, Body{OpBuilder::atBlockEnd(&block), loc, {}}, {}};
+  OpBuilder b(product.getContext()); // `region` may be of no op
+  b.setInsertionPointToEnd(&block);
+  Emitter emitter{op, block, Body{b, loc, {}}, {}};
   emitter.body.values.map(product, sum);
   for (Operation *each : ops) {
     if (auto generic = dyn_cast<linalg::GenericOp>(each)) {
@@ -327,7 +330,30 @@ void Epilogue::replaceSizes(RewriterBase &rewriter,
           rewriter.replaceOp(dim, sizes[*index]);
 }
 
-void Epilogue::erase(RewriterBase &rewriter) const {
+void Epilogue::addTo(OpBuilder &b, Region &region, MutableOperandRange captures,
+                     Value entry, Extent row, Extent column) const {
+  ProjectOp project = op;
+  SmallVector<Extent> ranges = rangesOf(b, project, entry, row, column);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(region.getParentOp());
+  for (auto [tensor, isRow] : emit(region))
+    captures.append(isRow ? extract(b, tensor.getLoc(), tensor, {column}, 1)
+                          : extract(b, tensor.getLoc(), tensor, ranges, 2,
+                                    project.joinsEntries()));
+}
+
+Value Epilogue::emptyResult(OpBuilder &b) const {
+  Value empty = emptyResults(b, op)[0];
+  auto type = cast<RankedTensorType>(last()->getResult(0).getType());
+  if (type == empty.getType())
+    return empty;
+  Location loc = product.getLoc();
+  return tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, empty),
+                                 type.getElementType());
+}
+
+void Epilogue::replaceBy(RewriterBase &rewriter, Value result) const {
+  rewriter.replaceAllUsesWith(last()->getResult(0), result);
   for (Operation *each : llvm::reverse(ops))
     rewriter.eraseOp(each);
 }

@@ -3,6 +3,7 @@
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_PROJECTIONS_EPILOGUE_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_TILE_PROJECTIONS_EPILOGUE_H
 
+#include "Extents.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 
 namespace attn {
@@ -25,11 +26,17 @@ public:
   bool empty() const { return ops.empty(); }
   /// The chain as a block of (sum, captured numbers..), in `region`.
   llvm::SmallVector<EpilogueCapture> emit(mlir::Region &region) const;
+  /// The same for these rows and columns in the region of an op, whose
+  /// `captures` they become.
+  void addTo(mlir::OpBuilder &b, mlir::Region &region,
+             mlir::MutableOperandRange captures, mlir::Value entry, Extent row,
+             Extent column) const;
+  /// The tensor that takes the place of the chain's result.
+  mlir::Value emptyResult(mlir::OpBuilder &b) const;
+  void replaceBy(mlir::RewriterBase &rewriter, mlir::Value result) const;
   /// `sizes` take the place of the sizes of the product and of the chain.
   void replaceSizes(mlir::RewriterBase &rewriter,
                     llvm::ArrayRef<mlir::Value> sizes) const;
-  /// Erases the ops, the last of which has been replaced.
-  void erase(mlir::RewriterBase &rewriter) const;
 
 private:
   ProjectOp op;

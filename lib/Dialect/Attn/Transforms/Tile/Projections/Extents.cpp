@@ -63,18 +63,19 @@ SmallVector<Extent> attn::rangesOf(OpBuilder &b, ProjectOp op, Value entry,
   return {{entry, b.getIndexAttr(1)}, row, column};
 }
 
-Value attn::weightColumns(OpBuilder &b, ProjectOp op, Value entry,
-                          Extent column) {
-  Location loc = op.getLoc();
-  Value weight = op.getWeight();
-  Extent depth{b.getIndexAttr(0),
-               tensor::getMixedSize(b, loc, weight, op.depthDim())};
+Extent attn::wholeDepth(OpBuilder &b, ProjectOp op) {
+  return {b.getIndexAttr(0),
+          tensor::getMixedSize(b, op.getLoc(), op.getWeight(), op.depthDim())};
+}
+
+Value attn::weightPart(OpBuilder &b, ProjectOp op, Value entry, Extent depth,
+                       Extent column) {
   SmallVector<Extent> ranges{depth, column};
   if (op.getTransposed())
     std::swap(ranges[0], ranges[1]);
   if (op.hasWeights())
     ranges.insert(ranges.begin(), Extent{entry, b.getIndexAttr(1)});
-  return extract(b, loc, weight, ranges, 2);
+  return extract(b, op.getLoc(), op.getWeight(), ranges, 2);
 }
 
 void attn::shareDepth(RewriterBase &b, ProjectOp op) {

@@ -37,9 +37,11 @@ llvm::SmallVector<Extent> rangesOf(mlir::OpBuilder &b, ProjectOp op,
                                    mlir::Value entry, Extent row,
                                    Extent column);
 
-/// Columns of the weight of one batch entry, as it is.
-mlir::Value weightColumns(mlir::OpBuilder &b, ProjectOp op, mlir::Value entry,
-                          Extent column);
+/// Features and columns of the weight of one batch entry, as it is.
+mlir::Value weightPart(mlir::OpBuilder &b, ProjectOp op, mlir::Value entry,
+                       Extent depth, Extent column);
+/// All features.
+Extent wholeDepth(mlir::OpBuilder &b, ProjectOp op);
 
 /// Of the features that input and weight have in common, the number is known
 /// of both if it is of one. Callers' sizes were compared before.

@@ -103,10 +103,10 @@ private:
   Value packedWeight(Value isMany);
   Value multiply(Value weight, Value batches, Value destination);
   Value multiplyInPlace(Value batchCount, Value destination);
-  Value emptyResult();
-  void replaceBy(Value result);
-
-  void addEpilogue(ProjectTileOp tile, Value entry, Extent row, Extent column);
+  void replaceBy(Value result) {
+    epilogue.replaceBy(b, result);
+    b.eraseOp(op);
+  }
   bool hasFewRows() const;
 
   ProjectOp op;
@@ -209,7 +209,7 @@ Value ProjectionTiler::packedWeight(Value isMany) {
   SmallVector<Value> ivs = forall.getInductionVars();
   Extent column =
       tileRange(b, loc, ivs[1], index(panelsPerItem * panel), columns);
-  Value part = weightColumns(b, op, ivs[0], column);
+  Value part = weightPart(b, op, ivs[0], wholeDepth(b, op), column);
   SmallVector<Extent> ranges{panelRange(b, loc, column, panel),
                              Extent{b.getIndexAttr(0), panelRows},
                              Extent{b.getIndexAttr(0), sizes.back()}};
@@ -259,7 +259,7 @@ Value ProjectionTiler::multiply(Value weight, Value batchCount,
   Value part = inPanels
                    ? weightOf(weight, ivs[0], panelRange(b, loc, column, panel),
                               whole(weight, 1 + op.hasWeights()))
-                   : weightColumns(b, op, ivs[0], column);
+                   : weightPart(b, op, ivs[0], wholeDepth(b, op), column);
   Value bias =
       op.getBias() ? extract(b, loc, op.getBias(), {column}, 1) : Value();
   Value out =
@@ -272,7 +272,9 @@ Value ProjectionTiler::multiply(Value weight, Value batchCount,
     tile->setAttr(fewRowsAttr, b.getUnitAttr());
   if (mostRows)
     tile->setAttr(mostRowsAttr, b.getI64IntegerAttr(*mostRows));
-  addEpilogue(tile, ivs[0], row, column);
+  if (!epilogue.empty())
+    epilogue.addTo(b, tile.getEpilogue().front(), tile.getCapturesMutable(),
+                   ivs[0], row, column);
   insertInParallel(b, forall, tile.getResult(0), outRanges);
   return forall.getResult(0);
 }
@@ -294,41 +296,8 @@ Value ProjectionTiler::multiplyInPlace(Value batchCount, Value destination) {
   return multiply(op.getWeight(), select(isFew, none, batchCount), destination);
 }
 
-/// What is computed from each sum before it is written.
-void ProjectionTiler::addEpilogue(ProjectTileOp tile, Value entry, Extent row,
-                                  Extent column) {
-  if (epilogue.empty())
-    return;
-  SmallVector<EpilogueCapture> captures =
-      epilogue.emit(tile.getEpilogue().front());
-  SmallVector<Extent> ranges = rangesOf(b, op, entry, row, column);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(tile);
-  for (auto [tensor, isRow] : captures)
-    tile.getCapturesMutable().append(
-        isRow ? extract(b, loc, tensor, {column}, 1)
-              : extract(b, loc, tensor, ranges, 2, joined));
-}
-
-/// The tensor that the loops write.
-Value ProjectionTiler::emptyResult() {
-  Value empty = emptyResults(b, op)[0];
-  auto type = cast<RankedTensorType>(epilogue.last()->getResult(0).getType());
-  if (type == empty.getType())
-    return empty;
-  return tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, empty),
-                                 type.getElementType());
-}
-
-/// The loops' result takes the place of the product, or of its epilogue's.
-void ProjectionTiler::replaceBy(Value result) {
-  b.replaceAllUsesWith(epilogue.last()->getResult(0), result);
-  epilogue.erase(b);
-  b.eraseOp(op);
-}
-
 void ProjectionTiler::tile() {
-  Value result = emptyResult();
+  Value result = epilogue.emptyResult(b);
   if (ElementsAttr constant = packConstant(op, schedule)) {
     Value weight = arith::ConstantOp::create(b, loc, constant);
     return replaceBy(multiply(weight, batches, result));

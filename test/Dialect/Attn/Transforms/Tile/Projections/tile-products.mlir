@@ -11,7 +11,7 @@
 // CHECK:         %[[TILES:.*]] = arith.muli %{{.*}}, %c2
 // CHECK:         arith.cmpi ult, %[[TILES]], %c96
 // CHECK:         %[[B:.*]] = scf.forall {{.*}} in (%{{.*}}, %{{.*}}, 3) shared_outs(%{{.*}} = %[[A]])
-// CHECK:           attn.project_block {{.*}} {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 64, warps = 4>} : tensor<?x64xbf16>, tensor<64x64xbf16>
+// CHECK:           attn.project_block {{.*}} {schedule = #attn.gpu_schedule<query_tile = 64, key_tile = 64, warps = 4, column_warps = 2>} : tensor<?x64xbf16>, tensor<64x64xbf16>
 // CHECK:         %[[C:.*]] = scf.forall {{.*}} shared_outs(%{{.*}} = %[[B]])
 // CHECK:           attn.project_block {{.*}}query_tile = 128, key_tile = 128, {{.*}} : tensor<?x64xbf16>, tensor<64x128xbf16>
 // CHECK:         %[[D:.*]] = scf.forall {{.*}} shared_outs(%{{.*}} = %[[C]])
@@ -64,4 +64,62 @@ func.func @others(%x: tensor<?x32xf32>, %w: tensor<32x?xf32>, %y: tensor<?x32xf6
   %1 = attn.project %y, %u : (tensor<?x32xf64>, tensor<32x32xf64>) -> tensor<?x32xf64>
   %2 = attn.project %z, %v : (tensor<?x8xf32>, tensor<8x32xf32>) -> tensor<?x32xf32>
   return %0, %1, %2 : tensor<?x?xf32>, tensor<?x32xf64>, tensor<?x32xf32>
+}
+
+// -----
+
+// From 4096 bytes of features on few tiles have parts of these, whose sums are added behind, with the bias and what follows.
+// CHECK-LABEL: func.func @parts(
+// CHECK:         %[[SUMS:.*]] = tensor.empty() : tensor<4x9x64xf32>
+// CHECK:         %[[PARTS:.*]] = scf.forall (%{{.*}}, %[[PART:.*]]) in (4, 4) shared_outs(%{{.*}} = %[[SUMS]])
+// CHECK:           %[[FIRST:.*]] = arith.muli %[[PART]], %c512
+// CHECK:           tensor.extract_slice %arg0[0, %[[FIRST]]] [9, 512]
+// CHECK-NOT:       bias
+// CHECK:           attn.project_block {{.*}} {schedule = #attn.gpu_schedule<query_tile = 16, key_tile = 16, warps = 1, feature_parts = 4>} : tensor<9x512xbf16>, tensor<512x16xbf16>
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<9x64xbf16>)
+// CHECK-COUNT-3:   arith.addf %{{.*}} : f32
+// CHECK:           arith.extf %{{.*}} : bf16 to f32
+// CHECK:           arith.addf %{{.*}} : f32
+// CHECK:           arith.truncf %{{.*}} : f32 to bf16
+// CHECK:           math.absf
+// CHECK-NOT:     scf.forall
+func.func @parts(%x: tensor<9x2048xbf16>, %w: tensor<2048x64xbf16>, %b: tensor<64xbf16>) -> tensor<9x64xbf16> {
+  %0 = attn.project %x, %w, %b : (tensor<9x2048xbf16>, tensor<2048x64xbf16>, tensor<64xbf16>) -> tensor<9x64xbf16>
+  %1 = math.absf %0 : tensor<9x64xbf16>
+  return %1 : tensor<9x64xbf16>
+}
+
+// -----
+
+// Fewer features, and such that are not even, have one part.
+// CHECK-LABEL: func.func @one_part(
+// CHECK-NOT:     feature_parts
+func.func @one_part(%x: tensor<9x1984xbf16>, %w: tensor<1984x64xbf16>, %y: tensor<9x2049xbf16>, %v: tensor<2049x64xbf16>) -> (tensor<9x64xbf16>, tensor<9x64xbf16>) {
+  %0 = attn.project %x, %w : (tensor<9x1984xbf16>, tensor<1984x64xbf16>) -> tensor<9x64xbf16>
+  %1 = attn.project %y, %v : (tensor<9x2049xbf16>, tensor<2049x64xbf16>) -> tensor<9x64xbf16>
+  return %0, %1 : tensor<9x64xbf16>, tensor<9x64xbf16>
+}
+
+// -----
+
+// Elementwise ops behind a product are computed with its sums; another user keeps them out.
+// CHECK-LABEL: func.func @epilogue(
+// CHECK:         attn.project_block %{{.*}} with %{{.*}} : tensor<{{.*}}xf16> epilogue {
+// CHECK-NEXT:    ^bb0(%[[SUM:.*]]: f16, %[[R:.*]]: f16):
+// CHECK:           arith.addf
+// CHECK:         } outs
+// CHECK-NOT:     arith.addf {{.*}} tensor
+// CHECK:         return
+func.func @epilogue(%x: tensor<9x64xf16>, %w: tensor<64x16xf16>, %r: tensor<9x16xf16>) -> tensor<9x16xf16> {
+  %0 = attn.project %x, %w : (tensor<9x64xf16>, tensor<64x16xf16>) -> tensor<9x16xf16>
+  %1 = arith.addf %0, %r : tensor<9x16xf16>
+  return %1 : tensor<9x16xf16>
+}
+// CHECK-LABEL: func.func @second_user(
+// CHECK-NOT:     epilogue
+// CHECK:         arith.addf {{.*}} tensor<9x16xf16>
+func.func @second_user(%x: tensor<9x64xf16>, %w: tensor<64x16xf16>, %r: tensor<9x16xf16>) -> (tensor<9x16xf16>, tensor<9x16xf16>) {
+  %0 = attn.project %x, %w : (tensor<9x64xf16>, tensor<64x16xf16>) -> tensor<9x16xf16>
+  %1 = arith.addf %0, %r : tensor<9x16xf16>
+  return %1, %0 : tensor<9x16xf16>, tensor<9x16xf16>
 }
