@@ -75,9 +75,10 @@ def programs(folder):
     yield from attentions(pathlib.Path(f"{folder}/grid.mlir"), "grid_many", "--split-keys=0")
     yield from attentions(inputs / "decode.mlir", "decode")
     yield from attentions(inputs / "decode.mlir", "decode_parts", "--split-keys=64")
-    yield from functions(inputs / "programs.mlir")
-    yield from functions(inputs / "products.mlir")
-    yield from functions(CONVERSION / "LoopsToGPU" / "Inputs" / "rows.mlir")
+    for name in ("programs", "products", "epilogues", "parts"):
+        yield from functions(inputs / f"{name}.mlir")
+    for name in ("rows", "shared-rows"):
+        yield from functions(CONVERSION / "LoopsToGPU" / "Inputs" / f"{name}.mlir")
     yield from all_examples()
 
 

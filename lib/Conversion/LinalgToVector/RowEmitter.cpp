@@ -111,9 +111,10 @@ void RowEmitter::emitNumbers(LoopNest &nest) {
   Place place{b, loc, point};
   body.prepare(place);
   SmallVector<Value> values = body.emit(place);
-  threads.meet(b, loc);
-  for (auto [i, value] : llvm::enumerate(values))
-    body.store(place, nest.output(i), value);
+  threads.storeOnce(b, loc, [&] {
+    for (auto [i, value] : llvm::enumerate(values))
+      body.store(place, nest.output(i), value);
+  });
 }
 
 /// Loops over everything that is not a row, with results in memory.
@@ -201,8 +202,8 @@ void RowEmitter::finish(LoopNest &nest, BodyEmitter &body, Value sum) {
   Place place{b, loc, point};
   Value before = body.load(place, nest.output(0), Level::Row);
   sum = combine(nest, body.widen(place, before), sum);
-  threads.meet(b, loc);
-  body.store(place, nest.output(0), body.narrow(place, sum));
+  sum = body.narrow(place, sum);
+  threads.storeOnce(b, loc, [&] { body.store(place, nest.output(0), sum); });
 }
 
 /// Whether a nest behind that with this number writes the same element in the

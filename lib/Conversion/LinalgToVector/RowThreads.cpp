@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attn::cpu;
@@ -11,9 +12,22 @@ static Value constant(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantIntOp::create(b, loc, value, /*width=*/32);
 }
 
-void RowThreads::meet(OpBuilder &b, Location loc) const {
-  if (number)
-    NVVM::SyncWarpOp::create(b, loc, constant(b, loc, -1));
+void RowThreads::storeOnce(OpBuilder &b, Location loc,
+                           function_ref<void()> store) const {
+  if (!number)
+    return store();
+  auto meet = [&] { NVVM::SyncWarpOp::create(b, loc, constant(b, loc, -1)); };
+  meet();
+  Value first =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, number,
+                            arith::ConstantIndexOp::create(b, loc, 0));
+  auto guarded = scf::IfOp::create(b, loc, first);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(guarded.thenBlock());
+    store();
+  }
+  meet();
 }
 
 Value RowThreads::join(OpBuilder &b, Location loc, Value own,

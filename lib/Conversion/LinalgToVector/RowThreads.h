@@ -13,9 +13,10 @@ struct RowThreads {
 
   explicit operator bool() const { return number != nullptr; }
 
-  /// In front of the store of a number of a row, which all threads compute:
-  /// none may read it behind another's store.
-  void meet(mlir::OpBuilder &b, mlir::Location loc) const;
+  /// Lets one thread store numbers of a row, which all of them compute: the
+  /// others have read what was there, and read what is there then.
+  void storeOnce(mlir::OpBuilder &b, mlir::Location loc,
+                 llvm::function_ref<void()> store) const;
   /// What `combine` makes of all threads' numbers of at most 32 bits, the same
   /// in all threads, and always in the same order.
   mlir::Value
