@@ -12,7 +12,14 @@ using namespace attn::cpu;
 /// Partial results of a reduction, and vectors of columns at a time: as many as
 /// hide the latency of an addition, and, in a thread of several, that of
 /// memory.
-int64_t RowEmitter::abreast() const { return threads ? 8 : 4; }
+int64_t RowEmitter::abreast(std::optional<int64_t> numbers) const {
+  if (!threads)
+    return 4;
+  constexpr int64_t most = 16;
+  if (!numbers)
+    return most / 2;
+  return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(*numbers), 1, most);
+}
 
 RowEmitter::RowEmitter(OpBuilder &b, const RowGroup &group, VectorUnit unit)
     : b(b), group(group), unit(unit), loc(group.nests.back()->op.getLoc()) {
@@ -28,10 +35,6 @@ Value RowEmitter::index(int64_t value) {
 
 Value RowEmitter::add(Value x, Value y) {
   return b.createOrFold<arith::AddIOp>(loc, x, y);
-}
-
-Value RowEmitter::sizeOf(const LoopNest &nest, unsigned loop) {
-  return loopSize(b, nest, loop);
 }
 
 LaneRange RowEmitter::rangeOf(const LoopNest &nest) {
@@ -284,7 +287,7 @@ void RowEmitter::emitRange(const LaneRange &range, int64_t lanes,
   size_t sums = vectors.size();
   Value begin = range.begin;
   int64_t step = lanes * threads.count;
-  int64_t turns = abreast();
+  int64_t turns = abreast(range.size);
   if ((sums || threads) && (!range.size || *range.size >= turns * lanes)) {
     Running all = vectors;
     for (int64_t i = 1; i < turns; ++i)
@@ -433,8 +436,9 @@ void RowEmitter::emitColumns(LoopNest &nest, const LaneRange *part) {
     });
     begin = end;
   };
-  if (!range.size || *range.size >= abreast() * lanes)
-    turns(wholeSteps(range, abreast() * lanes), abreast(), lanes, {});
+  int64_t many = abreast(range.size);
+  if (!range.size || *range.size >= many * lanes)
+    turns(wholeSteps(range, many * lanes), many, lanes, {});
   turns(wholeSteps(range, lanes), 1, lanes, {});
   if (lanes == 1 || (range.size && *range.size % lanes == 0))
     return;

@@ -63,7 +63,7 @@ private:
   mlir::Value wholeSteps(const LaneRange &range, int64_t step);
   mlir::Value combine(LoopNest &nest, mlir::Value a, mlir::Value b);
   mlir::Value acrossLanes(LoopNest &nest, mlir::Value vector);
-  int64_t abreast() const;
+  int64_t abreast(std::optional<int64_t> numbers) const;
   void finish(LoopNest &nest, BodyEmitter &body, mlir::Value sum);
   void emitColumnTurn(LoopNest &nest, mlir::Value first, int64_t count,
                       int64_t lanes, mlir::Value mask);
@@ -72,7 +72,9 @@ private:
   llvm::SmallVector<mlir::Value> pointOf(const LoopNest &nest,
                                          mlir::Value lane = {}) const;
   LaneRange rangeOf(const LoopNest &nest);
-  mlir::Value sizeOf(const LoopNest &nest, unsigned loop);
+  mlir::Value sizeOf(const LoopNest &nest, unsigned loop) {
+    return loopSize(b, nest, loop);
+  }
   mlir::Value index(int64_t value);
   mlir::Value add(mlir::Value a, mlir::Value b);
   int64_t lanesOf() const;

@@ -9,14 +9,14 @@
 // A sum of each row, by which the row is divided: each thread has every 32nd element, all have the sum.
 // CHECK-LABEL: @normalize
 // CHECK:         scf.forall (%[[ROW:.*]], %[[THREAD:.*]]) in (%{{.*}}, 32)
-// CHECK:           scf.for %[[AT:.*]] = %{{.*}} to %{{.*}} step %c256 iter_args
-// CHECK-COUNT-8:     memref.load
+// CHECK:           scf.for %[[AT:.*]] = %{{.*}} to %{{.*}} step %c512 iter_args
+// CHECK-COUNT-16:    memref.load
 // CHECK:           scf.for %{{.*}} = %{{.*}} to %c1000 step %c32 iter_args
 // CHECK-COUNT-5:   nvvm.shfl.sync
-// CHECK:           scf.for %{{.*}} step %c256
-// CHECK-COUNT-8:     memref.load
+// CHECK:           scf.for %{{.*}} step %c512
+// CHECK-COUNT-16:    memref.load
 // CHECK-NOT:         memref.load
-// CHECK-COUNT-8:     memref.store
+// CHECK-COUNT-16:    memref.store
 // CHECK:           scf.for %{{.*}} step %c32
 func.func @normalize(%x: memref<?x1000xf32>, %y: memref<?x1000xf32>, %n: index) {
   %zero = arith.constant 0.0 : f32

@@ -85,3 +85,11 @@ func.func @middle(%x: tensor<1x?x70xf32>) -> (tensor<1x70xf32>, tensor<1x?x70xf3
   %1 = linalg.softmax dimension(2) ins(%x : tensor<1x?x70xf32>) outs(%w : tensor<1x?x70xf32>) -> tensor<1x?x70xf32>
   return %0, %1 : tensor<1x70xf32>, tensor<1x?x70xf32>
 }
+
+// Long rows that are only elementwise, with two results.
+func.func @long_rows(%x: tensor<?x1000xf16>, %y: tensor<?x1000xf16>, %z: tensor<2x1024xf32>) -> (tensor<?x1000xf16>, tensor<?x1000xf16>, tensor<2x1024xf32>) {
+  %0 = arith.addf %x, %y : tensor<?x1000xf16>
+  %1 = arith.mulf %0, %y : tensor<?x1000xf16>
+  %2 = math.absf %z : tensor<2x1024xf32>
+  return %1, %0, %2 : tensor<?x1000xf16>, tensor<?x1000xf16>, tensor<2x1024xf32>
+}
