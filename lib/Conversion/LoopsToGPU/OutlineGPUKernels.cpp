@@ -20,9 +20,9 @@
 //
 // The host's function keeps control, sizes and buffers; its launches run in
 // their order. A loop may say what its kernel is called (attn.kernel). A kernel
-// takes what its loop used, in the order of first uses;
-// threads take items by turns, so that any grid and any block of one dimension
-// will do. Copies of buffers become loops first, and what else touches memory
+// takes what its loop used, in the order of first uses; threads take items by
+// turns, so that any grid and any block of one dimension will do, unless they
+// shuffle. Copies of buffers become loops first, and what else touches memory
 // becomes a loop of one item, which one thread runs.
 //
 // Memory of an item is the thread's: registers and local memory where its size
@@ -38,6 +38,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -58,8 +59,8 @@ using namespace attn;
 
 /// Threads of a block, and blocks of a grid at most: some per multiprocessor.
 /// Where threads have rows of memory, fewer of them take less of it.
-static constexpr int64_t blockThreads = 128, mostBlocks = 2048,
-                         mostBlocksWithRows = 256;
+static constexpr int32_t blockThreads = 128;
+static constexpr int64_t mostBlocks = 2048, mostBlocksWithRows = 256;
 /// Bytes of memory that a thread may have of its own.
 static constexpr int64_t mostLocalBytes = 4096;
 
@@ -161,8 +162,7 @@ LogicalResult Outliner::placeMemory() {
 void Outliner::capture() {
   // Constants of the module are the host's: a launch passes where they lie.
   loop.walk([&](memref::GetGlobalOp global) { global->moveBefore(loop); });
-  SetVector<Value> used;
-  used.insert_range(bounds);
+  SetVector<Value> used(bounds.begin(), bounds.end());
   for (auto [alloc, all] : rows)
     used.insert(all);
   getUsedValuesDefinedAbove(loop.getRegion(), used);
@@ -200,17 +200,18 @@ void Outliner::writeKernel() {
       captured, [](Value value) { return value.getType(); });
   kernel = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  auto stop = [](NVVM::ShflOp) { return WalkResult::interrupt(); };
+  if (loop.walk(stop).wasInterrupted()) // warps are whole
+    kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({blockThreads, 1, 1}));
   Block &entry = kernel.getBody().front();
   b.setInsertionPointToStart(&entry);
   for (auto [value, argument] : llvm::zip_equal(captured, entry.getArguments()))
     mapping.map(value, argument);
-  SetVector<Value> used;
-  used.insert_range(bounds);
+  SetVector<Value> used(bounds.begin(), bounds.end());
   getUsedValuesDefinedAbove(loop.getRegion(), used);
   for (Value value : used)
     if (!mapping.contains(value))
       b.clone(*value.getDefiningOp(), mapping);
-
   gpu::Dimension x = gpu::Dimension::x;
   Value thread = gpu::GlobalIdOp::create(b, loc, x);
   Value threads =
@@ -252,8 +253,7 @@ void Outliner::writeKernel() {
 
 void Outliner::launch() {
   Value one = constant(host, 1);
-  Value shared =
-      arith::ConstantIntOp::create(host, loc, /*value=*/0, /*width=*/32);
+  Value shared = arith::ConstantIntOp::create(host, loc, 0, /*width=*/32);
   gpu::LaunchFuncOp::create(host, loc, kernel, {blocks, one, one},
                             {constant(host, blockThreads), one, one}, shared,
                             captured.getArrayRef());
