@@ -103,7 +103,7 @@ ProductPlan::ProductPlan(ProjectBlockOp op) {
       tile::FragmentType::get(op.getContext(), schedule.getQueryTile(), columns,
                               Float32Type::get(op.getContext()),
                               schedule.getWarps(), schedule.getColumnWarps());
-  // Code for each of more registers is longer than instructions are at hand.
+  // Code for each of more numbers is longer than the instruction cache.
   constexpr int64_t mostNumbers = 32;
   int64_t numbers = sums.getRows() * sums.getColumns() / schedule.getThreads();
   Block *epilogue = op.getEpilogueBlock();

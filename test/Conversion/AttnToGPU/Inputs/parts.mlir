@@ -12,16 +12,16 @@ func.func @entries(%x: tensor<2x?x2048xf16>, %w: tensor<16x2048xf16>, %b: tensor
   return %0 : tensor<2x?x16xf16>
 }
 
-func.func @weights(%x: tensor<?x3x2048xbf16>, %w: tensor<?x2048x16xbf16>) -> tensor<?x3x16xf32> {
-  %0 = attn.project %x, %w : (tensor<?x3x2048xbf16>, tensor<?x2048x16xbf16>) -> tensor<?x3x16xf32>
-  return %0 : tensor<?x3x16xf32>
+func.func @weights(%x: tensor<2x3x2048xbf16>, %w: tensor<2x2048x16xbf16>) -> tensor<2x3x16xbf16> {
+  %0 = attn.project %x, %w : (tensor<2x3x2048xbf16>, tensor<2x2048x16xbf16>) -> tensor<2x3x16xbf16>
+  return %0 : tensor<2x3x16xbf16>
 }
 
 // Batch entries of one row are the rows.
-func.func @joined(%x: tensor<?x1x2048xf16>, %w: tensor<2048x16xf16>, %r: tensor<?x1x16xf16>) -> tensor<?x1x16xf16> {
-  %0 = attn.project %x, %w : (tensor<?x1x2048xf16>, tensor<2048x16xf16>) -> tensor<?x1x16xf16>
-  %y = arith.addf %r, %0 : tensor<?x1x16xf16>
-  return %y : tensor<?x1x16xf16>
+func.func @joined(%x: tensor<9x1x2048xf16>, %w: tensor<2048x16xf16>, %r: tensor<9x1x16xf16>) -> tensor<9x1x16xf16> {
+  %0 = attn.project %x, %w : (tensor<9x1x2048xf16>, tensor<2048x16xf16>) -> tensor<9x1x16xf16>
+  %y = arith.addf %r, %0 : tensor<9x1x16xf16>
+  return %y : tensor<9x1x16xf16>
 }
 
 // Known rows, with a result of its own and a chain.
