@@ -215,25 +215,14 @@ struct ConvertConvert : ConvertTile<tile::ConvertOp> {
   }
 };
 
-struct ConvertStore : ConvertTile<tile::StoreOp> {
-  using ConvertTile::ConvertTile;
+/// Ops that write a fragment.
+template <typename Op> struct ConvertStore : ConvertTile<Op> {
+  using ConvertTile<Op>::ConvertTile;
   LogicalResult
-  matchAndRewrite(tile::StoreOp op, OneToNOpAdaptor adaptor,
+  matchAndRewrite(Op op, typename ConvertTile<Op>::OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadBuilder t = builderAt(op, rewriter);
+    ThreadBuilder t = this->builderAt(op, rewriter);
     emitStore(t, op, adaptor.getValue());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct ConvertStoreEach : ConvertTile<tile::StoreEachOp> {
-  using ConvertTile::ConvertTile;
-  LogicalResult
-  matchAndRewrite(tile::StoreEachOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    ThreadBuilder t = builderAt(op, rewriter);
-    emitStoreEach(t, op, adaptor.getValue());
     rewriter.eraseOp(op);
     return success();
   }
@@ -379,9 +368,9 @@ struct ConvertTileToGPU : attn::impl::ConvertTileToGPUBase<ConvertTileToGPU> {
         .add<DropBuffer<tile::BufferOp>, DropBuffer<tile::EnterOp>,
              DropBuffer<tile::ReuseOp>, ConvertCopy, ConvertSync, ConvertSplat,
              ConvertPlace, ConvertMap, ConvertReduce, ConvertConvert,
-             ConvertStore, ConvertStoreEach, ConvertMma, ConvertRescale,
-             ConvertAnyNaN, ConvertSift, ConvertStoreMarked, ConvertDiscard>(
-            types, context, threads);
+             ConvertStore<tile::StoreOp>, ConvertStore<tile::StoreEachOp>,
+             ConvertMma, ConvertRescale, ConvertAnyNaN, ConvertSift,
+             ConvertStoreMarked, ConvertDiscard>(types, context, threads);
     patterns.add<ConvertApproximate<math::Exp2Op>>(
         context, "llvm.nvvm.ex2.approx.ftz.f");
     patterns.add<ConvertApproximate<math::Log2Op>>(

@@ -97,8 +97,8 @@ static void storeRowsOfEach(ThreadBuilder &t, tile::StoreEachOp op, Value first,
     });
 }
 
-void gpucode::emitStoreEach(ThreadBuilder &t, tile::StoreEachOp op,
-                            ValueRange numbers) {
+void gpucode::emitStore(ThreadBuilder &t, tile::StoreEachOp op,
+                        ValueRange numbers) {
   BufferType buffer = op.getThrough().getType();
   FragmentType fragment = op.getValue().getType();
   fillBuffer(t, fragment, buffer, numbers);

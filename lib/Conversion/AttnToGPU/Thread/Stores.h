@@ -8,12 +8,12 @@
 namespace attn::gpucode {
 
 /// Writes the registers of the stored value.
-/// Elements go through the buffer, so that neighbouring threads have
-/// neighbours, and one piece of code serves for all rows.
-void emitStoreEach(ThreadBuilder &t, tile::StoreEachOp op,
-                   mlir::ValueRange numbers);
-
 void emitStore(ThreadBuilder &t, tile::StoreOp op, mlir::ValueRange numbers);
+
+/// The same through the buffer, so that neighbouring threads have neighbours,
+/// and one piece of code serves for all rows.
+void emitStore(ThreadBuilder &t, tile::StoreEachOp op,
+               mlir::ValueRange numbers);
 
 } // namespace attn::gpucode
 

@@ -13,6 +13,7 @@
 #include "EmptyResults.h"
 #include "attn/Dialect/Attn/Utils/VectorOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -142,7 +143,7 @@ static bool isClosed(ProjectOp product, const SetVector<Operation *> &chain) {
          llvm::all_of(chain.getArrayRef().drop_back(), readInside);
 }
 
-static void explain(ProjectOp product, Operation *last) {
+static void explain(ProjectOp product, Operation *last, StringRef pass) {
   RankedTensorType type = product.getType();
   SmallVector<Operation *> users(last->getUsers());
   llvm::erase_if(users,
@@ -155,8 +156,8 @@ static void explain(ProjectOp product, Operation *last) {
     if (reason.empty() || !(isa<linalg::GenericOp>(user) ||
                             OpTrait::hasElementwiseMappableTraits(user)))
       continue;
-    remark::missed(user->getLoc(), remark::RemarkOpts::name("NotInEpilogue")
-                                       .category("attn-tile-projections"))
+    remark::missed(user->getLoc(),
+                   remark::RemarkOpts::name("NotInEpilogue").category(pass))
         << (user->getName().getStringRef() +
             " is not computed with the product in front: " + reason)
                .str();
@@ -176,7 +177,8 @@ static EpilogueCapture asCapture(Value tensor, int64_t rank) {
   return {tensor, false};
 }
 
-Epilogue::Epilogue(ProjectOp op) : op(op), product(op.getResult()) {
+Epilogue::Epilogue(ProjectOp op, StringRef pass)
+    : op(op), product(op.getResult()) {
   SmallVector<Operation *> candidates;
   llvm::SmallPtrSet<Operation *, 8> inside{op};
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
@@ -196,7 +198,7 @@ Epilogue::Epilogue(ProjectOp op) : op(op), product(op.getResult()) {
     }
     candidates.pop_back();
   }
-  explain(op, last());
+  explain(op, last(), pass);
 }
 
 Operation *Epilogue::last() const {
@@ -319,8 +321,15 @@ SmallVector<EpilogueCapture> Epilogue::emit(Region &region) const {
   return emitter.captures;
 }
 
-void Epilogue::replaceSizes(RewriterBase &rewriter,
-                            ArrayRef<Value> sizes) const {
+SmallVector<Value> Epilogue::begin(RewriterBase &rewriter) const {
+  Location loc = product.getLoc();
+  rewriter.setInsertionPoint(product.getDefiningOp());
+  ReifiedRankedShapedTypeDims shapes;
+  ProjectOp project = op;
+  (void)project.reifyResultShapes(rewriter, shapes); // never fails
+  SmallVector<Value> sizes;
+  for (OpFoldResult size : shapes[0])
+    sizes.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
   SmallVector<Operation *> all{product.getDefiningOp()};
   llvm::append_range(all, ops);
   for (Operation *each : all)
@@ -328,6 +337,8 @@ void Epilogue::replaceSizes(RewriterBase &rewriter,
       if (auto dim = dyn_cast<tensor::DimOp>(user))
         if (std::optional<int64_t> index = dim.getConstantIndex())
           rewriter.replaceOp(dim, sizes[*index]);
+  rewriter.setInsertionPoint(last());
+  return sizes;
 }
 
 void Epilogue::addTo(OpBuilder &b, Region &region, MutableOperandRange captures,
@@ -356,4 +367,5 @@ void Epilogue::replaceBy(RewriterBase &rewriter, Value result) const {
   rewriter.replaceAllUsesWith(last()->getResult(0), result);
   for (Operation *each : llvm::reverse(ops))
     rewriter.eraseOp(each);
+  rewriter.eraseOp(product.getDefiningOp());
 }

@@ -18,8 +18,8 @@ struct EpilogueCapture {
 class Epilogue {
 public:
   /// The longest chain of ops behind `op` from which one value leaves. What
-  /// ends it is a remark.
-  explicit Epilogue(ProjectOp op);
+  /// ends it is a remark of `pass`.
+  Epilogue(ProjectOp op, llvm::StringRef pass);
 
   /// The op whose result is the chain's; the product itself without a chain.
   mlir::Operation *last() const;
@@ -31,12 +31,14 @@ public:
   void addTo(mlir::OpBuilder &b, mlir::Region &region,
              mlir::MutableOperandRange captures, mlir::Value entry, Extent row,
              Extent column) const;
+  /// Computes the product's sizes in front of it, which take the place of its
+  /// sizes and of the chain's, and lets `rewriter` go on in front of the last
+  /// op.
+  llvm::SmallVector<mlir::Value> begin(mlir::RewriterBase &rewriter) const;
   /// The tensor that takes the place of the chain's result.
   mlir::Value emptyResult(mlir::OpBuilder &b) const;
+  /// `result` takes the place of the chain, which is erased with the product.
   void replaceBy(mlir::RewriterBase &rewriter, mlir::Value result) const;
-  /// `sizes` take the place of the sizes of the product and of the chain.
-  void replaceSizes(mlir::RewriterBase &rewriter,
-                    llvm::ArrayRef<mlir::Value> sizes) const;
 
 private:
   ProjectOp op;

@@ -102,16 +102,9 @@ private:
 } // namespace
 
 ProductTiler::ProductTiler(ProjectOp op, IRRewriter &rewriter)
-    : op(op), epilogue(op), b(rewriter), loc(op.getLoc()) {
-  b.setInsertionPoint(op);
-  ReifiedRankedShapedTypeDims shapes;
-  (void)op.reifyResultShapes(b, shapes); // never fails
-  SmallVector<Value> sizes =
-      llvm::map_to_vector(shapes[0], [&](OpFoldResult size) -> Value {
-        return getValueOrCreateConstantIndexOp(b, loc, size);
-      });
-  epilogue.replaceSizes(b, sizes);
-  b.setInsertionPoint(epilogue.last());
+    : op(op), epilogue(op, "attn-tile-products"), b(rewriter),
+      loc(op.getLoc()) {
+  SmallVector<Value> sizes = epilogue.begin(b);
   apart = op.getType().getRank() == 3 && !op.joinsEntries();
   entries = apart ? sizes[0] : index(1);
   rows = sizes[apart];
@@ -324,7 +317,6 @@ void ProductTiler::tile() {
   if (result.getType() != type)
     result = tensor::CastOp::create(b, loc, type, result);
   epilogue.replaceBy(b, result);
-  b.eraseOp(op);
 }
 
 namespace {

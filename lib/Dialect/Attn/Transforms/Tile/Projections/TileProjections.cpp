@@ -103,10 +103,6 @@ private:
   Value packedWeight(Value isMany);
   Value multiply(Value weight, Value batches, Value destination);
   Value multiplyInPlace(Value batchCount, Value destination);
-  void replaceBy(Value result) {
-    epilogue.replaceBy(b, result);
-    b.eraseOp(op);
-  }
   bool hasFewRows() const;
 
   ProjectOp op;
@@ -124,17 +120,10 @@ private:
 } // namespace
 
 ProjectionTiler::ProjectionTiler(ProjectOp op, IRRewriter &rewriter)
-    : op(op), epilogue(op), b(rewriter), loc(op.getLoc()),
-      schedule(CPUScheduleAttr::of(op)), batched(op.getType().getRank() == 3),
-      joined(op.joinsEntries()) {
-  b.setInsertionPoint(op);
-  ReifiedRankedShapedTypeDims shapes;
-  (void)op.reifyResultShapes(b, shapes); // never fails
-  SmallVector<Value> sizes;
-  for (OpFoldResult size : shapes[0])
-    sizes.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
-  epilogue.replaceSizes(b, sizes);
-  b.setInsertionPoint(epilogue.last());
+    : op(op), epilogue(op, "attn-tile-projections"), b(rewriter),
+      loc(op.getLoc()), schedule(CPUScheduleAttr::of(op)),
+      batched(op.getType().getRank() == 3), joined(op.joinsEntries()) {
+  SmallVector<Value> sizes = epilogue.begin(b);
   batches = batched && !joined ? sizes[0] : index(1);
   rows = sizes[batched && !joined];
   columns = sizes[batched + 1];
@@ -300,7 +289,7 @@ void ProjectionTiler::tile() {
   Value result = epilogue.emptyResult(b);
   if (ElementsAttr constant = packConstant(op, schedule)) {
     Value weight = arith::ConstantOp::create(b, loc, constant);
-    return replaceBy(multiply(weight, batches, result));
+    return epilogue.replaceBy(b, multiply(weight, batches, result));
   }
   straightenConstant(op, b);
   Value total = op.hasWeights()
@@ -316,7 +305,7 @@ void ProjectionTiler::tile() {
   if (!known || *known)
     result =
         multiply(packedWeight(isMany), select(isMany, batches, none), result);
-  replaceBy(result);
+  epilogue.replaceBy(b, result);
 }
 
 namespace {
