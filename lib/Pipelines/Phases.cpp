@@ -12,7 +12,6 @@
 #include "attn/Interface/Passes.h"
 #include "attn/Pipelines/DescribeTarget.h"
 #include "attn/Schedule/Passes.h"
-#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -185,6 +184,13 @@ static void addEntry(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createEmitEntry(entry));
 }
 
+static void addConversionToLLVM(OpPassManager &pm) {
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertToLLVMPass()); // all dialects at once
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
 /// Passes on vectors know no attn attribute; they have options.
 static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
   TargetAttr target = options.target;
@@ -197,11 +203,7 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
   math.bf16 = target.getBf16();
   pm.addPass(createLowerVectorMath(math));
   pm.addPass(createExpandForLLVM());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(arith::createArithExpandOpsPass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertToLLVMPass()); // all dialects at once
-  pm.addPass(createReconcileUnrealizedCastsPass());
+  addConversionToLLVM(pm);
   addKernelCleanup(pm);
   pm.addPass(createBF16AsIntegers()); // whose casts there and back would go
 }
@@ -273,13 +275,9 @@ static void addGPULLVM(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createLowerGPUSlices());
   pm.addPass(createLowerGPUFunctions());
   OpPassManager &kernels = pm.nest<ModuleOp>();
-  kernels.addPass(createExpandForLLVM());
-  kernels.addPass(createLowerAffinePass());
   kernels.addPass(createLowerGPUMaxima());
-  kernels.addPass(arith::createArithExpandOpsPass());
-  kernels.addPass(createSCFToControlFlowPass());
-  kernels.addPass(createConvertToLLVMPass());
-  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createExpandForLLVM());
+  addConversionToLLVM(kernels);
   kernels.addPass(createSignedAddresses());
   addKernelCleanup(kernels);
   kernels.addPass(createCheckGPUOps());

@@ -64,8 +64,8 @@ def VectorizeLinalg : Pass<"attn-vectorize-linalg", "::mlir::func::FuncOp"> {
 def ExpandForLLVM : Pass<"attn-expand-for-llvm", "::mlir::ModuleOp"> {
   let summary = "Ops that LLVM has no counterpart of become those it has";
   let description = [{
-    Subviews, masks, steps, and vectors of more than one dimension, by MLIR's
-    patterns.
+    Subviews, masks, steps, vectors of more than one dimension and affine ops, by
+    MLIR's patterns. Vectors in memory get the alignment of their elements.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

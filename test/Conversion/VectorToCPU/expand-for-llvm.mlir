@@ -1,5 +1,5 @@
 // RUN: attn-opt %s --attn-expand-for-llvm --split-input-file | FileCheck %s
-// RUN: attn-opt %s --attn-expand-for-llvm --lower-affine --convert-to-llvm --reconcile-unrealized-casts --split-input-file | FileCheck %s --check-prefix=LLVM --implicit-check-not=vector. --implicit-check-not=memref.
+// RUN: attn-opt %s --attn-expand-for-llvm --convert-to-llvm --reconcile-unrealized-casts --split-input-file | FileCheck %s --check-prefix=LLVM --implicit-check-not=vector. --implicit-check-not=memref.
 
 // LLVM-LABEL: @mask
 // CHECK-LABEL: @mask
@@ -45,7 +45,7 @@ func.func @rows(%x: vector<2x4xf32>, %y: vector<4xf32>) -> vector<2x4xf32> {
 // CHECK-LABEL: @subview
 // CHECK-NOT: memref.subview
 // CHECK:     memref.reinterpret_cast
-// CHECK:     vector.load
+// CHECK:     vector.load {{.*}} {alignment = 4 : i64}
 func.func @subview(%x: memref<8x64xf32>, %i: index) -> vector<4xf32> {
   %c0 = arith.constant 0 : index
   %s = memref.subview %x[%i, 0] [1, 64] [1, 1] : memref<8x64xf32> to memref<64xf32, strided<[1], offset: ?>>
@@ -61,4 +61,38 @@ func.func @subview(%x: memref<8x64xf32>, %i: index) -> vector<4xf32> {
 // CHECK-NEXT: return
 func.func @nothing() {
   return
+}
+
+// -----
+
+// A vector in memory lies as its elements do; one that says so itself is left.
+// LLVM-LABEL: @alignment
+// LLVM: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<4xf16>
+// LLVM: llvm.store %{{.*}} {alignment = 32 : i64} : vector<4xf64>
+// CHECK-LABEL: @alignment
+// CHECK: vector.load %{{.*}} {alignment = 2 : i64} : memref<8xf16>
+// CHECK: vector.maskedload {{.*}} {alignment = 1 : i64} : memref<8xi8>
+// CHECK: vector.maskedstore {{.*}} {alignment = 1 : i64} : memref<8xi8>
+// CHECK: vector.store %{{.*}} {alignment = 32 : i64} : memref<8xf64>
+func.func @alignment(%x: memref<8xf16>, %y: memref<8xi8>, %z: memref<8xf64>, %m: vector<4xi1>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0> : vector<4xi8>
+  %a = vector.load %x[%c0] : memref<8xf16>, vector<4xf16>
+  %b = vector.maskedload %y[%c0], %m, %zero : memref<8xi8>, vector<4xi1>, vector<4xi8> into vector<4xi8>
+  vector.maskedstore %y[%c0], %m, %b : memref<8xi8>, vector<4xi1>, vector<4xi8>
+  %c = arith.extf %a : vector<4xf16> to vector<4xf64>
+  vector.store %c, %z[%c0] {alignment = 32} : memref<8xf64>, vector<4xf64>
+  return
+}
+
+// -----
+
+// LLVM-LABEL: @affine
+// CHECK-LABEL: @affine
+// CHECK-NOT:   affine.
+// CHECK:       arith.muli
+// CHECK:       arith.addi
+func.func @affine(%i: index) -> index {
+  %0 = affine.apply affine_map<(i) -> (i * 3 + 1)>(%i)
+  return %0 : index
 }
