@@ -31,6 +31,7 @@ static void addNothing(OpPassManager &, const PipelineOptions &) {}
 static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createCheckSizes());
   pm.addPass(createInlineFunctions());
+  pm.addNestedPass<func::FuncOp>(createNormalizeConstants());
   pm.addNestedPass<func::FuncOp>(createNormalizeLoops());
   pm.addPass(createCSEPass()); // one broadcast of angles for all that they turn
   pm.addNestedPass<func::FuncOp>(createRaiseRope());

@@ -209,6 +209,8 @@ static LogicalResult evaluateOp(Frame &frame, linalg::SoftmaxOp op) {
       sum += line[i * step].real = std::exp(line[i * step].real - top);
     for (int64_t i = 0; i < count; ++i)
       line[i * step].real /= sum;
+    for (int64_t i = 0; i < count && std::isinf(top) && top < 0; ++i)
+      line[i * step].real = 0; // there is nothing to weigh
   }
   return frame.setTensor(op->getResult(0), std::move(result));
 }

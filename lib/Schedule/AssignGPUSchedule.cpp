@@ -50,6 +50,9 @@ struct GPUDecodeRule {
 /// The most queries per head that are rows of one block, and the most rows.
 static constexpr int64_t mostFewQueries = 16, mostRows = 128;
 
+/// Of the last rows below.
+static constexpr int64_t mostKeyFeatures = 640, mostValueFeatures = 256;
+
 /// Of a module that names no target.
 static constexpr int64_t sharedBytesOfSm80 = 163 << 10;
 
@@ -197,9 +200,13 @@ static FailureOr<GPUScheduleAttr> choose(SdpaOp op) {
         capability >= rule.since && reads <= rule.reads)
       return schedule;
   }
-  return refuse(op, "keys of up to 640 features and values of up to 256 are, "
-                    "but got ")
-         << memory.ofKeys << " and " << memory.ofValues;
+  int64_t keys = op.getKey().getType().getDimSize(op.keyDims().feature);
+  int64_t values = op.getValue().getType().getDimSize(op.valueDims().feature);
+  if (keys > mostKeyFeatures)
+    return refuse(op, "keys of up to ")
+           << mostKeyFeatures << " features are, but got " << keys;
+  return refuse(op, "a state of values of up to ")
+         << mostValueFeatures << " features is, but got " << values;
 }
 
 namespace {
@@ -341,9 +348,12 @@ struct AssignGPUSchedule
   }
 
   void runOnOperation() override {
+    DenseSet<Location> refused; // parts of one attention have one place
     getOperation()->walk([&](SdpaOp op) {
-      if (failed(assign(op)))
-        signalPassFailure();
+      if (refused.contains(op.getLoc()) || succeeded(assign(op)))
+        return;
+      refused.insert(op.getLoc());
+      signalPassFailure();
     });
     getOperation()->walk([&](ProjectOp op) {
       if (failed(assignGPU(op)))

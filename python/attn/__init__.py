@@ -14,6 +14,7 @@ from ._arrays import bias
 from ._attention import Attention, attention, flex_attention
 from ._call import Argument, Error
 from ._capture import array, constant
+from ._composed import arange
 from ._driver import cache_folder, clear_cache
 from ._gradient import value_and_grad
 from ._graph import (Function, alibi, context, dropout, function, gelu, layer_norm, mask, merge_heads, project, relu, rms_norm, rope,
@@ -34,7 +35,7 @@ globals().update({_name: _tensor_function(_name) for _name in _FUNCTIONS})
 __version__ = "0.1.0"
 __all__ = [
     "Argument", "Attention", "ElementType", "Error", "Function", "Kernel", "Mask", "Picture", "Tensor", "TensorType",
-    "alibi", "allowed", "array", "attention", "bf16", "bias", "block", "cache_folder", "causal", "chunked", "clear_cache",
+    "alibi", "allowed", "arange", "array", "attention", "bf16", "bias", "block", "cache_folder", "causal", "chunked", "clear_cache",
     "compile", "concat", "constant", "context", "dilated", "document", "dropout", "expand_dims", "f16", "f32", "f64", "flex_attention", "function",
     "gelu", "i1", "i32", "i64", "key_length", "layer_norm", "mask", "mask_function", "matmul", "max", "mean", "merge_heads", "min", "prefix", "project",
     "relu", "reshape", "rms_norm", "rope", "score_mod", "scores", "sigmoid", "silu", "sink", "softcap", "softmax", "split_heads",

@@ -8,6 +8,8 @@ import numbers
 from . import _emit
 from ._loops import broadcast, spread
 from ._score_steps import bias_of, changed, excluded
+from ._call import numpy_dtype
+from ._capture import is_array
 from ._sizes import size_of
 from ._tensor import Program, Tensor, TensorType, floats, scale, score_mod, shown, tensor
 from ._trace import FUNCTIONS, refuse
@@ -52,12 +54,17 @@ def apply(op, operands, name, dtype=None):
 
 def _alike(op, a, b):
     """Both as tensors of one element type. A number has that of the tensor."""
+    arrays = [is_array(x) and not isinstance(x, Tensor) for x in (a, b)]
     a = a if isinstance(a, numbers.Real) else tensor(a, "left operand")
     b = b if isinstance(b, numbers.Real) else tensor(b, "right operand")
     if isinstance(a, numbers.Real):
         return full(b, a), b
     if isinstance(b, numbers.Real):
         return a, full(a, b)
+    if a.dtype != b.dtype and any(arrays):
+        array, other = (a, b) if arrays[0] else (b, a)
+        refuse(f"{op}: expected tensors of one type, but got {shown(a)} and {shown(b)}; write .astype(np.{numpy_dtype(other.dtype).name}) of "
+               f"the array, which has {array.dtype}")
     if a.dtype != b.dtype:
         wide = max(a, b, key=lambda x: (x.is_float, BITS[x.dtype])).dtype
         refuse(f"{op}: expected tensors of one type, but got {shown(a)} and {shown(b)}; write x.astype(attn.{wide}) of the other")

@@ -10,8 +10,8 @@ from ._call import Error, _spelled, numpy_dtype
 from ._capture import call_traced
 from ._kernel import Kernel
 from ._masks import Operands, as_mask
-from ._trace import lift, to_float
-from ._types import is_whole
+from ._trace import lift, refuse, to_float
+from ._types import is_whole, known_type
 
 _RESULTS = ("out", "lse", "weights", "scores")
 _NORMALIZATIONS = ("softmax", "sigmoid")
@@ -29,14 +29,16 @@ class Problem:
             if not is_whole(size) or size < 0:
                 raise TypeError(f"{name}: expected a whole number of at least 0, but got {size!r}")
         self.query_heads, self.key_heads = (n if n is None else int(n) for n in pair)
-        self.dim, self.value_dim, self.dtype = int(dim), int(value_dim or dim), dtype
+        if self.key_heads and self.query_heads % self.key_heads:
+            raise ValueError(f"heads: expected query heads that are a multiple of the key heads, but got {pair}")
+        self.dim, self.value_dim, self.dtype = int(dim), int(value_dim or dim), known_type(dtype) or dtype
         self.rank = rank or (2 if heads is None else 4)
-        if dtype not in ("f16", "bf16", "f32", "f64"):
+        if self.dtype not in ("f16", "bf16", "f32", "f64"):
             raise TypeError(f"dtype: expected f16, bf16, f32 or f64, but got {dtype!r}")
         if layout not in ("bhsd", "bshd"):
             raise ValueError(f"layout: expected 'bhsd' or 'bshd', but got {layout!r}")
         self.layout = layout
-        self.statistics = "f64" if dtype == "f64" else "f32"
+        self.statistics = "f64" if self.dtype == "f64" else "f32"
 
     def _type(self, heads, last, element):
         inner = {2: ["?"], 3: [heads, "?"], 4: ["?", heads, "?"]}[self.rank]
@@ -136,6 +138,11 @@ def write(problem, mask, score_mod, bias, scale, returns, scores_stage, sinks, n
     return "\n".join(lines), operands
 
 
+def _is_traced(x):
+    """Whether it is a tensor of a function that is traced now."""
+    return hasattr(type(x), "as_scores")
+
+
 class Attention:
     """A kernel with the arrays that its mask and score function read. Call it
     as a Kernel, with query, key and value, and the named arguments of the mask.
@@ -153,8 +160,10 @@ class Attention:
         return Attention, (self.kernel, self._bound)
 
     def __call__(self, *arrays, out=None, threads=0, **named):
-        if self._tail is not None and len(arrays) == 3 and not named:
+        if self._tail is not None and len(arrays) == 3 and not named and not _is_traced(arrays[0]):
             return self.kernel(*arrays, *self._tail, out=out, threads=threads)
+        if arrays and _is_traced(arrays[0]):
+            return self._inlined(arrays, named)
         if len(arrays) > len(self._open):
             raise TypeError(f"{self.kernel.name} takes {len(self._open)} arguments ({', '.join(self._open)}), but got {len(arrays)}")
         given = dict(zip(self._open, arrays))
@@ -163,6 +172,12 @@ class Attention:
                 raise TypeError(f"{self.kernel.name} got {name!r} twice")
             given[name] = array
         return self.kernel(out=out, threads=threads, **given, **self._bound)
+
+    def _inlined(self, tensors, named):
+        if self._observe is None or named:
+            refuse("expected query, key and value alone, of what attn.attention made; write attn.scores .. attn.context for others")
+        from ._inline import attend  # which traces, for what this module is part of
+        return attend(tensors, [r.name for r in self.kernel.results], **self._observe.keywords)
 
     def show(self, *arrays, tokens=None, keys=None, title=None, batch=0, **named):
         """A picture of one call: the weights and the five steps to them, with
@@ -267,6 +282,12 @@ def flex_attention(query, key, value, score_mod=None, mask_mod=None, *, bias=Non
     if rank not in (2, 3, 4) or len(key.shape) != rank or len(value.shape) != rank:
         raise ValueError(f"query, key, value: expected 2, 3 or 4 dimensions each, but got {rank}, {len(key.shape)} and {len(value.shape)}")
     heads = None if rank == 2 else (int(query.shape[-3]), int(key.shape[-3]))
+    if _is_traced(query):
+        from ._inline import attend
+        problem = Problem(heads, query.shape[-1], query.dtype, value.shape[-1], rank=rank)
+        scale = 1 / math.sqrt(max(problem.dim, 1)) if scale is None else float(scale)
+        return attend([query, key, value], ["lse"] if return_lse else ["out"], problem=problem, mask=None if mask_mod is None else as_mask(mask_mod),
+                      score_mod=score_mod, bias=bias, scale=scale, sinks=None, normalization="softmax")
     problem = Problem(heads, int(query.shape[-1]), _spelled(query.dtype), int(value.shape[-1]), rank=rank)
     run = _make(problem, mask_mod, score_mod, bias, scale, ("out", "lse") if return_lse else "out")
     return run(query, key, value, out=out, threads=threads)

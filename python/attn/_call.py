@@ -416,11 +416,13 @@ class Kernel:
     """
 
     def __init__(self, library, name=None):
-        self._library = ctypes.CDLL(os.fspath(library))
         self.library = os.path.abspath(library)
+        self._library = ctypes.CDLL(self.library)  # a bare name would be looked for among the system's
         if name is None:
             name = os.path.splitext(os.path.basename(self.library))[0]
-        info = getattr(self._library, name + "_info")
+        info = getattr(self._library, name + "_info", None)
+        if info is None:
+            raise Error(f"{self.library} has no function {name!r} of attn-opt; write Kernel(library, name) with the function's name")
         info.restype = ctypes.c_char_p
         self.info = json.loads(info())
         self.name = self.__name__ = name

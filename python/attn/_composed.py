@@ -6,13 +6,14 @@ import numpy as np
 
 from ._arrays import elementwise, full, function_of, number_of
 from ._casts import type_name
-from ._loops import broadcast, spread
+from ._loops import broadcast, loop, spread
 from ._parts import part
 from ._products import matmul
 from ._reductions import sum as sum_along
-from ._sizes import empty, size_of, value_of
+from ._sizes import empty, index, size_of, value_of
 from ._tensor import Program, Tensor, TensorType, floats, shown, tensor
 from ._trace import refuse
+from ._types import Size, difference, is_whole, plus
 from ._views import axis_of, collapse, concat, drop, expand, expand_dims, flatten, reshape, transpose
 
 
@@ -125,8 +126,48 @@ def roll(x, shift, axis=None):
         shift = shift % size if size else 0
     if not shift:
         return x
+    if not isinstance(size, int):
+        return _rolled(x, int(shift), axis)
     before = (slice(None),) * axis
     return concat([part(x, (*before, slice(-shift, None))), part(x, (*before, slice(None, -shift)))], axis)
+
+
+def _rolled(x, shift, axis):
+    """The same where the size, and so what remains of the shift, is not known."""
+    sizes = [size_of(x, a) for a in range(x.ndim)]
+    places, whole = index(shift), sizes[axis]
+
+    def write(body, _):
+        at = [body.op(f"linalg.index {a} : index") for a in range(x.ndim)]
+        moved = body.op(f"arith.subi {at[axis]}, {places} : index")
+        left = body.op(f"arith.floordivsi {moved}, {whole} : index")
+        at[axis] = body.op(f"arith.subi {moved}, {body.op(f'arith.muli {left}, {whole} : index')} : index")
+        return body.op(f"tensor.extract {x.value}[{', '.join(at)}] : {x.type}")
+
+    return loop([], empty(x.type, sizes), "rolled", write)
+
+
+def arange(start, stop=None, step=1, *, dtype="i64"):
+    """Whole numbers from `start`, or 0, to below `stop`, which may be a size of x.shape."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    if not is_whole(start) or not is_whole(step) or step < 1 or not (is_whole(stop) or isinstance(stop, Size)):
+        refuse(f"arange: expected whole numbers, and a size of x.shape to stop at or a number, but got {start!r}, {stop!r} and {step!r}")
+    dtype, count = type_name(dtype), difference(stop, int(start))
+    if dtype == "i1":
+        refuse("arange: expected a type of numbers, but got attn.i1")
+    count = len(range(0, count, int(step))) if isinstance(count, int) else count
+    size = value_of(count, [])
+    if isinstance(count, str) and step > 1:
+        more = Program.now().index(f"arith.addi {size}, {index(step - 1)} : index")
+        size, count = Program.now().index(f"arith.floordivsi {more}, {index(step)} : index"), f"({plus(count, step - 1)})/{step}"
+    begin, steps = index(int(start)), index(int(step))
+
+    def write(body, _):
+        place = body.op(f"arith.muli {body.op('linalg.index 0 : index')}, {steps} : index")
+        number = body.op(f"arith.index_cast {body.op(f'arith.addi {place}, {begin} : index')} : index to {'i32' if dtype == 'i32' else 'i64'}")
+        return body.op(f"arith.sitofp {number} : i64 to {dtype}") if dtype[0] in "bf" else number
+
+    return loop([], empty(TensorType(dtype, [count]), [size]), "numbers", write)
 
 
 def repeat(x, repeats, axis=None):

@@ -7,6 +7,7 @@ import numpy as np
 from . import _driver
 from ._call import Error, results_type
 from ._kernel import Kernel
+from ._types import is_whole
 
 _LEARNED = "attn.gradient"
 _HEAD = re.compile(r"^\s*func\.func\s+(?:public\s+)?@([\w$.]+)\(", re.MULTILINE)
@@ -47,12 +48,16 @@ def learning(text, name, wrt, carried=()):
     if wrt is None and _LEARNED in signature:
         return text
     found = {_port(a[1], a[3]): a for a in _ARGUMENT.finditer(signature)}
-    wanted = [n for n, a in found.items() if _is_float(a[2]) and n not in carried] if wrt is None else list(wrt)
+    places = list(found)
+    wanted = [n for n, a in found.items() if _is_float(a[2]) and n not in carried] if wrt is None else [
+        places[n] if is_whole(n) and 0 <= n < len(places) else n for n in wrt]
     if not wanted:
         raise TypeError(f"wrt: expected an argument of {name} to learn, but got none")
     for argument in wanted:
         if argument not in found:
             raise TypeError(f"wrt: {name} has no argument {argument!r}, only {', '.join(found)}")
+        if not _is_float(found[argument][2]):
+            raise TypeError(f"wrt: expected an argument of floats to learn, but {argument} has elements of {found[argument][2].rsplit('x', 1)[-1]}")
 
     def mark(match):
         inner = [a for a in (match[3] or "{}").strip("{}").split(", ") if a and a != _LEARNED]
@@ -122,13 +127,13 @@ def value_and_grad(function, wrt=None):
         out, gradient = layer(x, w)
         d = gradient(2 * out)          # d.d_x, d.d_w
 
-    `function` is a Kernel, what `attn.attention` returns, or an `attn.function`. `wrt` names the arguments that are learned; without
+    `function` is a Kernel, what `attn.attention` returns, or an `attn.function`. `wrt` names the arguments that are learned, or counts them from 0; without
     it those with `attn.gradient`, or all of floats that a call passes; arrays that the function carries along, of its closure or as a
     bias, are learned where `wrt` names them. `gradient` takes the derivative of a loss by each result, in their order or by
     name, of which some may be left out, and returns that by each argument: a named tuple, or one array where there is one. A result
     of a single number needs none."""
     text, name, target, bound = unwrap(function)
-    if isinstance(wrt, str):
+    if isinstance(wrt, str) or is_whole(wrt):
         wrt = (wrt,)
     pair = Pair(text, name, wrt, target, bound)
 

@@ -16,6 +16,7 @@ import json
 import math
 import re
 import traceback
+import weakref
 
 from . import _attention, _driver, _emit
 from ._arrays import absolute, elementwise, function_of, where
@@ -294,7 +295,9 @@ class Function:
     def __init__(self, function, name=None, target="native"):
         functools.update_wrapper(self, function)
         self._target = target
-        self._name = re.sub(r"\W", "_", name or function.__name__).strip("_") or "traced"  # C calls nothing <lambda> or _f
+        plain = _plain(function)
+        called = plain.__name__ if plain.__name__ != "__call__" else type(function).__name__
+        self._name = re.sub(r"\W", "_", name or called, flags=re.ASCII).strip("_") or "traced"  # C calls nothing <lambda> or _f
         self.mlir, self._bound = self._trace(function)
 
     def __reduce__(self):
@@ -310,16 +313,21 @@ class Function:
         except IndexError as error:  # NumPy's, for an array of the closure
             last = traceback.extract_tb(error.__traceback__)[-1]
             raise Error(f"{last.filename}:{last.lineno}: {error}; an array is looked up in by attn.take(array, ids)") from None
+        except TypeError as error:  # NumPy's, for a size, which it takes for text
+            if "arange" not in str(error) or "StrDType" not in str(error):
+                raise
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            raise Error(f"{last.filename}:{last.lineno}: np.arange knows no size that a call chooses; write attn.arange(n)") from None
         finally:
             Program.active.pop()
         program.check_attention()
         results = results if isinstance(results, (tuple, list)) else (results,)
         if not results or not all(isinstance(r, Tensor) for r in results):
-            raise Error(f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}: {self._name} returns a tensor or "
-                        f"several, but this one returned {', '.join(type(r).__name__ for r in results)}")
+            raise Error(f"{_place(function)}: {self._name} returns a tensor or several, but this one returned "
+                        f"{', '.join(type(r).__name__ for r in results)}")
         if any(r.ndim > 6 for r in results):
-            raise Error(f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}: {self._name} returns tensors of at most 6 "
-                        f"dimensions, but this one returned {', '.join(shown(r) for r in results if r.ndim > 6)}")
+            raise Error(f"{_place(function)}: {self._name} returns tensors of at most 6 dimensions, but this one returned "
+                        f"{', '.join(shown(r) for r in results if r.ndim > 6)}")
         types = [str(r.type) for r in results]
         given = [f"%{n}: {t}{_names_of_sizes(t)}" for n, t in arguments] + [f"%{n}: {t}" for n, t, _ in program.list]
         lines = [f"func.func @{self._name}({', '.join(given)}) -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'} "
@@ -331,19 +339,26 @@ class Function:
     def _arguments(self, function):
         """Names and types, and the names that are passed as such. What has a default and no type keeps its default."""
         arguments, by_name, has_default = [], [], False
+        given = function.keywords if isinstance(function, functools.partial) else ()
+        plain = _plain(function)
         for name, parameter in inspect.signature(function).parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise TypeError(f"{self._name}: expected arguments that have names each, but got {parameter}")
-            type = _evaluated(function.__annotations__.get(name), function)
-            if not isinstance(type, (TensorType, str)) and parameter.default is not parameter.empty:
+            type = _evaluated(plain.__annotations__.get(name), plain)
+            if name in given or not isinstance(type, (TensorType, str)) and parameter.default is not parameter.empty:
                 has_default = True
                 continue
+            if name == "self" and type is None:
+                raise _Unbound(f"{self._name}: argument self needs no type, but an object; write attn.function(x.{self._name})")
             if not isinstance(type, TensorType):
                 raise TypeError(f"{self._name}: argument {name} needs a type, such as {name}: attn.f32[\"n\", 64]"
                                 + (f", but got {type!r}" if type is not None else ""))
-            wrong = [size for size in type.shape if isinstance(size, str) and not size.isidentifier()]
+            wrong = [size for size in type.shape if isinstance(size, str) and not (size.isidentifier() and size.isascii())]
             if wrong:
-                raise TypeError(f"{self._name}: argument {name} has a size {wrong[0]!r}, but sizes of arguments are numbers or names")
+                raise TypeError(f"{self._name}: argument {name} has a size {str(wrong[0])!r}, but sizes of arguments are numbers or names of "
+                                "letters from a to z, digits and _")
+            if not name.isascii():
+                raise TypeError(f"{self._name}: argument {name} has a name that C lacks; names are of letters from a to z, digits and _")
             arguments.append((name, type))
             if has_default or parameter.kind is parameter.KEYWORD_ONLY:
                 by_name.append(name)
@@ -355,7 +370,19 @@ class Function:
         return _attention.Attention(kernel, self._bound) if self._bound else kernel
 
     def __call__(self, *arrays, out=None, threads=0, **named):
+        if Program.active and any(isinstance(x, Tensor) for x in [*arrays, *named.values()]):
+            return self._inlined(arrays, named)
         return self.kernel(*arrays, out=out, threads=threads, **named)
+
+    def _inlined(self, arrays, named):
+        """The results in the function that is traced now, of which this one becomes part."""
+        values = inspect.signature(self.__wrapped__).bind(*arrays, **named)
+        for name, type in self._arguments(self.__wrapped__)[0]:
+            given = tensor(values.arguments[name], name)
+            if given.dtype != type.dtype or given.ndim != len(type.shape) or any(map(_differ, given.shape, type.shape)):
+                refuse(f"{self._name}: expected {name}: {shown(type)}, but got {shown(given)}")
+            values.arguments[name] = given
+        return self.__wrapped__(*values.args, **values.kwargs)
 
     def explain(self, **sizes):
         """As Kernel.explain."""
@@ -367,6 +394,41 @@ class Function:
 
     def __repr__(self):
         return f"<attn function {self._name}>"
+
+
+def _plain(function):
+    """What was written with def, of a method, an object that is called, or functools.partial."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = getattr(function, "__func__", function)
+    return function if hasattr(function, "__code__") else getattr(type(function).__call__, "__func__", type(function).__call__)
+
+
+def _place(function):
+    code = _plain(function).__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
+
+
+class _Unbound(TypeError):
+    """A method as it stands in its class."""
+
+
+class _Method:
+    """attn.function of a method: each object has a function of its own, traced with what it holds when it is first called."""
+
+    def __init__(self, function, *more):
+        functools.update_wrapper(self, function)
+        self._more, self._of = more, weakref.WeakKeyDictionary()
+
+    def __get__(self, owner, kind=None):
+        if owner is None:
+            return self
+        if owner not in self._of:
+            self._of[owner] = Function(self.__wrapped__.__get__(owner), *self._more)
+        return self._of[owner]
+
+    def __call__(self, owner, *arrays, **named):
+        return self.__get__(owner)(*arrays, **named)
 
 
 def _evaluated(annotation, function):
@@ -383,5 +445,13 @@ def function(function=None, *, name=None, target="native"):
     """Traces a function over tensors, whose arguments are annotated with types:
     see this module. Returns a Function."""
     if function is None:
-        return lambda f: Function(f, name, target)
-    return Function(function, name, target)
+        return lambda f: _traced(f, name, target)
+    return _traced(function, name, target)
+
+
+def _traced(function, name, target):
+    try:
+        return Function(function, name, target)
+    except _Unbound:
+        return _Method(function, name, target)
+

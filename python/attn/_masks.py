@@ -15,6 +15,7 @@ from . import _call, _emit
 from ._call import Error
 from ._capture import call_traced, element_type
 from ._trace import lift, to_bool
+from ._types import known_type
 
 
 class Mask:
@@ -86,6 +87,8 @@ def as_mask(value):
     """A mask, or a function (batch, head, query, key) -> bool as one."""
     if isinstance(value, Mask):
         return value
+    if callable(value) and getattr(value, "__module__", None) == __name__:
+        raise TypeError(f"expected a mask, but got the function attn.{value.__name__}; write attn.{value.__name__}(..)")
     if callable(value):
         return mask_function(value)
     if isinstance(value, str) or (hasattr(value, "dtype") and hasattr(value, "shape")):
@@ -100,6 +103,8 @@ def _is_constant(number):
 def _number(value, operands, name):
     if _is_constant(value):
         return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        raise TypeError(f"{name}: expected a whole number, an array of them or the name of an argument, but got {value!r}")
     return operands.number(value, name)
 
 
@@ -214,6 +219,9 @@ def document(ids=None, key_ids=None, *, cumulative=None):
 def allowed(mask, rank=2):
     """An array of bool, true where the query sees the key, which broadcasts to
     the scores from the right; or the name of an argument of `rank` dimensions."""
+    kind = getattr(mask, "dtype", None)
+    if kind is not None and known_type(kind) != "i1":
+        raise TypeError(f"mask: expected truth values, but got {known_type(kind) or kind}; write mask != 0, or bias= for numbers that are added")
     return _Term("allowed", lambda o: o.tensor(mask, "allowed", ("?",) * rank, "i1"), dict(mask=mask))
 
 

@@ -182,7 +182,8 @@ def _install():
         "a traced tensor is no number of Python yet; write attn.exp(x) and the like for functions of math")
     Tensor.__setitem__ = _refused("tensors of a function are not changed in place; write attn.where(condition, a, b) or "
                                   "attn.concat(parts, axis)")
-    Tensor.__array__ = _refused("a traced tensor is no array of NumPy; an array is looked up in by attn.take(array, ids)")
+    Tensor.__array__ = _refused("a traced tensor is no array of NumPy; np.stack([x, y]) and np.concatenate([x, y]) join tensors, and "
+                                "an array is looked up in by attn.take(array, ids)")
     Tensor.__contains__ = _refused("a traced tensor has no elements that Python could look for; write (x == a).sum() > 0")
 
 

@@ -4,10 +4,10 @@ import numbers
 
 from ._capture import is_array
 from ._loops import aligned, broadcast, loop, sizes_among
-from ._sizes import empty, index, size_of
+from ._sizes import empty, index, size_of, value_of
 from ._tensor import Program, Tensor, shown, tensor
 from ._trace import refuse
-from ._types import TensorType, is_whole, plus
+from ._types import Size, TensorType, difference, is_whole, plus
 from ._views import axis_of, expand_dims
 
 
@@ -21,27 +21,33 @@ def _beyond(x, axis, number):
     return value, plus(size, number)
 
 
+def _place(x, axis, place):
+    """The size at which a slice begins or ends, and its %name or number."""
+    if isinstance(place, Size):
+        return place, value_of(place, [x])
+    if place >= 0:
+        return place, str(place)
+    return _beyond(x, axis, place)[::-1]
+
+
 def _range(x, axis, piece):
     """Offset, size, its text and step of a slice of Python."""
-    if not all(place is None or is_whole(place) for place in (piece.start, piece.stop, piece.step)) or piece.step is not None and piece.step < 1:
-        refuse(f"expected whole numbers to cut a tensor at, and a step of at least 1, but got {piece}")
-    piece = slice(*(place if place is None else int(place) for place in (piece.start, piece.stop, piece.step)))
-    step = piece.step or 1
-    if isinstance(x.shape[axis], int):
-        start, stop, _ = piece.indices(x.shape[axis])
+    size, step = x.shape[axis], 1 if piece.step is None else int(piece.step)
+    start, stop = (place if place is None or isinstance(place, Size) else int(place) for place in (piece.start, piece.stop))
+    if isinstance(size, int) and not isinstance(start, Size) and not isinstance(stop, Size):
+        start, stop, _ = slice(start, stop, step).indices(size)
         length = len(range(start, stop, step))
         return str(start if length else 0), str(length), length, str(step if length > 1 else 1)
-    start, stop = piece.start or 0, piece.stop
-    # The size, once or not at all, and a number.
-    begins, ends = start < 0, stop is None or stop < 0
-    begin = _beyond(x, axis, start)[0] if begins else str(start)
-    number = (stop or 0) - start
-    if begins == ends:
-        length = len(range(0, number, step))
-        return begin, str(length), length, str(step)
-    if begins:
+    is_from_end = isinstance(start, int) and start < 0
+    if is_from_end and isinstance(stop, int) and stop >= 0:
         refuse(f"expected a slice whose size follows from that of {x.type}, but got [{start}:{stop}]")
-    size, text = _beyond(x, axis, number)
+    first, begin = _place(x, axis, start or 0)
+    last = size if stop is None else _place(x, axis, stop)[0]
+    text = difference(last, first)
+    if isinstance(text, int):
+        length = len(range(0, text, step))
+        return begin, str(length), length, str(step)
+    size = value_of(text, [x])
     if step > 1:
         program = Program.now()
         more = program.index(f"arith.addi {size}, {index(step - 1)} : index")
@@ -55,8 +61,9 @@ def _is_looked_up(piece):
 
 def part(x, indices):
     """A view by slices and whole numbers, as of NumPy; where a size is not
-    known, a place behind the end is refused when the kernel runs. None is a
-    dimension of 1, and tensors of i32 or i64 are places that are looked up."""
+    known, a place behind the end is refused when the kernel runs. A slice may
+    begin and end at sizes of x.shape. None is a dimension of 1, and tensors of
+    i32 or i64 are places that are looked up."""
     dots = [i for i, piece in enumerate(indices) if piece is Ellipsis]
     named = sum(piece is not None and piece is not Ellipsis for piece in indices)
     if len(dots) > 1 or named > x.ndim:
@@ -81,13 +88,25 @@ def part(x, indices):
 
 def _check_places(indices):
     for piece in indices:
-        if isinstance(piece, (list, tuple)):
+        if isinstance(piece, slice):
+            _check_slice(piece)
+        elif isinstance(piece, (list, tuple)):
             refuse("expected slices, whole numbers and tensors of places, but got a list; write np.array([..])")
         if piece is not None and not _is_looked_up(piece) and (isinstance(piece, bool) or not isinstance(piece, (slice, numbers.Integral))):
             refuse(f"expected slices and whole numbers, but got {type(piece).__name__}; elements are read in score and mask functions")
     kinds = ["n" if isinstance(p, numbers.Integral) else "t" for p in indices if isinstance(p, numbers.Integral) or _is_looked_up(p)]
     if len(set(kinds)) > 1:
         refuse("expected tensors of places without whole numbers beside them; write x[0][ids] for x[0, ids]")
+
+
+def _check_slice(piece):
+    places = piece.start, piece.stop, piece.step
+    if any(isinstance(place, Tensor) for place in places):
+        refuse("expected a slice between whole numbers and sizes of x.shape, of which the result's size follows, but got a tensor; x[place] is "
+               "one entry, and a mask leaves out what a call excludes")
+    if not all(place is None or is_whole(place) or isinstance(place, Size) for place in places) or isinstance(piece.step, Size) or (
+            piece.step is not None and piece.step < 1):
+        refuse(f"expected whole numbers and sizes to cut a tensor at, and a step of at least 1, but got {piece}")
 
 
 def _cut(x, indices):

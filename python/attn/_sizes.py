@@ -4,7 +4,7 @@ import math
 
 from ._tensor import Program
 from ._trace import refuse
-from ._types import factors
+from ._types import factors, terms
 
 
 def index(number):
@@ -27,12 +27,28 @@ def value_of(size, tensors):
     for x in [*tensors, *Program.now().arguments]:
         if size in x.shape:
             return size_of(x, x.shape.index(size))
-    number, names = factors(size)
-    if not names:
+    counts, number = terms(size)
+    if not counts:
         return str(number)
+    if number or len(counts) > 1:
+        return _added(counts, number, tensors)
+    whole, slash, by = str(size).rpartition("/")
+    if slash and by.isdigit() and whole[0] == "(" and whole[-1] == ")":
+        return Program.now().index(f"arith.floordivsi {value_of(whole[1:-1], tensors)}, {index(int(by))} : index")
+    number, names = factors(size)
     if names == [size]:
-        refuse(f"expected numbers and names of sizes of {', '.join(str(list(x.shape)) for x in tensors)}, but got {size!r}")
+        refuse(f"expected numbers and names of sizes of {', '.join(str(list(x.shape)) for x in tensors)}, but got {str(size)!r}")
     return multiplied([str(number), *(value_of(name, tensors) for name in names)])
+
+
+def _added(counts, number, tensors):
+    """%name of a sum of sizes, some of which are taken away, and a number."""
+    made = index(number) if number else None
+    for name, count in counts.items():
+        value = multiplied([str(abs(count)), value_of(name, tensors)])
+        made = value if made is None and count > 0 else Program.now().index(
+            f"arith.{'add' if count > 0 else 'sub'}i {made or index(0)}, {value} : index")
+    return made
 
 
 def multiplied(values):

@@ -6,7 +6,6 @@ computed from such ("past+new", "2*n", "s-1")."""
 import math
 import numbers
 import operator
-import re
 
 import numpy as np
 
@@ -101,17 +100,52 @@ def _size(size):
 
 def plus(size, number):
     """The size `number` above another."""
-    if isinstance(size, int):
-        return size + number
-    base, given = re.fullmatch(r"(.*?)([+-]\d+)?", size).groups()
-    number += int(given or 0)
-    return f"{base}{number:+d}" if number else base
+    counts, more = terms(size)
+    return _sum(counts, more + number)
 
 
 def total(sizes):
     """The size of what stands one behind the other."""
     number, names = sum(size for size in sizes if isinstance(size, int)), "+".join(size for size in sizes if isinstance(size, str))
     return plus(names, number) if names else number
+
+
+def terms(size):
+    """How often each name or product of a sum of sizes is added, and the number beside them: past+new-1 is {past: 1, new: 1} and -1."""
+    if isinstance(size, int):
+        return {}, size
+    parts, depth = [""], 0
+    for letter in str(size):
+        depth += (letter == "(") - (letter == ")")
+        if letter in "+-" and not depth:
+            parts.append("")
+        parts[-1] += letter
+    counts, number = {}, 0
+    for part in parts:
+        name = part.lstrip("+-")
+        sign = -1 if part[:1] == "-" else 1
+        if name.isdigit():
+            number += sign * int(name)
+        elif name:
+            counts[name] = counts.get(name, 0) + sign
+    return {name: count for name, count in counts.items() if count}, number
+
+
+def difference(size, other):
+    """The size that is left of one without another."""
+    (counts, number), (less, taken) = terms(size), terms(other)
+    for name, count in less.items():
+        counts[name] = counts.get(name, 0) - count
+    return _sum(counts, number - taken)
+
+
+def _sum(counts, number):
+    """The size with these terms, a number where there are none."""
+    more, fewer = ([name for name, count in counts.items() for _ in range(sign * count)] for sign in (1, -1))
+    if not more and not fewer:
+        return number
+    text = "+".join(more) if more else str(number)
+    return text + "".join(f"-{name}" for name in fewer) + (f"{number:+d}" if more and number else "")
 
 
 def factors(size):
@@ -156,7 +190,7 @@ def quotient(size, by):
 
 
 class Size(str):
-    """A size that a call chooses. Products and sums with others are sizes, too; it is no number, and refuses what needs one."""
+    """A size that a call chooses. Products, sums and differences with others are sizes, too; it is no number, and refuses what needs one."""
 
     __slots__ = ()
     __hash__ = str.__hash__
@@ -205,12 +239,8 @@ def _divided(a, b):
     return None if _is_negative(a) or _is_negative(b) else quotient(a, b)
 
 
-def _less(size, other):
-    return plus(size, -other) if is_whole(other) and isinstance(size, str) else None
-
-
 def _install():
-    for name, join in (("__mul__", _times), ("__add__", lambda a, b: total([a, b])), ("__sub__", _less),
+    for name, join in (("__mul__", _times), ("__add__", lambda a, b: total([a, b])), ("__sub__", difference),
                        ("__floordiv__", _divided)):
         setattr(Size, name, _joined(name, join))
         setattr(Size, f"__r{name[2:]}", _joined(name, join, True))

@@ -14,6 +14,7 @@ compiled, and `loss.backward()` calls it.
 """
 import functools
 import math
+import numbers
 
 import numpy as np
 import torch
@@ -45,44 +46,56 @@ def _refuse_forward_mode(tensors):
                                   "use reverse mode")
 
 
+class Operator:
+    """What `operator` returns. A pickled one is what it was made of."""
+
+    def __init__(self, source):
+        self._source, kernel, bound = source, source, {}
+        while hasattr(kernel, "kernel"):
+            bound.update(getattr(kernel, "_bound", {}))
+            kernel = kernel.kernel
+        self._kernel, self._defined = kernel, _autograd.define(kernel)
+        self._tail = {name: _tensor_of(array) for name, array in bound.items()}
+        self._names, self._count = [a.name for a in kernel.arguments], len(kernel.results)
+        self._open = [n for n in self._names if n not in self._tail]
+        self._absent = {a.name: None for a in kernel.arguments if a.optional and a.name not in self._tail}
+        self._numbers = {a.name: _autograd.TYPES[a.dtype] for a in kernel.arguments if not a.shape}
+        self.__name__, self.__doc__ = kernel.name, f"Runs {kernel!r}"
+
+    def __reduce__(self):
+        return Operator, (self._source,)
+
+    def __call__(self, *tensors, **named):
+        given = dict(zip(self._open, tensors)) | named
+        twice = len(given) != len(tensors) + len(named)
+        given = self._absent | given
+        if twice or set(given) != set(self._open):
+            raise TypeError(f"{self.__name__} takes {', '.join(self._open)}, each once, but got {len(tensors)} tensors"
+                            + f" and {', '.join(named)}" * bool(named))
+        tensors = [self._tail[n] if n in self._tail else self._tensor(n, given[n]) for n in self._names]
+        _refuse_forward_mode(tensors)
+        wrt = tuple(n for n, t in zip(self._names, tensors) if t is not None and t.requires_grad) if torch.is_grad_enabled() else ()
+        if not wrt:
+            return self._defined(*tensors)
+        results = getattr(torch.ops.attn, _autograd.differentiable(self._kernel, wrt))(*tensors)
+        if isinstance(results, torch.Tensor):  # no residuals
+            return results
+        return results[0] if self._count == 1 else results[:self._count]
+
+    def _tensor(self, name, value):
+        if value is None or isinstance(value, torch.Tensor):
+            return value
+        if isinstance(value, numbers.Real) and name in self._numbers:
+            return torch.tensor(value, dtype=self._numbers[name])
+        raise TypeError(f"{name}: expected a tensor, but got {type(value).__name__}")
+
+
 def operator(kernel):
     """A function of tensors that runs `kernel`, a Kernel, an Attention, or what
     `attn.function` returns, and that torch.compile keeps as one call. Arrays
     that a mask or score function reads are part of it. Its gradient is compiled
     when a tensor requires one first."""
-    bound = {}
-    while hasattr(kernel, "kernel"):
-        bound.update(getattr(kernel, "_bound", {}))
-        kernel = kernel.kernel
-    defined = _autograd.define(kernel)
-    tail = {name: _tensor_of(array) for name, array in bound.items()}
-    names, count = [a.name for a in kernel.arguments], len(kernel.results)
-    open_names = [n for n in names if n not in tail]
-    absent = {a.name: None for a in kernel.arguments if a.optional and a.name not in tail}
-
-    def call(*tensors, **named):
-        given = dict(zip(open_names, tensors)) | named
-        twice = len(given) != len(tensors) + len(named)
-        given = absent | given
-        if twice or set(given) != set(open_names):
-            raise TypeError(f"{kernel.name} takes {', '.join(open_names)}, each once, but got {len(tensors)} tensors"
-                            + f" and {', '.join(named)}" * bool(named))
-        tensors = [tail[n] if n in tail else given[n] for n in names]
-        wrong = [n for n, t in zip(names, tensors) if t is not None and not isinstance(t, torch.Tensor)]
-        if wrong:
-            raise TypeError(f"{wrong[0]}: expected a tensor, but got {type(given[wrong[0]]).__name__}")
-        _refuse_forward_mode(tensors)
-        wrt = tuple(n for n, t in zip(names, tensors) if t is not None and t.requires_grad) if torch.is_grad_enabled() else ()
-        if not wrt:
-            return defined(*tensors)
-        results = getattr(torch.ops.attn, _autograd.differentiable(kernel, wrt))(*tensors)
-        if isinstance(results, torch.Tensor):  # no residuals
-            return results
-        return results[0] if count == 1 else results[:count]
-
-    call.__name__ = kernel.name
-    call.__doc__ = f"Runs {kernel!r}"
-    return call
+    return Operator(kernel)
 
 
 # --- scaled dot-product attention ---
@@ -119,6 +132,17 @@ def _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa):
     if query.dim() not in (2, 3, 4) or key.dim() != query.dim() or value.dim() != query.dim():
         raise ValueError(f"query, key, value: expected the same number of dimensions, 2 to 4, but got {query.dim()}, {key.dim()} "
                          f"and {value.dim()}")
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if tensor.dtype not in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+            raise TypeError(f"{name}: expected floats, but got {tensor.dtype}")
+        if tensor.dtype != query.dtype:
+            raise TypeError(f"{name}: expected {query.dtype}, as query has, but got {tensor.dtype}")
+    if query.dim() > 2 and enable_gqa and key.shape[-3] and query.shape[-3] % key.shape[-3]:
+        raise ValueError(f"query: expected heads that are a multiple of the key's {key.shape[-3]}, but got {query.shape[-3]}")
+    scores = (*query.shape[:-1], key.shape[-2])
+    if attn_mask is not None and (attn_mask.dim() > len(scores) or any(
+            size not in (1, whole) for size, whole in zip(attn_mask.shape[::-1], scores[::-1]))):
+        raise ValueError(f"attn_mask: expected a shape that broadcasts to the scores' {tuple(scores)}, but got {tuple(attn_mask.shape)}")
     if query.dim() > 2 and query.shape[-3] != key.shape[-3] and not enable_gqa:
         raise ValueError(f"key: expected {query.shape[-3]} heads, as query has, but got {key.shape[-3]}; enable_gqa=True lets heads share keys")
 

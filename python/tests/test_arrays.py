@@ -289,7 +289,8 @@ def test_a_size_divided(rng):
     ("np.take(table, ids, axis=0)", r"looked up in by attn.take\(array, ids\)"),
     *((f"x * ({size})", r"a size that a call chooses, 'n', is no number yet; .* x.mean\(axis\) divides by one") for size in (
         "x.shape[0] ** -0.5", "2.0 * x.shape[0]", "x.shape[0] // 3", "1 / x.shape[0]", "x.shape[0] % 2", "-x.shape[0]", "int(x.shape[0])",
-        "sum(range(x.shape[0]))", "np.sqrt(x.shape[0])", "np.ones(4) * x.shape[0]", "x.shape[0] > 3", "3 - x.shape[0]")),
+        "sum(range(x.shape[0]))", "np.sqrt(x.shape[0])", "np.ones(4) * x.shape[0]", "x.shape[0] > 3")),
+    ("x * (3 - x.shape[0])", "expected a tensor of the function, but got '3-n'; a size that a call chooses is no number yet"),
     ("x.astype('spam')", "expected a type of elements"),
     ("attn.where(x, x, 0)", "expected a condition of i1"),
     ("attn.exp(i)", "exp: expected floats"),

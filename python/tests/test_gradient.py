@@ -155,8 +155,11 @@ def test_what_is_refused():
         attn.value_and_grad(layer, wrt=("y",))
     with pytest.raises(TypeError, match="expected a kernel"):
         attn.value_and_grad(lambda x: x)
-    with pytest.raises(attn.Error, match="expects attn.gradient on tensors of floats"):
+    with pytest.raises(TypeError, match="wrt: expected an argument of floats to learn, but lengths has elements of i32"):
         attn.value_and_grad(attn.attention(attn.key_length("lengths"), heads=2, dim=8), wrt=("lengths",))
+    with pytest.raises(TypeError, match="wrt: layer has no argument 2, only x, w"):
+        attn.value_and_grad(layer, wrt=2)
+    assert attn.value_and_grad(layer, wrt=1).pair.gradient.results[0].name == "d_w"
 
 
 def test_residuals_are_needed(rng):

@@ -283,6 +283,7 @@ def test_names_of_types_and_sizes():
     assert np.finfo(x.dtype).eps == np.finfo(np.float32).eps and np.dtype(attn.f32) == np.float32
     b, n, d = x.shape
     assert [b * n, np.int64(2) * n, n * d * 2, n + np.int64(1), n - 1 + 1, b + n, (2 * n) // 2, n * 0] == ["b*n", "2*n", "8*n", "n+1", "n", "b+n", "n", 0]
+    assert [b + n - b, n - n, n - b, 64 - n, 64 - (n + 1), n - b - n + 3, (n + n) - n] == ["n", 0, "n-b", "64-n", "63-n", "3-b", "n"]
     assert f"{n} " + n + "%s" % n == "n nn"
     assert pickle.loads(pickle.dumps((x.dtype, n))) == ("f32", "n")
     for wrong in (True, -1, 2.0, ""):

@@ -130,9 +130,23 @@ llvm::Expected<bool> Verifier::check(std::vector<Array> &arrays,
     return llvm::createStringError(llvm::Twine(kernel.name) +
                                    ": the reference cannot evaluate it");
   };
-  if (failed(expected.complete(arrays)))
+  // What the reference says of inputs that the kernel refuses, too, nobody
+  // asks.
+  std::vector<Diagnostic> said;
+  MLIRContext *context = expected.specification().getContext();
+  auto completed = [&] {
+    ScopedDiagnosticHandler held(context, [&](Diagnostic &diagnostic) {
+      said.push_back(std::move(diagnostic));
+    });
+    return expected.complete(arrays);
+  }();
+  int32_t status = kernel.run(args.data());
+  if (failed(completed) && !status) {
+    for (Diagnostic &diagnostic : said)
+      context->getDiagEngine().emit(std::move(diagnostic));
     return cannot();
-  if (int32_t status = kernel.run(args.data())) {
+  }
+  if (status) {
     refusal = kernel.strerror(status);
     // Small sizes may be none that it takes.
     if (++refused % 8 == 0)

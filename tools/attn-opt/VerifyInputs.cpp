@@ -102,21 +102,40 @@ Array tool::makeArray(PortAttr port, SmallVector<int64_t> shape,
   return array;
 }
 
+/// The dimension of a weight that a product sums over, also in a function that
+/// gets it, and of the tensor that it is a part of.
+static std::optional<unsigned> summedDimension(Value weight) {
+  for (OpOperand &use : weight.getUses()) {
+    Operation *op = use.getOwner();
+    unsigned rank = cast<ShapedType>(weight.getType()).getRank();
+    auto project = dyn_cast<ProjectOp>(op);
+    bool isProduct =
+        project || isa<linalg::MatmulOp, linalg::BatchMatmulOp>(op);
+    if (isProduct && use.getOperandNumber() == 1)
+      return rank - (project && project.getTransposed() ? 1 : 2);
+    std::optional<unsigned> summed;
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      auto called = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          op, call.getCalleeAttr());
+      if (called && !called.isExternal())
+        summed = summedDimension(called.getArgument(use.getOperandNumber()));
+    } else if (auto part = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      summed = summedDimension(part.getResult());
+      llvm::SmallBitVector dropped = part.getDroppedDims();
+      for (unsigned axis = 0; summed && axis <= *summed; ++axis)
+        *summed += dropped[axis];
+    }
+    if (summed)
+      return summed;
+  }
+  return std::nullopt;
+}
+
 SmallVector<std::optional<unsigned>>
 tool::summedDimensions(func::FuncOp function) {
-  SmallVector<std::optional<unsigned>> summed;
-  for (BlockArgument argument : function.getArguments()) {
-    std::optional<unsigned> &dimension = summed.emplace_back();
-    for (OpOperand &use : argument.getUses()) {
-      unsigned rank = cast<ShapedType>(argument.getType()).getRank();
-      auto project = dyn_cast<ProjectOp>(use.getOwner());
-      bool isProduct = project || isa<linalg::MatmulOp, linalg::BatchMatmulOp>(
-                                      use.getOwner());
-      if (isProduct && use.getOperandNumber() == 1)
-        dimension = rank - (project && project.getTransposed() ? 1 : 2);
-    }
-  }
-  return summed;
+  return llvm::map_to_vector(function.getArguments(), [](Value argument) {
+    return summedDimension(argument);
+  });
 }
 
 void tool::fillFloats(Array &array, std::optional<unsigned> summed,

@@ -69,14 +69,21 @@ static attn_rt_gpu_failure context_of(const gpu_driver *driver,
   return find_primary(driver, device_of(driver, data), context);
 }
 
-/* 0: auto; -1: the CPU; n: device n - 1. */
+static const int32_t processor = -1, no_device = INT32_MIN;
+
+/* 0: auto; -1: the CPU; n: device n - 1; or no_device. */
 static int32_t chosen_device(int32_t given) {
   const char *text = given ? NULL : getenv("ATTN_DEVICE");
   if (!text || !*text)
-    return given;
+    return given < processor ? no_device : given;
   if (strcmp(text, "cpu") == 0)
-    return -1;
-  return strcmp(text, "gpu") == 0 ? 1 : (int32_t)strtol(text, NULL, 10) + 1;
+    return processor;
+  if (strcmp(text, "gpu") == 0)
+    return 1;
+  char *end;
+  long number = strtol(text, &end, 10);
+  return *end || number < 0 || number >= INT32_MAX ? no_device
+                                                   : (int32_t)number + 1;
 }
 
 static attn_rt_gpu_failure choose_context(const gpu_driver *driver,
@@ -96,6 +103,12 @@ static attn_rt_gpu_failure choose_context(const gpu_driver *driver,
   int32_t device = chosen_device(options.device);
   if (device > 0)
     return find_primary(driver, device - 1, context);
+  if (device == processor)
+    return gpu_fail(ATTN_RT_GPU_NO_DEVICE, "the processor is asked for, of "
+                                           "which there is no code here");
+  if (device == no_device)
+    return gpu_fail(ATTN_RT_GPU_NO_DEVICE,
+                    "expected cpu, gpu or the number of a GPU");
   *context = NULL;
   driver->CtxGetCurrent(context);
   return *context ? ATTN_RT_GPU_OK : find_primary(driver, 0, context);
@@ -167,8 +180,8 @@ void gpu_leave(const gpu_driver *driver) {
 int32_t attn_rt_gpu_is_chosen(const attn_rt_gpu_module *module,
                               int32_t num_ports, const void *args) {
   int32_t device = chosen_device(gpu_options_of(num_ports, args).device);
-  if (device)
-    return device > 0;
+  if (device) // what is none is refused where the GPU's is looked for
+    return device != processor;
   attn_rt_gpu_failure failure;
   const gpu_driver *driver = gpu_find_driver(&failure);
   int first;

@@ -27,6 +27,11 @@ attn_rt_gpu_failure gpu_driver_fails(const gpu_driver *driver,
   const char *name = NULL, *text = NULL;
   driver->GetErrorName(result, &name);
   driver->GetErrorString(result, &text);
+  // A kernel's fault is told by whichever call follows, and every later one.
+  if (result == CUDA_ERROR_ILLEGAL_ADDRESS ||
+      (result >= CUDA_ERROR_HARDWARE_STACK_ERROR &&
+       result <= CUDA_ERROR_LAUNCH_FAILED))
+    failure = ATTN_RT_GPU_FAULT;
   snprintf(why, sizeof why, "%s: %s (%d): %s", function,
            name ? name : "unknown error", result, text ? text : "no text");
   return failure;

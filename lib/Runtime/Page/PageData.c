@@ -335,7 +335,8 @@ static void write_bounds(FILE *file, const char *lines) {
 static void write_tiles(writer *w) {
   int64_t rows = w->picture->query_tile, columns = w->picture->key_tile;
   begin_field(w, "tiles");
-  if (!heads_agree(w, w->heads, NULL, w->queries)) {
+  // A GPU's kernel has tiles that no attention of the picture was told of.
+  if (!rows || !columns || !heads_agree(w, w->heads, NULL, w->queries)) {
     fputs("null", w->file);
     return;
   }

@@ -142,8 +142,7 @@ void HeadsCopy::emit() {
     t.b.setInsertionPointToStart(choice.elseBlock());
     forUnits([&](const Unit &unit) { copyElements(unit); });
   }
-  // Whatever branches threads took, warps go on together.
-  NVVM::SyncWarpOp::create(t.b, t.loc, t.i32(-1));
+  t.joinWarps();
   NVVM::CpAsyncCommitGroupOp::create(t.b, t.loc);
 }
 

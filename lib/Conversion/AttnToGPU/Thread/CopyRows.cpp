@@ -238,12 +238,6 @@ static void choose(ThreadBuilder &t, Value condition,
   otherwise();
 }
 
-/// Whatever branches threads took, warps go on together: what they execute
-/// together may follow.
-static void joinWarps(ThreadBuilder &t) {
-  NVVM::SyncWarpOp::create(t.b, t.loc, t.i32(-1));
-}
-
 void gpucode::emitCopyAsync(ThreadBuilder &t, Value source, Value row,
                             tile::BufferType buffer) {
   Matrix matrix(t, source);
@@ -259,7 +253,7 @@ void gpucode::emitCopyAsync(ThreadBuilder &t, Value source, Value row,
           copyElements(t, units, source, row, matrix, buffer);
         });
       });
-  joinWarps(t);
+  t.joinWarps();
   NVVM::CpAsyncCommitGroupOp::create(t.b, t.loc);
 }
 

@@ -132,6 +132,5 @@ void gpucode::emitStoreMarked(ThreadBuilder &t, tile::StoreMarkedOp op,
         x = arith::TruncFOp::create(t.b, t.loc, type.getElementType(), x);
       memref::StoreOp::create(t.b, t.loc, x, op.getMemory(), ValueRange{r, c});
     }
-  // Whatever branches threads took, warps go on together.
-  NVVM::SyncWarpOp::create(t.b, t.loc, t.i32(-1));
+  t.joinWarps();
 }

@@ -97,8 +97,8 @@ static void storeRowsOfEach(ThreadBuilder &t, tile::StoreEachOp op, Value first,
     });
 }
 
-void gpucode::emitStore(ThreadBuilder &t, tile::StoreEachOp op,
-                        ValueRange numbers) {
+static void storeEach(ThreadBuilder &t, tile::StoreEachOp op,
+                      ValueRange numbers) {
   BufferType buffer = op.getThrough().getType();
   FragmentType fragment = op.getValue().getType();
   fillBuffer(t, fragment, buffer, numbers);
@@ -157,8 +157,16 @@ static void storeElements(ThreadBuilder &t, tile::StoreOp op,
 void gpucode::emitStore(ThreadBuilder &t, tile::StoreOp op,
                         ValueRange numbers) {
   if (isa<RowsType>(op.getValue().getType()))
-    return storeRows(t, op, numbers);
-  if (op.getThrough())
-    return storeThrough(t, op, numbers);
-  storeElements(t, op, numbers);
+    storeRows(t, op, numbers);
+  else if (op.getThrough())
+    storeThrough(t, op, numbers);
+  else
+    storeElements(t, op, numbers);
+  t.joinWarps();
+}
+
+void gpucode::emitStore(ThreadBuilder &t, tile::StoreEachOp op,
+                        ValueRange numbers) {
+  storeEach(t, op, numbers);
+  t.joinWarps();
 }

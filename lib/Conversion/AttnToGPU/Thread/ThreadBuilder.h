@@ -131,6 +131,10 @@ public:
   /// The bits of an f32 as a tf32 towards zero, and of what is left: of an
   /// infinity the largest tf32, and the infinity.
   std::pair<Value, Value> split(Value f32Bits, bool isFinite);
+  /// Whatever branches threads took, warps go on together: what they execute
+  /// together, as a barrier, may follow.
+  void joinWarps() { mlir::NVVM::SyncWarpOp::create(b, loc, i32(-1)); }
+
   /// Two numbers of 16 bits in an i32.
   Value pack(Value low, Value high, mlir::Type element);
   /// The number of the lane whose number differs in the bits of `mask`.

@@ -56,7 +56,10 @@ for pools, options in (("1", ["--repeat=1"]), ("0", [])):
                 wrong.append(f"call {number} of {name}, pools {pools}: status {result.returncode} {result.stderr}{left}")
 
 for variables, text in [({"FAKE_CUDA_DEVICES": "0"}, "finds no device"), ({"FAKE_CUDA_CAPABILITY": "75"}, "capability is below 8.0"),
-                        ({"LD_LIBRARY_PATH": "/none"}, "there is no NVIDIA driver"), ({"ATTN_DEVICE": "3"}, "not the one asked for")]:
+                        ({"LD_LIBRARY_PATH": "/none"}, "there is no NVIDIA driver"), ({"ATTN_DEVICE": "3"}, "not the one asked for"),
+                        ({"ATTN_DEVICE": "tpu"}, "expected cpu, gpu or the number of a GPU"), ({"ATTN_DEVICE": "cpu"}, "of which there is no code here"),
+                        ({"FAKE_CUDA_FAIL": "cuMemcpyDtoHAsync_v2:1:719"}, "a kernel failed while it ran"),
+                        ({"FAKE_CUDA_FAIL": "cuMemAllocFromPoolAsync:1:700"}, "a kernel failed while it ran")]:
     result, log, output = run(**variables)
     if result.returncode != 1 or text not in result.stderr or any("left" in line for line in log):
         wrong.append(f"{variables}: status {result.returncode} {result.stderr}{log}")

@@ -14,6 +14,16 @@ def InlineFunctions : Pass<"attn-inline-functions", "::mlir::ModuleOp"> {
   }];
 }
 
+def NormalizeConstants : Pass<"attn-normalize-constants"> {
+  let summary = "A tensor compared with itself is a constant of its sizes";
+  let description = [{
+    Of `arith.cmpi` and `arith.xori` of a tensor of unknown sizes with itself,
+    which MLIR folds into a constant that does not know them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def NormalizeLoops : Pass<"attn-normalize-loops"> {
   let summary = "Let parallel loops begin at 0 and take steps of 1";
   let description = [{

@@ -105,6 +105,32 @@ struct MoveScaleBelowSplit : OpRewritePattern<SplitHeadsOp> {
   }
 };
 
+/// A reduction that begins with another number.
+static void beginWith(PatternRewriter &rewriter, Value reduced,
+                      const APFloat &number) {
+  auto reduction = reduced.getDefiningOp<linalg::LinalgOp>();
+  auto fill = reduction.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(fill);
+  auto type = cast<FloatType>(fill.value().getType());
+  Value start =
+      arith::ConstantFloatOp::create(rewriter, fill.getLoc(), type, number);
+  rewriter.modifyOpInPlace(fill, [&] { fill->setOperand(0, start); });
+}
+
+/// A row of -inf alone gets 0 and not NaN: its maximum counts as the lowest
+/// number, from which each element is infinitely far, and its sum as the least
+/// one. Next to the sum of another row, 1 or more, that one is nothing.
+static void admitEmptyRows(PatternRewriter &rewriter, Value weights) {
+  auto quotient = weights.getDefiningOp<linalg::LinalgOp>();
+  Value powers = quotient.getDpsInputs()[0], sum = quotient.getDpsInputs()[1];
+  Value maximum = powers.getDefiningOp<linalg::LinalgOp>().getDpsInputs()[1];
+  const llvm::fltSemantics &kind =
+      cast<FloatType>(getElementTypeOrSelf(weights)).getFloatSemantics();
+  beginWith(rewriter, maximum, APFloat::getLargest(kind, /*Negative=*/true));
+  beginWith(rewriter, sum, APFloat::getSmallestNormalized(kind));
+}
+
 /// linalg.softmax as maximum, exponentials, sum and quotient.
 struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -118,6 +144,7 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
       FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
       if (failed(results))
         return rewriter.notifyMatchFailure(op, "has no decomposition");
+      admitEmptyRows(rewriter, results->front());
       rewriter.replaceOp(op, *results);
       return success();
     }

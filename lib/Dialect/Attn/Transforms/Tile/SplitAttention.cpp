@@ -16,10 +16,11 @@
 //          .. // and the other 256 features of values and out
 //
 // Registers of a block hold the context of one map and of 256 features. Parts
-// compute the same weights again.
+// compute the same weights again; the first one returns them, and scores and
+// lse.
 //
 // Before: fused attentions. After: none has two maps, and values have at most
-// 256 features, but where weights, scores or a state are results.
+// 256 features, but where a state is a result.
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,7 +44,8 @@ namespace {
 /// What a part has of its own.
 struct FeaturePart {
   Value query, key, value;
-  RankedTensorType out, lse; ///< lse may be null
+  RankedTensorType out;
+  RankedTensorType lse, weights, scores; ///< null: no result
 };
 } // namespace
 
@@ -53,7 +55,7 @@ static SdpaOp attend(OpBuilder &b, SdpaOp op, const FeaturePart &part) {
     return LayoutAttr::get(b.getContext(), which);
   };
   auto attention = SdpaOp::create(
-      b, op.getLoc(), part.out, part.lse, /*weights=*/Type(), /*scores=*/Type(),
+      b, op.getLoc(), part.out, part.lse, part.weights, part.scores,
       /*maximum=*/Type(), /*sum=*/Type(), /*acc=*/Type(), part.query, part.key,
       part.value, op.getBias(), op.getMaskOperands(), op.getCaptures(),
       op.getSinks(), /*second_query=*/Value(), /*second_key=*/Value(),
@@ -61,8 +63,8 @@ static SdpaOp attend(OpBuilder &b, SdpaOp op, const FeaturePart &part) {
       op.getDropoutAttr(), layout(op.getQueryLayout()),
       layout(op.getKeyLayout()), layout(op.getValueLayout()),
       layout(op.getOutLayout()), op.getNormalizationAttr(),
-      /*scores_stage=*/ScoresStageAttr(), op.getScheduleAttr(),
-      op.getDecodeScheduleAttr());
+      part.scores ? op.getScoresStageAttr() : ScoresStageAttr(),
+      op.getScheduleAttr(), op.getDecodeScheduleAttr());
   IRMapping mapping;
   op.getScoreFunction().cloneInto(&attention.getScoreFunction(), mapping);
   return attention;
@@ -149,10 +151,13 @@ static void splitMaps(SdpaOp op) {
   auto wide = RankedTensorType::get(out.getShape(), element);
   SdpaOp first = attend(b, op,
                         {op.getQuery(), op.getKey(), op.getValue(), wide,
-                         /*lse=*/{}});
-  SdpaOp second = attend(
-      b, op,
-      {op.getSecondQuery(), op.getSecondKey(), op.getValue(), wide, lse});
+                         /*lse=*/{},
+                         /*weights=*/{},
+                         /*scores=*/{}});
+  SdpaOp second =
+      attend(b, op,
+             {op.getSecondQuery(), op.getSecondKey(), op.getValue(), wide, lse,
+              /*weights=*/{}, /*scores=*/{}});
   Value result = subtract(b, op, first.getOut(), second);
   if (result.getType() != out)
     result = tensor::CastOp::create(b, op.getLoc(), out, result);
@@ -173,7 +178,7 @@ static void splitValues(SdpaOp op) {
     shape[dim] = size;
     return RankedTensorType::get(shape, type.getElementType());
   };
-  Value all, lse;
+  Value all;
   for (int64_t begin = 0; begin < features; begin += mostFeatures) {
     int64_t count = std::min(mostFeatures, features - begin);
     SmallVector<OpFoldResult> sizes =
@@ -185,16 +190,23 @@ static void splitValues(SdpaOp op) {
     Value slice =
         tensor::ExtractSliceOp::create(b, loc, cut(value, valueDim, count),
                                        op.getValue(), offsets, sizes, strides);
-    bool first = begin == 0;
-    SdpaOp part = attend(
-        b, op,
-        {op.getQuery(), op.getKey(), slice, cut(out, outDim, count),
-         first && op.getLse() ? op.getLse().getType() : RankedTensorType()});
+    FeaturePart own{
+        op.getQuery(), op.getKey(), slice, cut(out, outDim, count), {}, {}, {}};
+    Value others[] = {op.getLse(), op.getWeights(), op.getScores()};
+    RankedTensorType *types[] = {&own.lse, &own.weights, &own.scores};
+    if (begin == 0)
+      for (auto [result, type] : llvm::zip_equal(others, types))
+        if (result)
+          *type = cast<RankedTensorType>(result.getType());
+    SdpaOp part = attend(b, op, own);
     SmallVector<OpFoldResult> outSizes =
         tensor::getMixedSizes(b, loc, part.getOut());
     SmallVector<OpFoldResult> outOffsets(outSizes.size(), b.getIndexAttr(0));
-    if (first) {
-      lse = part.getLse();
+    if (begin == 0) {
+      Value made[] = {part.getLse(), part.getWeights(), part.getScores()};
+      for (auto [result, replacement] : llvm::zip_equal(others, made))
+        if (result)
+          result.replaceAllUsesWith(replacement);
       SmallVector<OpFoldResult> whole = outSizes;
       whole[outDim] = b.getIndexAttr(features);
       all = tensor::EmptyOp::create(b, loc, whole, out.getElementType());
@@ -206,8 +218,6 @@ static void splitValues(SdpaOp op) {
   if (all.getType() != out)
     all = tensor::CastOp::create(b, loc, out, all);
   op.getOut().replaceAllUsesWith(all);
-  if (op.getLse())
-    op.getLse().replaceAllUsesWith(lse);
   op.erase();
 }
 
@@ -229,7 +239,7 @@ struct SplitAttention : attn::impl::SplitAttentionBase<SplitAttention> {
         [](SdpaOp op) {
           return op.getValue().getType().getDimSize(op.valueDims().feature) >
                      mostFeatures &&
-                 !op.getWeights() && !op.getScores() && !op.getAcc();
+                 !op.getAcc();
         },
         splitValues);
   }

@@ -55,10 +55,23 @@ func.func @wide(%q: tensor<?x8xf16>, %v: tensor<?x300xf16>) -> (tensor<?x300xf16
 
 // -----
 
-// Where weights are a result, it stays as it is.
+// Weights and scores are those of the first part, too.
 // CHECK-LABEL: func.func @weights(
+// CHECK:         %[[A:.*]], %[[W:.*]], %[[S:.*]] = attn.sdpa {{.*}} returning(out, weights, scores) {{.*}}scores_stage = #attn<scores_stage raw>
+// CHECK:         attn.sdpa
+// CHECK-NOT:     returning
+// CHECK:         return %{{.*}}, %[[W]], %[[S]]
+func.func @weights(%q: tensor<4x8xf16>, %v: tensor<4x300xf16>) -> (tensor<4x300xf16>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %0, %w, %s = attn.sdpa %q, %q, %v scale 0.3 returning(out, weights, scores) {scores_stage = #attn<scores_stage raw>} : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x300xf16>) -> (tensor<4x300xf16>, tensor<4x4xf32>, tensor<4x4xf32>)
+  return %0, %w, %s : tensor<4x300xf16>, tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// Where a state is a result, it stays as it is.
+// CHECK-LABEL: func.func @state(
 // CHECK-NOT:     extract_slice
-func.func @weights(%q: tensor<4x8xf16>, %v: tensor<4x300xf16>) -> tensor<4x4xf32> {
-  %0, %w = attn.sdpa %q, %q, %v scale 0.3 returning(out, weights) : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x300xf16>) -> (tensor<4x300xf16>, tensor<4x4xf32>)
-  return %w : tensor<4x4xf32>
+func.func @state(%q: tensor<4x8xf16>, %v: tensor<4x300xf16>) -> tensor<4x300xf32> {
+  %0, %m, %l, %a = attn.sdpa %q, %q, %v scale 0.3 returning(out, state) : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x300xf16>) -> (tensor<4x300xf16>, tensor<4xf32>, tensor<4xf32>, tensor<4x300xf32>)
+  return %a : tensor<4x300xf32>
 }
