@@ -28,6 +28,12 @@ func.func @merged(%q: tensor<1x2x?x16xf32>, %k: tensor<1x2x9x16xf32>) -> (tensor
   return %out, %lse : tensor<1x2x?x16xf32>, tensor<1x2x?xf32>
 }
 
+// Weights of the first part.
+func.func @wideWeights(%q: tensor<?x16xf16>, %v: tensor<?x300xf16>) -> (tensor<?x300xf16>, tensor<?x?xf32>) {
+  %out, %w = attn.sdpa %q, %q, %v scale 0.25 returning(out, weights) : (tensor<?x16xf16>, tensor<?x16xf16>, tensor<?x300xf16>) -> (tensor<?x300xf16>, tensor<?x?xf32>)
+  return %out, %w : tensor<?x300xf16>, tensor<?x?xf32>
+}
+
 // Values of 300 features in two parts.
 func.func @wide(%q: tensor<?x1x?x8xbf16>, %v: tensor<?x1x?x300xbf16>) -> tensor<?x1x?x300xbf16> {
   %0 = attn.sdpa %q, %q, %v scale 0.3 where causal(top_left) : (tensor<?x1x?x8xbf16>, tensor<?x1x?x8xbf16>, tensor<?x1x?x300xbf16>) -> tensor<?x1x?x300xbf16>

@@ -44,12 +44,6 @@ func.func @rowsApartMasked(%q: tensor<?x16xf16>, %k: tensor<?x16xf16>, %v: tenso
   return %out, %w : tensor<?x16xf16>, tensor<?x?xf32>
 }
 
-// sizes: 9,33
-func.func @wideValues(%q: tensor<?x16xf16>, %k: tensor<?x16xf16>, %v: tensor<?x300xf16>) -> (tensor<?x300xf16>, tensor<?x?xf32>) {
-  %out, %w = attn.sdpa %q, %k, %v scale 0.2 returning(out, weights) : (tensor<?x16xf16>, tensor<?x16xf16>, tensor<?x300xf16>) -> (tensor<?x300xf16>, tensor<?x?xf32>)
-  return %out, %w : tensor<?x300xf16>, tensor<?x?xf32>
-}
-
 // sizes: 70,65 1,1
 func.func @weights(%q: tensor<1x2x?x32xf16>, %k: tensor<1x1x?x32xf16>, %v: tensor<1x1x?x32xf16>) -> (tensor<1x2x?x32xf16>, tensor<1x2x?x?xf32>) {
   %out, %w = attn.sdpa %q, %k, %v scale 0.2 where causal(bottom_right) returning(out, weights) : (tensor<1x2x?x32xf16>, tensor<1x1x?x32xf16>, tensor<1x1x?x32xf16>) -> (tensor<1x2x?x32xf16>, tensor<1x2x?x?xf32>)
