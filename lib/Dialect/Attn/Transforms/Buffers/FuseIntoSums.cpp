@@ -58,7 +58,12 @@ static OpOperand *findInput(linalg::GenericOp op, IRRewriter &rewriter) {
       if (failed(linalg::generalizeNamedOp(rewriter, broadcast)))
         continue;
     }
-    if (linalg::areElementwiseOpsFusable(input))
+    // Where a loop has its bound from the result alone, as those of sums of
+    // what lies in front, MLIR would keep the producer's result beside the sum.
+    if (linalg::areElementwiseOpsFusable(input) &&
+        linalg::getPreservedProducerResults(
+            input->get().getDefiningOp<linalg::GenericOp>(), op, input)
+            .empty())
       return input;
   }
   return nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AttentionReader.h"
 #include "FloatConstant.h"
+#include "WeightGuards.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -13,57 +14,6 @@ static constexpr int64_t mostFeaturesOfHead = 1024;
 //===----------------------------------------------------------------------===//
 // Downwards: weights and values
 //===----------------------------------------------------------------------===//
-
-/// `user` replaces NaN among the weights by 0.
-static Value guardOf(Value weights, Operation *user) {
-  auto isNaN = dyn_cast<arith::CmpFOp>(user);
-  if (!isNaN || isNaN.getLhs() != isNaN.getRhs() || isNaN.getLhs() != weights ||
-      !isNaN->hasOneUse() ||
-      (isNaN.getPredicate() != arith::CmpFPredicate::UNO &&
-       isNaN.getPredicate() != arith::CmpFPredicate::UNE))
-    return {};
-  auto select = dyn_cast<arith::SelectOp>(*isNaN->user_begin());
-  if (!select || select.getCondition() != isNaN.getResult() ||
-      select.getFalseValue() != weights ||
-      floatConstant(select.getTrueValue()) != 0.0)
-    return {};
-  return select.getResult();
-}
-
-/// The tensor below all that only shows it otherwise, or in another type.
-static Value rootOf(Value tensor) {
-  Operation *op = tensor.getDefiningOp();
-  if (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(op))
-    return rootOf(op->getOperand(0));
-  auto type = cast<RankedTensorType>(tensor.getType());
-  TensorView view{tensor, SmallVector<LoopIndex, 0>(type.getRank())};
-  for (auto [i, size] : llvm::enumerate(type.getShape()))
-    view.dims[i] = wholeLoop(i, size);
-  while (std::optional<TensorView> next = peel(view))
-    view = *next;
-  return view.tensor == tensor ? tensor : rootOf(view.tensor);
-}
-
-/// The sum of masks of which `condition` says, for each row, whether all of it
-/// is -inf; null if it says something else.
-static Value emptyRowsOf(Value condition) {
-  auto compare = rootOf(condition).getDefiningOp<arith::CmpFOp>();
-  if (!compare || !isa<RankedTensorType>(compare.getLhs().getType()) ||
-      compare.getPredicate() != arith::CmpFPredicate::OEQ ||
-      floatConstant(compare.getRhs()) !=
-          -std::numeric_limits<double>::infinity())
-    return {};
-  auto reduce = rootOf(compare.getLhs()).getDefiningOp<linalg::ReduceOp>();
-  if (!reduce || reduce.getInputs().size() != 1)
-    return {};
-  Value masks = reduce.getInputs()[0];
-  int64_t last = cast<RankedTensorType>(masks.getType()).getRank() - 1;
-  Block &body = reduce.getCombiner().front();
-  bool isMaximum = llvm::hasSingleElement(body.without_terminator()) &&
-                   isa<arith::MaximumFOp, arith::MaxNumFOp>(body.front());
-  return isMaximum && reduce.getDimensions() == ArrayRef(last) ? rootOf(masks)
-                                                               : Value();
-}
 
 /// `user` replaces the weights of rows without keys by 0.
 Value AttentionReader::rowGuardOf(Value weights, Operation *user) {
@@ -103,9 +53,12 @@ bool AttentionReader::findContext(const TensorView &weights, unsigned depth) {
     std::optional<TensorView> next = follow(weights, user);
     if (isa<arith::ExtFOp, arith::TruncFOp>(user))
       next = TensorView{user->getResult(0), weights.dims};
-    else if (Value guarded = guardOf(weights.tensor, user))
+    else if (Value guarded = nanGuardOf(weights.tensor, user))
       next = TensorView{guarded, weights.dims};
     else if (Value guarded = rowGuardOf(weights.tensor, user))
+      next = TensorView{guarded, weights.dims};
+    else if (Value guarded = maskGuardOf(weights, user, raised.parts.scores,
+                                         lowestExcludes))
       next = TensorView{guarded, weights.dims};
     if (next && findContext(*next, depth + 1))
       return true;
@@ -313,8 +266,32 @@ static bool showsAgain(Operation *op) {
              arith::SelectOp>(op);
 }
 
+/// What `op` needs of what stands behind `softmax` in its block, in order, and
+/// `op` itself; none if it needs the softmax or what may have effects.
+static SmallVector<Operation *> neededBehind(Operation *softmax,
+                                             Operation *op) {
+  llvm::SetVector<Operation *> needed;
+  needed.insert(op);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i] == softmax || !isMemoryEffectFree(needed[i]))
+      return {};
+    needed[i]->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *source = operand.getDefiningOp();
+            source && source->getBlock() == softmax->getBlock() &&
+            !source->isBeforeInBlock(softmax))
+          needed.insert(source);
+    });
+  }
+  SmallVector<Operation *> inOrder = needed.takeVector();
+  llvm::sort(inOrder,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return inOrder;
+}
+
 /// Whether nothing is computed from the weights before the values are there:
-/// one op gives weights and context.
+/// one op gives weights and context. Values that do not need the weights may be
+/// computed earlier.
 bool AttentionReader::checkReaders() {
   Operation *softmax = raised.softmax,
             *context = raised.context.getDefiningOp();
@@ -330,9 +307,12 @@ bool AttentionReader::checkReaders() {
       Operation *in = block->findAncestorOpInBlock(*user);
       if (showsAgain(user))
         llvm::append_range(shown, user->getResults());
-      else if (in && !last->isBeforeInBlock(in))
-        return no("'" + user->getName().getStringRef() +
+      else if (in && !last->isBeforeInBlock(in)) {
+        raised.earlier = neededBehind(softmax, last);
+        return !raised.earlier.empty() ||
+               no("'" + user->getName().getStringRef() +
                   "' reads its weights before its values are there");
+      }
     }
   return true;
 }

@@ -21,6 +21,8 @@ struct Raised {
   TensorView sinks;    ///< one per head, where `parts` have a sink
   mlir::Value context; ///< what is replaced
   TensorView shape;    ///< how it shows the context
+  /// What the values need of what stands behind the softmax, in order.
+  llvm::SmallVector<mlir::Operation *> earlier;
   unsigned queryFeature() const { return rank; }
   unsigned valueFeature() const { return rank + 1; }
 

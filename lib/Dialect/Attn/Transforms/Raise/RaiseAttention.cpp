@@ -217,6 +217,8 @@ static void rewrite(Raised &raised, IRRewriter &rewriter,
                     DenseSet<Operation *> &erased) {
   linalg::SoftmaxOp softmax = raised.softmax;
   Location loc = softmax.getLoc();
+  for (Operation *op : raised.earlier)
+    rewriter.moveOpBefore(op, softmax);
   rewriter.setInsertionPointAfter(softmax);
   SmallVector<Stage, 3> stages = stagesOf(raised);
   SmallVector<Value> made = emitScores(rewriter, loc, raised);

@@ -186,15 +186,18 @@ private:
 };
 } // namespace
 
+bool attn::excludesScore(double number, bool lowestExcludes) {
+  return number == -std::numeric_limits<double>::infinity() ||
+         (lowestExcludes &&
+          llvm::is_contained({-65504.0, -0x1.fep127, -0x1.fffffep127,
+                              std::numeric_limits<double>::lowest()},
+                             number));
+}
+
 bool StepReader::isLow(double value) {
-  if (value == -std::numeric_limits<double>::infinity())
-    return true;
-  bool lowest = options.lowestExcludes &&
-                llvm::is_contained({-65504.0, -0x1.fep127, -0x1.fffffep127,
-                                    std::numeric_limits<double>::lowest()},
-                                   value);
-  step.tookLowest |= lowest;
-  return lowest;
+  bool excludes = excludesScore(value, options.lowestExcludes);
+  step.tookLowest |= excludes && std::isfinite(value);
+  return excludes;
 }
 
 bool StepReader::readScale(Value number) {

@@ -41,6 +41,9 @@ struct PathOptions {
   bool lowestExcludes;
 };
 
+/// Whether a number that takes the place of a score excludes it.
+bool excludesScore(double number, bool lowestExcludes);
+
 /// Reads upwards from the scores that a softmax takes. None: they do not come
 /// from one product; `reason` says why.
 std::optional<ScorePath> readScorePath(mlir::Value scores,

@@ -77,3 +77,34 @@ func.func @kept(%x: tensor<8x64xf32>, %t: tensor<64x8xf32>, %e: tensor<8x64xf32>
   } -> tensor<64xf32>
   return %twice, %y, %r, %z : tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>, tensor<64xf32>
 }
+
+// -----
+
+// Sums of what lies in front have a loop with its bound from the result alone:
+// MLIR would return the producer's result too.
+// CHECK-LABEL: func.func @running(
+// CHECK:         linalg.broadcast
+// CHECK:         %[[P:.*]] = linalg.generic {{.*}}"parallel", "parallel"]}
+// CHECK:         %[[S:.*]] = linalg.generic {{.*}} ins(%[[P]] :
+// CHECK:         return %[[S]]
+func.func @running(%x: tensor<?x32xf32>, %w: tensor<32xf32>, %e: tensor<?x32xf32>, %zero: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  %cst = arith.constant 0.0 : f32
+  %b = linalg.broadcast ins(%w : tensor<32xf32>) outs(%e : tensor<?x32xf32>) dimensions = [0]
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %b : tensor<?x32xf32>, tensor<?x32xf32>) outs(%e : tensor<?x32xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %m = arith.mulf %a, %c : f32
+    linalg.yield %m : f32
+  } -> tensor<?x32xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p : tensor<?x32xf32>) outs(%zero : tensor<?x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %at = linalg.index 0 : index
+    %other = linalg.index 2 : index
+    %counts = arith.cmpi ule, %other, %at : index
+    %part = arith.select %counts, %a, %cst : f32
+    %s = arith.addf %o, %part : f32
+    linalg.yield %s : f32
+  } -> tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}

@@ -147,6 +147,57 @@ func.func @guarded_by_a_splat(%q: tensor<?x16xf32>, %k: tensor<16x?xf32>, %v: te
 
 // -----
 
+// Weights are 0 where the mask excludes their scores: it says the same twice,
+// here of one column of booleans, once by each of the two values.
+// CHECK-LABEL: @zeros_behind
+// CHECK: attn.mask %{{.*}} where
+// CHECK: %[[W:.*]] = attn.softmax
+// CHECK-NOT: arith.select
+// CHECK: attn.context %[[W]]
+func.func @zeros_behind(%q: tensor<9x16xf32>, %k: tensor<16x9xf32>, %v: tensor<9x8xf32>, %seen: tensor<9xi1>) -> tensor<9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %low = arith.constant dense<0xFF800000> : tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  %eb = tensor.empty() : tensor<9x9xi1>
+  %s = linalg.matmul ins(%q, %k : tensor<9x16xf32>, tensor<16x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %m = linalg.broadcast ins(%seen : tensor<9xi1>) outs(%eb : tensor<9x9xi1>) dimensions = [0]
+  %masked = arith.select %m, %s, %low : tensor<9x9xi1>, tensor<9x9xf32>
+  %w = linalg.softmax dimension(1) ins(%masked : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %again = linalg.broadcast ins(%seen : tensor<9xi1>) outs(%eb : tensor<9x9xi1>) dimensions = [0]
+  %zeroed = arith.select %again, %w, %z : tensor<9x9xi1>, tensor<9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%zeroed, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %o : tensor<9x8xf32>
+}
+
+// -----
+
+// Values that stand behind a reader of the weights, and do not need them, are
+// computed in front of it.
+// CHECK-LABEL: @values_later
+// CHECK: %[[V:.*]] = math.exp %arg2
+// CHECK: %[[W:.*]] = attn.softmax
+// CHECK: linalg.reduce ins(%[[W]]
+// CHECK: attn.context %[[W]], %[[V]]
+func.func @values_later(%q: tensor<9x8xf32>, %k: tensor<8x9xf32>, %x: tensor<9x8xf32>) -> (tensor<9xf32>, tensor<9x8xf32>) {
+  %z = arith.constant dense<0.0> : tensor<9x9xf32>
+  %e = tensor.empty() : tensor<9x9xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<9x8xf32>, tensor<8x9xf32>) outs(%z : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %w = linalg.softmax dimension(1) ins(%s : tensor<9x9xf32>) outs(%e : tensor<9x9xf32>) -> tensor<9x9xf32>
+  %z1 = arith.constant dense<0.0> : tensor<9xf32>
+  %sum = linalg.reduce ins(%w : tensor<9x9xf32>) outs(%z1 : tensor<9xf32>) dimensions = [0]
+    (%in: f32, %m: f32) {
+      %b = arith.addf %in, %m : f32
+      linalg.yield %b : f32
+    }
+  %v = math.exp %x : tensor<9x8xf32>
+  %zo = arith.constant dense<0.0> : tensor<9x8xf32>
+  %o = linalg.matmul ins(%w, %v : tensor<9x9xf32>, tensor<9x8xf32>) outs(%zo : tensor<9x8xf32>) -> tensor<9x8xf32>
+  return %sum, %o : tensor<9xf32>, tensor<9x8xf32>
+}
+
+// -----
+
 // A function of 16 bits is computed in f32.
 // CHECK-LABEL: @narrow_function
 // CHECK: attn.score_mod %{{.*}} (%[[S:.*]]: f32, %{{.*}}) {
