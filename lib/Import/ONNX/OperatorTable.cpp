@@ -13,31 +13,19 @@ static std::string key(StringRef domain, StringRef name) {
 static const llvm::StringMap<llvm::SmallVector<const Operator *, 1>> &table() {
   static const auto all = [] {
     llvm::StringMap<llvm::SmallVector<const Operator *, 1>> map;
-    for (auto group : {activationOperators(),
-                       attentionOperators(),
-                       channelNormOperators(),
-                       constantOperators(),
-                       controlOperators(),
-                       convolutionOperators(),
-                       einsumOperators(),
-                       elementwiseOperators(),
-                       flexAttentionOperators(),
-                       functionOperators(),
-                       gatherOperators(),
-                       normalizationOperators(),
-                       groupQueryOperators(),
-                       multiHeadOperators(),
-                       poolingOperators(),
-                       productOperators(),
-                       reductionOperators(),
-                       rotaryOperators(),
-                       resizeOperators(),
-                       topKOperators(),
-                       scatterOperators(),
-                       shapeOperators(),
-                       skipNormOperators(),
-                       sliceOperators(),
-                       padOperators()})
+    for (auto group : {activationOperators(),    attentionOperators(),
+                       channelNormOperators(),   constantOperators(),
+                       controlOperators(),       convolutionOperators(),
+                       einsumOperators(),        elementwiseOperators(),
+                       enlargingOperators(),     flexAttentionOperators(),
+                       functionOperators(),      gatherOperators(),
+                       normalizationOperators(), groupQueryOperators(),
+                       multiHeadOperators(),     poolingOperators(),
+                       productOperators(),       reductionOperators(),
+                       rotaryOperators(),        resizeOperators(),
+                       topKOperators(),          scatterOperators(),
+                       shapeOperators(),         skipNormOperators(),
+                       sliceOperators(),         padOperators()})
       for (const Operator &one : group)
         map[key(one.domain, one.name)].push_back(&one);
     for (auto &entry : map)

@@ -34,6 +34,7 @@ llvm::ArrayRef<Operator> channelNormOperators();
 llvm::ArrayRef<Operator> convolutionOperators();
 llvm::ArrayRef<Operator> einsumOperators();
 llvm::ArrayRef<Operator> elementwiseOperators();
+llvm::ArrayRef<Operator> enlargingOperators();
 llvm::ArrayRef<Operator> flexAttentionOperators();
 llvm::ArrayRef<Operator> functionOperators();
 llvm::ArrayRef<Operator> gatherOperators();

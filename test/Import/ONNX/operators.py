@@ -177,6 +177,39 @@ for batch in (1, 3):
         {"x": normal(batch, 3, 1, 9, rng=CONVOLVED)}, constants={"v": normal(3, 1, 3, 3, rng=CONVOLVED), "w": normal(2, 3, 1, 1, rng=CONVOLVED)}, shapes={"x": ["n", 3, "h", "w"]})
 one("Conv", normal(2, 3, 9), constants=[normal(4, 3, 2)], name="-same-upper", auto_pad="SAME_UPPER", dilations=[3])
 one("Conv", normal(2, 3, 10, 9), constants=[normal(4, 3, 4, 3)], name="-same-lower", auto_pad="SAME_LOWER", strides=[3, 2])
+def transposed_convolution(x, w, bias, strides=None, dilations=None, pads=None, output_padding=None, group=1):
+    """By its definition: each element of x adds w times itself to a window. ONNX's reference refuses groups."""
+    dims = x.ndim - 2
+    strides, dilations, more = strides or [1] * dims, dilations or [1] * dims, output_padding or [0] * dims
+    pads, kernel = pads or [0] * 2 * dims, w.shape[2:]
+    sizes = [(n - 1) * s + (k - 1) * d + 1 + m for n, s, k, d, m in zip(x.shape[2:], strides, kernel, dilations, more)]
+    y = np.zeros((x.shape[0], group, w.shape[1], *sizes))
+    grouped = x.astype(np.float64).reshape(x.shape[0], group, -1, *x.shape[2:])
+    weights = w.astype(np.float64).reshape(group, -1, *w.shape[1:])
+    for at in np.ndindex(*kernel):
+        places = tuple(slice(k * d, k * d + (n - 1) * s + 1, s) for k, d, n, s in zip(at, dilations, x.shape[2:], strides))
+        y[(slice(None),) * 3 + places] += np.einsum("ngc...,gcm->ngm...", grouped, weights[(slice(None),) * 3 + at])
+    y = y.reshape(x.shape[0], -1, *sizes) + bias.astype(np.float64).reshape(-1, *[1] * dims)
+    return y[(slice(None),) * 2 + tuple(slice(a, n - b) for n, a, b in zip(sizes, pads, pads[dims:]))].astype(x.dtype)
+
+
+# Windows side by side, ones that overlap, with gaps, of groups, cut off and enlarged.
+ENLARGED = np.random.default_rng(31)
+for name, x, w, options in [
+    ("beside", (2, 6, 3, 5), (6, 4, 2, 3), dict(strides=[2, 3])), ("across", (2, 6, 3, 5), (6, 4, 3, 3), dict(strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 0])),
+    ("sound", (2, 3, 7), (3, 4, 5), dict(strides=[3], pads=[2, 1])), ("grouped", (1, 4, 4, 3), (4, 3, 3, 2), dict(group=2, dilations=[2, 1])),
+    ("volume", (1, 2, 2, 3, 2), (2, 3, 2, 2, 2), dict(strides=[2, 2, 2])), ("apart", (1, 3, 3, 2), (3, 2, 1, 2), dict(strides=[2, 3])), ("one", (1, 1, 1), (1, 1, 2), dict(strides=[2])),
+    ("half", (1, 4, 3, 3), (4, 2, 2, 2), dict(strides=[2, 2]))]:
+    values = [normal(*shape, rng=ENLARGED) for shape in (x, w, (w[1] * options.get("group", 1),))]
+    values = [np.round(v * 4).astype(np.float16) for v in values] if name == "half" else values
+    one("ConvTranspose", values[0], constants=values[1:], name=f"-{name}", **options)
+    OTHER[f"ConvTranspose-{name}"] = [transposed_convolution(*values, **options)]
+for mode in ("DCR", "CRD"):
+    one("DepthToSpace", normal(2, 12, 2, 3, rng=ENLARGED), name=f"-{mode}", blocksize=2, mode=mode)
+one("SpaceToDepth", normal(2, 3, 4, 6, rng=ENLARGED), blocksize=2)
+for batch in (1, 3):
+    add(f"enlarged-batch-{batch}", [helper.make_node("ConvTranspose", ["x", "v"], ["a"], strides=[2, 2]), helper.make_node("ConvTranspose", ["a", "w"], ["c"], strides=[2, 2], pads=[1, 1, 1, 1]), helper.make_node("DepthToSpace", ["c"], ["y"], blocksize=2)],
+        {"x": normal(batch, 3, 1, 4, rng=ENLARGED)}, constants={"v": normal(3, 2, 2, 2, rng=ENLARGED), "w": normal(2, 8, 4, 4, rng=ENLARGED)}, shapes={"x": ["n", 3, "h", "w"]})
 one("InstanceNormalization", normal(2, 4, 9), constants=[normal(4), normal(4)])
 HALF = [normal(*shape, dtype=np.float16) for shape in ((2, 3, 5, 4), (3,), (3,))]
 one("InstanceNormalization", HALF[0], constants=HALF[1:], name="-half", epsilon=1e-3)

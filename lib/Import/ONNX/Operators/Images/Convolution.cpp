@@ -92,11 +92,9 @@ static std::optional<Tensor> productOfRows(TensorBuilder &t, Tensor &seen,
   return t.transpose(y, {0, 2, 1});
 }
 
-/// The same of columns.
-static std::optional<Tensor> productOfColumns(TensorBuilder &t, Tensor &seen,
-                                              Tensor &w, Tensor *bias,
-                                              int64_t numGroups,
-                                              const Size &all) {
+std::optional<Tensor>
+attn::onnx::productOfColumns(TensorBuilder &t, Tensor &seen, Tensor &w,
+                             Tensor *bias, int64_t numGroups, const Size &all) {
   Size depth = product(ArrayRef<Size>(w.shape).drop_front()),
        batch = seen.shape[0], each = *w.shape[0].constant() / numGroups;
   Shape columnShape{batch}, flatShape, biasShape;

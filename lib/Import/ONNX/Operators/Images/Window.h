@@ -36,6 +36,13 @@ struct WindowElement {
   mlir::Value image, channel;
   mlir::ValueRange places, offsets;
 };
+/// (N, M, all) of columns (N, G * C/G, kernel.., places..), a product with the
+/// weights (M, C/G, kernel..) per group of channels, plus a bias of each of M;
+/// none where sizes do not join.
+std::optional<Tensor> productOfColumns(TensorBuilder &t, Tensor &seen,
+                                       Tensor &w, Tensor *bias,
+                                       int64_t numGroups, const Size &all);
+
 mlir::Value readElement(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value input, const Window &window,
                         const WindowElement &element);
