@@ -318,8 +318,8 @@ static bool usesTiles(const llvm::Module &module) {
 }
 
 /// A function that calls one after the other is optimized up to so many calls
-/// in a row.
-static constexpr int64_t mostCalls = 200;
+/// in a row, and else divided into blocks of so many instructions.
+static constexpr int64_t mostCalls = 60, mostInstructions = 300;
 
 static bool isCall(const llvm::Instruction &op) {
   return llvm::isa<llvm::CallInst>(op) && !llvm::isa<llvm::IntrinsicInst>(op);
@@ -335,23 +335,24 @@ static bool isTile(const llvm::Instruction &op) {
          tile->getCalledFunction()->getName().starts_with("llvm.x86.tile");
 }
 
-/// Divides `block` behind every `mostCalls` calls.
+/// Divides `block` behind every `mostInstructions`.
 static void divide(llvm::BasicBlock *block) {
-  int64_t calls = 0;
-  for (auto op = block->begin(); op != block->end();) {
-    calls += isCall(*op++);
-    if (calls < mostCalls || op == block->end())
+  int64_t count = 0;
+  for (auto op = block->getFirstNonPHIOrDbgOrAlloca(); op != block->end();) {
+    ++op;
+    if (++count < mostInstructions || op == block->end())
       continue;
     block = block->splitBasicBlock(op);
     op = block->begin();
-    calls = 0;
+    count = 0;
   }
 }
 
 /// LLVM selects and schedules the instructions of a block together, in a time
 /// that grows with their square. The function of a model calls the loops of its
-/// layers in one block: what computes is in these, and the calls need no
-/// optimization, which would join the parts of the block again.
+/// layers in one block, behind one that has all sizes: what computes is in the
+/// loops, and the calls need no optimization, which would join the parts of a
+/// block again.
 static void divideCalls(llvm::Module &module) {
   for (llvm::Function &function : module) {
     if (!llvm::any_of(function, hasManyCalls) ||
