@@ -132,8 +132,9 @@ static llvm::Error unknown(StringRef name) {
                                    " is not built; GPUs are " + chipNames());
   return llvm::createStringError(
       "unknown target '" + name +
-      "'; expects native, x86-64, x86-64-v3, x86-64-v4, aarch64, or a "
-      "processor that LLVM knows (such as znver5 or neoverse-v2)");
+      "'; expects native, x86-64, x86-64-v3, x86-64-v4, aarch64, a "
+      "processor that LLVM knows (such as znver5 or neoverse-v2), or a GPU: " +
+      chipNames());
 }
 
 /// A GPU of NVIDIA's, whose tile sizes follow from the shared memory of a

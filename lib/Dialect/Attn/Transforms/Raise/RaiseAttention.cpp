@@ -217,8 +217,6 @@ static void rewrite(Raised &raised, IRRewriter &rewriter,
                     DenseSet<Operation *> &erased) {
   linalg::SoftmaxOp softmax = raised.softmax;
   Location loc = softmax.getLoc();
-  for (Operation *op : raised.earlier)
-    rewriter.moveOpBefore(op, softmax);
   rewriter.setInsertionPointAfter(softmax);
   SmallVector<Stage, 3> stages = stagesOf(raised);
   SmallVector<Value> made = emitScores(rewriter, loc, raised);
@@ -312,6 +310,8 @@ struct RaiseAttention : attn::impl::RaiseAttentionBase<RaiseAttention> {
       WrittenSoftmax written = writeAs(form, op, rewriter);
       AttentionReader reader(written.op, lowestExcludes(op));
       if (reader.read()) {
+        for (Operation *needed : reader.raised.earlier)
+          rewriter.moveOpBefore(needed, written.op);
         rewrite(reader.raised, rewriter, erased);
         eraseUnread(op, rewriter, erased);
         return true;
