@@ -423,9 +423,13 @@ class _Method:
     def __get__(self, owner, kind=None):
         if owner is None:
             return self
-        if owner not in self._of:
-            self._of[owner] = Function(self.__wrapped__.__get__(owner), *self._more)
-        return self._of[owner]
+        try:
+            made = self._of.get(owner)
+        except TypeError:  # no hash, as of a dataclass: traced at each call, and compiled once
+            return Function(self.__wrapped__.__get__(owner), *self._more)
+        if made is None:
+            made = self._of[owner] = Function(self.__wrapped__.__get__(owner), *self._more)
+        return made
 
     def __call__(self, owner, *arrays, **named):
         return self.__get__(owner)(*arrays, **named)

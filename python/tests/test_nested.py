@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions and attentions that are called in a function, methods, and what wraps a function."""
+import dataclasses
 import functools
 
 import numpy as np
@@ -80,6 +81,22 @@ def test_methods(rng):
     assert first.forward is first.forward and first.forward is not second.forward
     np.testing.assert_allclose(attn.function(second)(x), x + 3, rtol=1e-6)
     assert attn.function(second).kernel.name == "Layer"
+
+
+@dataclasses.dataclass
+class Unhashable:
+    factor: float
+
+    @attn.function
+    def forward(self, x: attn.f32["n", 16]):
+        return x * self.factor
+
+
+def test_methods_of_dataclasses(rng):
+    x, layer = make(rng, 3, 16), Unhashable(2.0)
+    np.testing.assert_allclose(layer.forward(x), 2 * x, rtol=1e-6)
+    layer.factor = 3.0
+    np.testing.assert_allclose(layer.forward(x), 3 * x, rtol=1e-6)
 
 
 def test_partial(rng):

@@ -296,6 +296,43 @@ def test_operators_pass_torchs_own_check():
     torch.library.opcheck(torch.ops.attn.sdpa.default, (x, x, x, None, None, True, None, 0.0), test_utils=("test_schema", "test_faketensor"))
 
 
+@attn.function
+def scaled(x: attn.f32["n", 4], factor: attn.f32[()]):
+    return x * factor
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.operator, self.factor = attn.torch.operator(scaled), torch.nn.Parameter(torch.full((), 3.0))
+
+    def forward(self, x):
+        return self.operator(x, self.factor)
+
+
+def test_operators_are_saved_and_take_numbers(tmp_path):
+    x = make(3, 4)
+    torch.testing.assert_close(attn.torch.operator(scaled)(x, 2), 2 * x)
+    with pytest.raises(TypeError, match="x: expected a tensor, but got float"):
+        attn.torch.operator(scaled)(2.0, 2.0)
+    torch.save(Scaled(), tmp_path / "model.pt")
+    model = torch.load(tmp_path / "model.pt", weights_only=False)
+    model(x).sum().backward()
+    torch.testing.assert_close(model(x), 3 * x)
+    torch.testing.assert_close(model.factor.grad, x.sum())
+
+
+@pytest.mark.parametrize("wrong, text", [
+    (lambda q: attn.torch.sdpa(q, q, q, attn_mask=torch.ones(5, 5) > 0), r"attn_mask: expected a shape that broadcasts to the scores' \(1, 2, 3, 3\), but got \(5, 5\)"),
+    (lambda q: attn.torch.sdpa(q, q.double(), q), "key: expected torch.float32, as query has, but got torch.float64"),
+    (lambda q: attn.torch.sdpa(q.int(), q.int(), q.int()), "query: expected floats, but got torch.int32"),
+    (lambda q: attn.torch.sdpa(q[:, :1], q, q, enable_gqa=True), "query: expected heads that are a multiple of the key's 2, but got 1"),
+])
+def test_sdpa_names_its_arguments(wrong, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        wrong(make(1, 2, 3, 4))
+
+
 def test_captured_arrays_of_an_operator():
     backwards, slopes = np.arange(4, dtype=np.float32)[::-1], np.arange(4).astype(ml_dtypes.bfloat16)
     kernel = attn.attention(attn.key_length(np.array([3])), heads=(4, 2), dim=16, score_mod=lambda s, b, h, i, j: s * backwards[h] + slopes[h])
