@@ -135,11 +135,11 @@ def roll(x, shift, axis=None):
 def _rolled(x, shift, axis):
     """The same where the size, and so what remains of the shift, is not known."""
     sizes = [size_of(x, a) for a in range(x.ndim)]
-    places, whole = index(shift), sizes[axis]
+    by, whole = index(shift), sizes[axis]
 
     def write(body, _):
         at = [body.op(f"linalg.index {a} : index") for a in range(x.ndim)]
-        moved = body.op(f"arith.subi {at[axis]}, {places} : index")
+        moved = body.op(f"arith.subi {at[axis]}, {by} : index")
         left = body.op(f"arith.floordivsi {moved}, {whole} : index")
         at[axis] = body.op(f"arith.subi {moved}, {body.op(f'arith.muli {left}, {whole} : index')} : index")
         return body.op(f"tensor.extract {x.value}[{', '.join(at)}] : {x.type}")

@@ -376,13 +376,14 @@ class Function:
 
     def _inlined(self, arrays, named):
         """The results in the function that is traced now, of which this one becomes part."""
-        values = inspect.signature(self.__wrapped__).bind(*arrays, **named)
-        for name, type in self._arguments(self.__wrapped__)[0]:
+        function = self.__wrapped__() if isinstance(self.__wrapped__, weakref.WeakMethod) else self.__wrapped__
+        values = inspect.signature(function).bind(*arrays, **named)
+        for name, type in self._arguments(function)[0]:
             given = tensor(values.arguments[name], name)
             if given.dtype != type.dtype or given.ndim != len(type.shape) or any(map(_differ, given.shape, type.shape)):
                 refuse(f"{self._name}: expected {name}: {shown(type)}, but got {shown(given)}")
             values.arguments[name] = given
-        return self.__wrapped__(*values.args, **values.kwargs)
+        return function(*values.args, **values.kwargs)
 
     def explain(self, **sizes):
         """As Kernel.explain."""
@@ -429,6 +430,7 @@ class _Method:
             return Function(self.__wrapped__.__get__(owner), *self._more)
         if made is None:
             made = self._of[owner] = Function(self.__wrapped__.__get__(owner), *self._more)
+            made.__wrapped__ = weakref.WeakMethod(made.__wrapped__)  # or the table would keep its own key
         return made
 
     def __call__(self, owner, *arrays, **named):

@@ -2,6 +2,8 @@
 """Functions and attentions that are called in a function, methods, and what wraps a function."""
 import dataclasses
 import functools
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -81,6 +83,16 @@ def test_methods(rng):
     assert first.forward is first.forward and first.forward is not second.forward
     np.testing.assert_allclose(attn.function(second)(x), x + 3, rtol=1e-6)
     assert attn.function(second).kernel.name == "Layer"
+
+    @attn.function
+    def outer(x: attn.f32["n", 16]):
+        return second.forward(x) + 1
+
+    np.testing.assert_allclose(outer(x), 6 * x + 1, rtol=1e-6)
+    seen = weakref.ref(first)
+    del first
+    gc.collect()
+    assert seen() is None
 
 
 @dataclasses.dataclass
