@@ -20,9 +20,10 @@ def test_slices_between_sizes(rng):
                 sum(padded[i:n + i] for i in range(3)), both[:n:2], both[n + 1:])
 
     x, y, table = make(rng, 3, 4), make(rng, 5, 4), make(rng, 16, 4)
-    for got, want in zip(attn.function(parts)(x, y, table), parts(x, y, table)):
+    function = attn.function(parts)
+    for got, want, told in zip(function(x, y, table), parts(x, y, table), function.kernel.results):
         np.testing.assert_allclose(got, want, rtol=1e-6)
-    assert [r.shape[0] for r in attn.function(parts).kernel.results] == ["n", "(-1)*n+16", "n-1", "n", "m", "m-1", "n-1", "n", "(n+1)/2", "m-1"]
+        assert eval(told.shape[0].replace("/", "//"), {"n": 3, "m": 5}) == len(want)
 
 
 def test_rest_of_a_longer_tensor(rng):

@@ -21,27 +21,12 @@
 using namespace mlir;
 using namespace attn::onnx;
 
+/// Weights (M, C/G, kernel..).
 static FailureOr<Window> windowOf(Node &node) {
-  Tensor &x = node.input(0), &w = node.input(1);
-  Window window{x.rank() - 2, {}, {}, {}, {}, node.getInt("group", 1)};
-  if (window.groups < 1 || window.groups >= (int64_t(1) << 31))
-    return node.fail("expects at least one group of channels");
-  bool fits = x.rank() >= 3 && x.rank() <= 5 && w.rank() == x.rank() &&
-              x.isFloat() && x.element == w.element && x.shape[1].constant() &&
-              x.shape[1] == w.shape[1] * Size(window.groups) &&
-              w.shape[0].constant() &&
-              *w.shape[0].constant() % window.groups == 0;
-  for (int64_t i = 2; fits && i < w.rank(); ++i) {
-    fits = w.shape[i].constant().value_or(0) > 0;
-    window.kernel.push_back(w.shape[i].constant().value_or(0));
-  }
-  if (!fits)
-    return node.fail("expects an input and known weights of the same channels, "
-                     "but got " +
-                     describe(x) + " and " + describe(w));
-  if (failed(readWindow(node, window)))
-    return failure();
-  return window;
+  return readWindow(node, [](const Tensor &x, const Tensor &w, int64_t groups) {
+    return x.shape[1] == w.shape[1] * Size(groups) && w.shape[0].constant() &&
+           *w.shape[0].constant() % groups == 0;
+  });
 }
 
 /// (N, places.., C, kernel..): what each place sees.

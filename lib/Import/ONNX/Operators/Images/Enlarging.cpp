@@ -25,31 +25,23 @@ struct Enlargement {
 };
 } // namespace
 
+/// Weights (C, M/G, kernel..).
 static FailureOr<Enlargement> enlargementOf(Node &node) {
-  Tensor &x = node.input(0), &w = node.input(1);
-  Enlargement made{
-      {x.rank() - 2, {}, {}, {}, {}, node.getInt("group", 1)}, {}, {}};
-  Window &window = made.window;
-  bool fits = x.rank() >= 3 && x.rank() <= 5 && w.rank() == x.rank() &&
-              x.isFloat() && x.element == w.element && window.groups >= 1 &&
-              x.shape[1].constant() && x.shape[1] == w.shape[0] &&
-              *x.shape[1].constant() % window.groups == 0 &&
-              w.shape[1].constant();
-  for (int64_t i = 2; fits && i < w.rank(); ++i) {
-    fits = w.shape[i].constant().value_or(0) > 0;
-    window.kernel.push_back(w.shape[i].constant().value_or(0));
-  }
-  if (!fits)
-    return node.fail("expects an input and known weights of the same channels, "
-                     "but got " +
-                     describe(x) + " and " + describe(w));
+  Tensor &x = node.input(0);
   std::string padding = node.getString("auto_pad", "NOTSET");
   if (node.getInts("output_shape") ||
       (padding != "NOTSET" && padding != "VALID"))
     return node.fail("expects pads, and neither output_shape nor auto_pad " +
                      padding);
-  if (failed(readWindow(node, window)))
+  auto read =
+      readWindow(node, [](const Tensor &x, const Tensor &w, int64_t groups) {
+        return x.shape[1] == w.shape[0] &&
+               *x.shape[1].constant() % groups == 0 && w.shape[1].constant();
+      });
+  if (failed(read))
     return failure();
+  Enlargement made{*read, {}, {}};
+  const Window &window = made.window;
   made.more = node.getInts("output_padding")
                   .value_or(SmallVector<int64_t>(window.dims, 0));
   if (static_cast<int64_t>(made.more.size()) != window.dims)

@@ -55,6 +55,30 @@ LogicalResult attn::onnx::readWindow(Node &node, Window &window) {
   return choosePads(node, window);
 }
 
+FailureOr<Window> attn::onnx::readWindow(
+    Node &node,
+    function_ref<bool(const Tensor &x, const Tensor &w, int64_t groups)>
+        channelsFit) {
+  Tensor &x = node.input(0), &w = node.input(1);
+  Window window{x.rank() - 2, {}, {}, {}, {}, node.getInt("group", 1)};
+  if (window.groups < 1 || window.groups >= (int64_t(1) << 31))
+    return node.fail("expects at least one group of channels");
+  bool fits = x.rank() >= 3 && x.rank() <= 5 && w.rank() == x.rank() &&
+              x.isFloat() && x.element == w.element && x.shape[1].constant() &&
+              channelsFit(x, w, window.groups);
+  for (int64_t i = 2; fits && i < w.rank(); ++i) {
+    fits = w.shape[i].constant().value_or(0) > 0;
+    window.kernel.push_back(w.shape[i].constant().value_or(0));
+  }
+  if (!fits)
+    return node.fail("expects an input and known weights of the same channels, "
+                     "but got " +
+                     describe(x) + " and " + describe(w));
+  if (failed(readWindow(node, window)))
+    return failure();
+  return window;
+}
+
 Tensor attn::onnx::padded(TensorBuilder &t, Tensor &x, const Window &window,
                           double number) {
   auto isZero = [](int64_t n) { return n == 0; };

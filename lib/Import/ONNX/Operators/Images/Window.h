@@ -23,6 +23,13 @@ struct Window {
 /// Reads strides, dilations and pads, of a window whose kernel is known.
 llvm::LogicalResult readWindow(Node &node, Window &window);
 
+/// The window of the weights (.., .., kernel..) that the second input is, over
+/// the first; `channelsFit` says whether their channels do.
+mlir::FailureOr<Window> readWindow(
+    Node &node,
+    llvm::function_ref<bool(const Tensor &x, const Tensor &w, int64_t groups)>
+        channelsFit);
+
 /// The input with `number` around it.
 Tensor padded(TensorBuilder &t, Tensor &x, const Window &window, double number);
 
