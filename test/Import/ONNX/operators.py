@@ -473,6 +473,35 @@ for op in ("Equal", "LessOrEqual", "Less"):
     add(f"itself-{op}", [node(op, ["x", "x"], ["y"])], {"x": np.array([[1, 2, 3]])}, shapes={"x": ["batch", "rows"]})
 add("ones-of-a-shape", [node("Shape", ["x"], ["s"]), node("ConstantOfShape", ["s"], ["o"], value=numpy_helper.from_array(np.array([1]))), node("Equal", ["o", "one"], ["e"]),
     node("Not", ["e"], ["n"]), node("Where", ["n", "x", "o"], ["y"])], {"x": np.array([[4, 2, 3]])}, constants={"one": np.array(1)}, shapes={"x": ["batch", "rows"]})
+# Axes summed in one block, in several, and in so many that their sums are summed in blocks; whole numbers, whose sums are exact.
+for size in (64, 65, 1025, 2100):
+    one("CumSum", np.round(4 * normal(2, size, 3)), constants=[np.int64(1)], name=f"-{size}", reverse=size % 2, exclusive=int(size > 1000))
+for rows in (1, 32, 33, 1030):
+    add(f"sums-of-unknown-{rows}", [node("CumSum", ["x", "axis"], ["c"], reverse=rows % 2), node("Add", ["x", "c"], ["y"])],
+        {"x": normal(1, rows, 2, dtype=np.float64)}, constants={"axis": np.int64(1)}, shapes={"x": ["batch", "rows", 2]})
+# Places inside, outside and at the ends of an image.
+for mode in ("linear", "nearest", "cubic"):
+    for padding in ("zeros", "border", "reflection"):
+        corners = int(padding == "reflection")
+        add(f"GridSample-{mode}-{padding}", [node("GridSample", ["x", "g"], ["y"], mode=mode, padding_mode=padding, align_corners=corners)],
+            {"x": normal(2, 3, 5, 4), "g": 1.5 * normal(2, 3, 2, 2)}, opset=20, shapes={"x": ["n", 3, "h", "w"], "g": ["m", "i", "j", 2]})
+# ONNX's reference moves the place itself to the border, PyTorch and ONNX Runtime each element that is read: as if the image went on.
+wide, (image, grid) = np.array([4, 5]), GRAPHS["GridSample-cubic-border"][1].values()
+OTHER["GridSample-cubic-border"] = ReferenceEvaluator(GRAPHS["GridSample-cubic-zeros"][0]).run(
+    None, {"x": np.pad(image, ((0, 0), (0, 0), (9, 9), (9, 9)), "edge"), "g": ((grid + 1) * wide + 18) / (wide + 18) - 1})
+add("GridSample-f16", [node("GridSample", ["x", "g"], ["y"])], {"x": normal(1, 2, 3, 3, dtype=np.float16), "g": normal(1, 2, 2, 2, dtype=np.float16)}, opset=20)
+add("GridSample-one", [node("GridSample", ["x", "g"], ["y"], padding_mode="reflection")], {"x": normal(1, 2, 1, 1), "g": normal(1, 2, 2, 2)}, opset=20)
+# The older name of linear, which ONNX's reference does not know.
+add("GridSample-old", [node("GridSample", ["x", "g"], ["y"], mode="bilinear", padding_mode="reflection")], GRAPHS["GridSample-linear-zeros"][1], opset=16)
+OTHER["GridSample-old"] = ReferenceEvaluator(GRAPHS["GridSample-one"][0]).run(None, GRAPHS["GridSample-old"][1])
+add("GridSample-volume", [node("GridSample", ["x", "g"], ["y"])], {"x": normal(1, 2, 3, 4, 2), "g": normal(1, 2, 1, 3, 3)}, opset=20)
+add("GridSample-line", [node("GridSample", ["x", "g"], ["y"])], {"x": normal(1, 2, 6), "g": normal(1, 5, 1)}, opset=20)
+add("GridSample-far", [node("GridSample", ["x", "g"], ["y"]), ], {"x": np.array([[[[np.nan, 1], [2, 3]]]], np.float32),
+    "g": np.array([[[[1e30, 0], [-np.inf, np.nan], [np.nan, np.nan], [0.5, 0.5]]]], np.float32)}, opset=20)
+OTHER["GridSample-far"] = [np.array([[[[0, 0, 0, 3]]]], np.float32)]
+for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):
+    one(op, np.array([[-1, 12], [7, -9]]), np.array([10, 3]), opset=18)
+one("BitwiseNot", np.array([-1, 0, 12], np.int32), opset=18)
 
 
 ROUNDED = {}  # tolerances of graphs that round many times

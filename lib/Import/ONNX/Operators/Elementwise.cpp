@@ -356,13 +356,17 @@ static LogicalResult importLogic(Node &node) {
   auto values = broadcastInputs(node, shape);
   if (failed(values))
     return failure();
-  if (!node.input(0).element.isInteger(1))
-    return node.fail("expects booleans, but got " + describe(node.input(0)));
+  StringRef op = node.op();
+  bool ofBits = op.consume_front("Bitwise");
+  const Tensor &first = node.input(0);
+  if (first.isFloat() || first.element.isInteger(1) == ofBits)
+    return node.fail(Twine("expects ") + (ofBits ? "integers" : "booleans") +
+                     ", but got " + describe(first));
   Whole w{node.build(), shape};
   Value a = (*values)[0], b = (*values)[1];
-  Value result = node.op() == "And"  ? w.op<arith::AndIOp>(a, b)
-                 : node.op() == "Or" ? w.op<arith::OrIOp>(a, b)
-                                     : w.op<arith::XOrIOp>(a, b);
+  Value result = op == "And"  ? w.op<arith::AndIOp>(a, b)
+                 : op == "Or" ? w.op<arith::OrIOp>(a, b)
+                              : w.op<arith::XOrIOp>(a, b);
   return node.give(node.build().made(result, shape));
 }
 
@@ -424,6 +428,9 @@ ArrayRef<Operator> attn::onnx::elementwiseOperators() {
       {"", "And", importLogic, 2, 2},
       {"", "Or", importLogic, 2, 2},
       {"", "Xor", importLogic, 2, 2},
+      {"", "BitwiseAnd", importLogic, 2, 2},
+      {"", "BitwiseOr", importLogic, 2, 2},
+      {"", "BitwiseXor", importLogic, 2, 2},
       {"", "Where", importWhere, 3, 3},
   };
   return all;

@@ -74,12 +74,14 @@ static LogicalResult importNumbers(Node &node) {
 
 static LogicalResult importNot(Node &node) {
   Tensor &x = node.input(0);
-  if (!x.element.isInteger(1))
-    return node.fail("expects booleans, but got " + describe(x));
+  bool ofBits = node.op() == "BitwiseNot";
+  if (x.isFloat() || x.element.isInteger(1) == ofBits)
+    return node.fail(Twine("expects ") + (ofBits ? "integers" : "booleans") +
+                     ", but got " + describe(x));
   Whole w{node.build(), x.shape};
   Value value = node.build().value(x);
   return node.give(node.build().made(
-      w.op<arith::XOrIOp>(value, w.number(value, 1)), x.shape));
+      w.op<arith::XOrIOp>(value, w.number(value, ofBits ? -1 : 1)), x.shape));
 }
 
 static LogicalResult importIsNaN(Node &node) {
@@ -203,6 +205,7 @@ ArrayRef<Operator> attn::onnx::functionOperators() {
       {"", "Abs", importNumbers, 1, 1},
       {"", "Sign", importNumbers, 1, 1},
       {"", "Not", importNot, 1, 1},
+      {"", "BitwiseNot", importNot, 1, 1},
       {"", "IsNaN", importIsNaN, 1, 1},
       {"", "IsInf", importIsInf, 1, 1},
       {"", "Clip", importClip, 1, 3},

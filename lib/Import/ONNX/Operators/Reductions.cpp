@@ -221,65 +221,6 @@ static LogicalResult importArg(Node &node) {
   return giveReduced(node, found, *axis);
 }
 
-/// Sums of all in front, as one loop more: for lists of places, which are
-/// short.
-static Tensor sumsInFront(Node &node, Tensor &x, int64_t axis) {
-  TensorBuilder &t = node.build();
-  bool excludes = node.getInt("exclusive", 0) != 0,
-       isReverse = node.getInt("reverse", 0) != 0;
-  auto how =
-      isReverse
-          ? (excludes ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::uge)
-          : (excludes ? arith::CmpIPredicate::ult : arith::CmpIPredicate::ule);
-  unsigned rank = x.shape.size();
-  auto loop = [&](unsigned i) { return t.b.getAffineDimExpr(i); };
-  SmallVector<AffineExpr> from, to;
-  for (unsigned i = 0; i < rank; ++i) {
-    from.push_back(loop(i == axis ? rank : i));
-    to.push_back(loop(i));
-  }
-  MLIRContext *context = t.b.getContext();
-  AffineMap maps[] = {AffineMap::get(rank + 1, 0, from, context),
-                      AffineMap::get(rank + 1, 0, to, context)};
-  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-  loops.push_back(utils::IteratorType::reduction);
-  TypedAttr none = t.number(x.element, 0);
-  Value zero = arith::ConstantOp::create(t.b, t.loc, none);
-  Value start =
-      linalg::FillOp::create(t.b, t.loc, zero, t.empty(x.shape, x.element))
-          .getResult(0);
-  auto body = [&](OpBuilder &b, Location loc, ValueRange in) {
-    Value place = linalg::IndexOp::create(b, loc, axis),
-          other = linalg::IndexOp::create(b, loc, rank);
-    Value counts = arith::CmpIOp::create(b, loc, how, other, place);
-    Value part = arith::SelectOp::create(b, loc, counts, in[0], zero);
-    Value sum = x.isFloat() ? Value(arith::AddFOp::create(b, loc, in[1], part))
-                            : Value(arith::AddIOp::create(b, loc, in[1], part));
-    linalg::YieldOp::create(b, loc, sum);
-  };
-  Value sums = linalg::GenericOp::create(t.b, t.loc, t.type(x), t.value(x),
-                                         start, maps, loops, body)
-                   .getResult(0);
-  return {x.element, x.shape, sums, {}, {}};
-}
-
-static LogicalResult importCumSum(Node &node) {
-  TensorBuilder &t = node.build();
-  Tensor &given = node.input(0);
-  auto axes = node.integers(1);
-  if (failed(axes))
-    return failure();
-  if (axes->size() != 1 || given.element.isInteger(1))
-    return node.fail("expects numbers and one axis, but got " +
-                     describe(given));
-  FailureOr<int64_t> axis = node.axis(axes->front(), given.rank());
-  if (failed(axis))
-    return failure();
-  Tensor x = wide(t, given);
-  Tensor sums = sumsInFront(node, x, *axis);
-  return node.give(t.cast(sums, given.element));
-}
-
 ArrayRef<Operator> attn::onnx::reductionOperators() {
   static const Operator all[] = {
       {"", "ReduceSum", importReduce, 1, 2},
@@ -294,7 +235,6 @@ ArrayRef<Operator> attn::onnx::reductionOperators() {
       {"", "ReduceSumSquare", importReduce, 1, 2},
       {"", "ArgMax", importArg, 1, 1},
       {"", "ArgMin", importArg, 1, 1},
-      {"", "CumSum", importCumSum, 2, 2},
   };
   return all;
 }
