@@ -70,6 +70,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   if (options.lowers)
     pm.addNestedPass<func::FuncOp>(createCheckGradients());
   pm.addNestedPass<func::FuncOp>(createCheckOps());
+  pm.addNestedPass<func::FuncOp>(createResolveSizes()); // of joined rows
   pm.addNestedPass<func::FuncOp>(createCheckUnknownSizes());
   pm.addNestedPass<func::FuncOp>(createJoinBranches());
 }

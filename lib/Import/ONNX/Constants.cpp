@@ -75,6 +75,25 @@ ElementsAttr attn::onnx::transposed(ElementsAttr contents,
   return withBytes(contents, result, data);
 }
 
+ElementsAttr attn::onnx::partOf(ElementsAttr contents, int64_t offset,
+                                int64_t size) {
+  auto type = cast<RankedTensorType>(contents.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  int64_t all = std::exchange(shape.front(), size);
+  if (offset < 0 || size < 0 || size > all || offset > all - size)
+    return {};
+  auto result = RankedTensorType::get(shape, type.getElementType());
+  if (auto dense = dyn_cast<DenseElementsAttr>(contents);
+      dense && dense.isSplat())
+    return dense.resizeSplat(result);
+  ArrayRef<char> bytes = bytesOf(contents);
+  size_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  if (bytes.size() != width * type.getNumElements() || all == 0)
+    return {};
+  size_t part = bytes.size() / all;
+  return withBytes(contents, result, bytes.slice(offset * part, size * part));
+}
+
 std::optional<SmallVector<int64_t>>
 attn::onnx::integersOf(ElementsAttr contents) {
   auto dense = dyn_cast_or_null<DenseIntElementsAttr>(contents);

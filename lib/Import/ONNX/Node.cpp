@@ -33,6 +33,13 @@ std::string Node::getString(StringRef name, StringRef fallback) const {
   return attribute ? attribute->s() : fallback.str();
 }
 
+SmallVector<StringRef> Node::getStrings(StringRef name) const {
+  const auto *attribute = find(name);
+  if (!attribute)
+    return {};
+  return {attribute->strings().begin(), attribute->strings().end()};
+}
+
 std::optional<SmallVector<int64_t>> Node::getInts(StringRef name) const {
   const auto *attribute = find(name);
   if (!attribute)
@@ -99,6 +106,18 @@ LogicalResult Node::expectFloats(unsigned i) {
     return success();
   return fail("expects floating-point numbers in input " + Twine(i) +
               ", but got " + describe(input(i)));
+}
+
+LogicalResult Node::expectEqual(const Size &a, const Size &b, const Twine &what,
+                                const Twine &otherwise) {
+  if (a == b)
+    return success();
+  std::string assumed = graph.assumeEqual(a, b);
+  if (assumed.empty())
+    return fail(otherwise);
+  remark("SizesAssumed",
+         what + " only where " + assumed + "; other calls are refused");
+  return failure();
 }
 
 FailureOr<Shape> Node::numbers(unsigned i) {

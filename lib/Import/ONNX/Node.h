@@ -20,6 +20,7 @@ public:
   int64_t getInt(llvm::StringRef name, int64_t fallback) const;
   double getFloat(llvm::StringRef name, double fallback) const;
   std::string getString(llvm::StringRef name, llvm::StringRef fallback) const;
+  llvm::SmallVector<llvm::StringRef> getStrings(llvm::StringRef name) const;
   /// None: the attribute is not there.
   std::optional<llvm::SmallVector<int64_t>> getInts(llvm::StringRef name) const;
   const ::onnx::AttributeProto *find(llvm::StringRef name) const;
@@ -56,6 +57,12 @@ public:
   /// sorted. None where neither is there.
   mlir::FailureOr<llvm::SmallVector<int64_t>> axes(unsigned i, int64_t rank);
   mlir::LogicalResult expectFloats(unsigned i);
+  /// Sees to it that two sizes agree: a failure where they cannot, for the
+  /// reason `otherwise`, and where it has to be assumed, which a remark says of
+  /// `what`; the node is then imported once more.
+  mlir::LogicalResult expectEqual(const Size &a, const Size &b,
+                                  const llvm::Twine &what,
+                                  const llvm::Twine &otherwise);
   /// The integers of an input that must be known when the model is read.
   mlir::FailureOr<llvm::SmallVector<int64_t>> integers(unsigned i);
   /// The same, from sizes of inputs.

@@ -45,6 +45,7 @@ llvm::ArrayRef<Operator> groupQueryOperators();
 llvm::ArrayRef<Operator> multiHeadOperators();
 llvm::ArrayRef<Operator> poolingOperators();
 llvm::ArrayRef<Operator> productOperators();
+llvm::ArrayRef<Operator> recurrentOperators();
 llvm::ArrayRef<Operator> reductionOperators();
 llvm::ArrayRef<Operator> resizeOperators();
 llvm::ArrayRef<Operator> rotaryOperators();

@@ -217,6 +217,10 @@ Tensor TensorBuilder::transpose(Tensor &t, ArrayRef<int64_t> permutation) {
 
 Tensor TensorBuilder::slice(Tensor &t, int64_t dim, const Size &offset,
                             const Size &size) {
+  std::optional<int64_t> from = offset.constant(), count = size.constant();
+  if (t.constant && dim == 0 && from && count)
+    if (ElementsAttr part = partOf(t.constant, *from, *count))
+      return constant(part);
   Shape shape = t.shape;
   shape[dim] = size;
   SmallVector<OpFoldResult> offsets(t.rank(), b.getIndexAttr(0)),

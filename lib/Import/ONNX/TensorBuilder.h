@@ -141,6 +141,10 @@ mlir::ElementsAttr transposed(mlir::ElementsAttr contents,
 /// `contents` with another shape of as many elements.
 mlir::ElementsAttr reshaped(mlir::ElementsAttr contents,
                             llvm::ArrayRef<int64_t> shape);
+/// `size` of the parts that the first dimension has, from `offset` on; null
+/// where they cannot be read.
+mlir::ElementsAttr partOf(mlir::ElementsAttr contents, int64_t offset,
+                          int64_t size);
 /// The integers of a small constant.
 std::optional<llvm::SmallVector<int64_t>>
 integersOf(mlir::ElementsAttr contents);

@@ -8,12 +8,6 @@
 using namespace mlir;
 using namespace attn::onnx;
 
-static Value sigmoid(Whole &w, Value x) {
-  Value one = w.number(x, 1);
-  Value power = w.op<math::ExpOp>(w.op<arith::NegFOp>(x));
-  return w.op<arith::DivFOp>(one, w.op<arith::AddFOp>(one, power));
-}
-
 /// x/2 * (1 + erf(x / sqrt 2)), or with tanh its usual approximation.
 static Value gelu(Whole &w, Value x, bool byTanh) {
   Value inner;
@@ -50,7 +44,7 @@ static Value softplus(Whole &w, Value x) {
 /// x * sigmoid(alpha * x).
 static Value swish(Whole &w, Value x, double alpha) {
   Value scaled = alpha == 1 ? x : w.op<arith::MulFOp>(x, w.number(x, alpha));
-  return w.op<arith::MulFOp>(x, sigmoid(w, scaled));
+  return w.op<arith::MulFOp>(x, w.sigmoid(scaled));
 }
 
 /// gamma * x above 0, and gamma * alpha * (exp(x / width) - 1) below.
@@ -75,7 +69,7 @@ static Value hardSigmoid(Whole &w, Value x, double alpha, double beta) {
 static Value activation(Node &node, Whole &w, Value x) {
   StringRef op = node.op();
   if (op == "Sigmoid")
-    return sigmoid(w, x);
+    return w.sigmoid(x);
   if (op == "Gelu")
     return gelu(w, x, node.getString("approximate", "none") == "tanh");
   if (op == "LeakyRelu")

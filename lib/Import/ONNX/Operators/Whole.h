@@ -4,6 +4,7 @@
 
 #include "TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
@@ -37,6 +38,12 @@ struct Whole {
   }
   mlir::Value select(mlir::Value where, mlir::Value a, mlir::Value b) {
     return sized(t.b.createOrFold<mlir::arith::SelectOp>(t.loc, where, a, b));
+  }
+
+  mlir::Value sigmoid(mlir::Value x) {
+    mlir::Value one = number(x, 1);
+    mlir::Value power = op<mlir::math::ExpOp>(op<mlir::arith::NegFOp>(x));
+    return op<mlir::arith::DivFOp>(one, op<mlir::arith::AddFOp>(one, power));
   }
 
 private:

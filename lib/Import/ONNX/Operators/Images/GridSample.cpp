@@ -201,16 +201,11 @@ static LogicalResult importGridSample(Node &node) {
     return node.fail("expects an image of 1 to 3 dimensions behind its "
                      "channels, and as many coordinates per place, but got " +
                      describe(given) + " and " + describe(grid));
-  if (!(given.shape[0] == grid.shape[0])) {
-    std::string assumed =
-        node.shared().assumeEqual(given.shape[0], grid.shape[0]);
-    if (assumed.empty())
-      return node.fail("expects as many grids as images, but got " +
-                       describe(given) + " and " + describe(grid));
-    node.remark("SizesAssumed", "each image has a grid only where " + assumed +
-                                    "; other calls are refused");
-    return failure(); // the node is to be imported once more
-  }
+  if (failed(node.expectEqual(grid.shape[0], given.shape[0],
+                              "each image has a grid",
+                              "expects as many grids as images, but got " +
+                                  describe(given) + " and " + describe(grid))))
+    return failure();
   Tensor x = wide(t, given), places = t.cast(grid, x.element);
   Shape shape(x.shape.begin(), x.shape.begin() + 2);
   shape.append(grid.shape.begin() + 1, grid.shape.end() - 1);
