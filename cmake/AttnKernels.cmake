@@ -33,6 +33,9 @@ function(attn_add_kernel name)
   else()
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   endif()
-  target_include_directories(${name} PUBLIC ${folder})
+  # A library that is made of it can be installed and exported, and so can this
+  # one, with its header.
+  target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${folder}>" "$<INSTALL_INTERFACE:include>")
+  set_target_properties(${name} PROPERTIES PUBLIC_HEADER ${folder}/${name}.h)
   target_link_libraries(${name} PUBLIC Attn::Runtime)
 endfunction()

@@ -27,6 +27,8 @@ static constexpr char keywords[] =
 /// those with parentheses, which spoil functions only.
 static constexpr char macros[] =
     "I NULL EOF NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL BUFSIZ RAND_MAX "
+    "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI "
+    "M_2_SQRTPI M_SQRT2 M_SQRT1_2 MAXFLOAT "
     "CHAR_BIT complex imaginary noreturn errno stdin stdout stderr linux unix "
     "i386";
 static constexpr char functionMacros[] =

@@ -174,6 +174,9 @@ int attn_rt_stage(const char *path, attn_rt_content *content, const void *what,
   file->target = exists ? realpath(path, NULL) : strdup(path);
   int fd =
       file->target ? attn_rt_create_beside(file->target, &file->temporary) : -1;
+  // A file that is replaced stays as private as it was.
+  if (fd >= 0 && exists)
+    (void)fchmod(fd, info.st_mode & 07777);
   int result = fd < 0 ? attn_rt_cannot_write(error, error_size)
                       : write_and_close(fd, content, what, error, error_size);
   if (result)

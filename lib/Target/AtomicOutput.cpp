@@ -153,6 +153,17 @@ void AtomicOutput::restore() {
   }
 }
 
+/// A file that is replaced stays as private as it was.
+static void keepMode(StringRef temporary, StringRef target) {
+  auto old = fs::getPermissions(target), made = fs::getPermissions(temporary);
+  if (!old || !made)
+    return;
+  unsigned mode = *old;
+  if (*made & fs::owner_exe) // whoever may read a program may run it
+    mode |= (mode & fs::all_read) >> 2;
+  fs::setPermissions(temporary, static_cast<fs::perms>(mode));
+}
+
 Error AtomicOutput::keep(llvm::ArrayRef<AtomicOutput *> outputs) {
   llvm::SmallVector<AtomicOutput *> files, seen;
   for (AtomicOutput *output : outputs)
@@ -171,6 +182,8 @@ Error AtomicOutput::keep(llvm::ArrayRef<AtomicOutput *> outputs) {
     seen.push_back(file);
   }
   for (AtomicOutput *file : files) {
+    keepMode(file->temporary,
+             file->backup.empty() ? file->target : file->backup);
     if (std::error_code error = fs::rename(file->temporary, file->target))
       return undo(*file, error);
     forget(file->temporary);

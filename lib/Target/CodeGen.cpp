@@ -195,6 +195,21 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
   return unknown(name);
 }
 
+bool target::runsHere(const Processor &processor) {
+  if (!processor.isHost)
+    return false;
+  const llvm::MCSubtargetInfo &info = *processor.machine->getMCSubtargetInfo();
+  for (const auto &feature : llvm::sys::getHostCPUFeatures()) {
+    StringRef name = feature.getKey();
+    bool isVector = name.starts_with("avx") || name.starts_with("amx") ||
+                    name == "fma" || name == "f16c" || name == "bmi2";
+    if (isVector && !feature.getValue() &&
+        info.checkFeatures(("+" + name).str()))
+      return false;
+  }
+  return true;
+}
+
 void target::setCodeGenLevel(Processor &processor, unsigned level) {
   processor.machine->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
 }

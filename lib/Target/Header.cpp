@@ -143,7 +143,7 @@ std::string attn::target::headerText(ModuleOp module, StringRef name) {
   std::string text;
   llvm::raw_string_ostream os(text);
   std::string guard = guardOf(module, name);
-  os << "/* Made by attn-opt " << ATTN_VERSION << ". Link with libattn-rt.a, "
+  os << headerMark << ATTN_VERSION << ". Link with libattn-rt.a, "
      << "-lpthread and -lm. */\n"
      << "#ifndef " << guard << "\n#define " << guard << "\n\n"
      << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"

@@ -9,6 +9,7 @@ from ._casts import type_name
 from ._loops import broadcast, loop, spread
 from ._parts import part
 from ._products import matmul
+from ._reductions import root
 from ._reductions import sum as sum_along
 from ._sizes import empty, index, size_of, value_of
 from ._tensor import Program, Tensor, TensorType, floats, shown, tensor
@@ -100,7 +101,7 @@ def norm(x, ord=None, axis=None, *, keepdims=False):
     count = x.ndim if axis is None else len(axis) if isinstance(axis, (tuple, list)) else 1
     if ord not in (None, 2) or ord == 2 and count > 1 or axis is not None and count > 2:  # of a matrix, 2 means its singular values
         refuse(f"norm: expected roots of sums of squares, but got ord={ord!r}, axis={axis!r}; write abs(x).sum(axis), abs(x).max(axis)")
-    return function_of("sqrt", sum_along(x * x, axis, keepdims=keepdims))
+    return root(sum_along(x * x, axis, keepdims=keepdims))
 
 
 def dot(a, b):

@@ -5,7 +5,7 @@ Floats of 16 bits are summed in f32 and rounded once. A sum of nothing is 0, a
 mean of nothing NaN, and the maximum of nothing -inf, as that of a row of scores
 that sees no key.
 """
-from ._arrays import apply, elementwise, full, function_of, splat
+from ._arrays import apply, compare, elementwise, full, function_of, splat, where
 from ._casts import astype
 from ._emit import float_text
 from ._loops import loop
@@ -87,10 +87,16 @@ def var(x, axis=None, *, keepdims=False):
     return astype(_mean(elementwise("mul", apart, apart), axis, keepdims), x.dtype)
 
 
+def root(x):
+    """Of sums of squares. Where such a sum is 0 its gradient is 0, and not the infinite slope of a root times 0."""
+    some = compare("gt", x, 0.0)
+    return where(some, function_of("sqrt", where(some, x, 1.0)), x)
+
+
 def std(x, axis=None, *, keepdims=False):
     """The root of `var`."""
     x = floats("std", x)
-    return astype(function_of("sqrt", var(astype(x, _wide(x.dtype)), axis, keepdims=keepdims)), x.dtype)
+    return astype(root(var(astype(x, _wide(x.dtype)), axis, keepdims=keepdims)), x.dtype)
 
 
 def _extreme(op, x, axis, keepdims):

@@ -205,5 +205,92 @@ def test_dropout_in_a_function(rng):
         def refused(x: attn.f32["n", 16], seed: attn.i64[()]):
             return wrong(x, seed)
 
-        with pytest.raises(attn.Error, match=message):
+        with pytest.raises(Exception, match=message):
             attn.function(refused)
+
+
+def gradient_of(f, x):
+    """By a cotangent of ones."""
+    y, gradient = attn.value_and_grad(f)(x)
+    return gradient(np.ones_like(y))
+
+
+@pytest.mark.parametrize("dtype, name, far", [(attn.f16, "float16", 20), (attn.f32, "float32", 1000), (attn.f64, "float64", 5000)])
+def test_where_an_exponential_has_no_number(dtype, name, far):
+    """Its quotients have one, and so have their slopes."""
+    @attn.function
+    def silu(x: dtype["n"]):
+        return attn.silu(x)
+
+    @attn.function
+    def sigmoid(x: dtype["n"]):
+        return attn.sigmoid(x)
+
+    x = np.array([-far, -12, -3, 0, 3, far], name)
+    s = 1 / (1 + np.exp(-np.maximum(x.astype(np.float64), -700)))
+    tolerance = 2e-3 if x.itemsize == 2 else 1e-6
+    np.testing.assert_allclose(gradient_of(sigmoid, x), s * (1 - s), atol=tolerance)
+    np.testing.assert_allclose(gradient_of(silu, x), s + x.astype(np.float64) * s * (1 - s), atol=tolerance)
+
+
+def test_a_score_function_with_such_a_quotient(rng):
+    @attn.function
+    def attend(x: attn.f64["n", 4]):
+        scores = attn.score_mod(attn.scores(x, x), lambda s, *_: s / (1 + attn.exp(s * -300)))
+        return attn.context(attn.softmax(scores), x)
+
+    x, way = rng.standard_normal((2, 5, 4))
+    y, gradient = attn.value_and_grad(attend)(x)
+    ahead, behind = (attend(x + h * way).sum() for h in (1e-6, -1e-6))
+    np.testing.assert_allclose((gradient(np.ones_like(y)) * way).sum(), (ahead - behind) / 2e-6, rtol=1e-5)
+
+
+def test_slopes_at_corners():
+    """relu has 0 at 0, and so has a clip at its ends; two arguments that are equal get half each."""
+    @attn.function
+    def relu(x: attn.f32["n"]):
+        return attn.relu(x)
+
+    @attn.function
+    def clip(x: attn.f32["n"]):
+        return x.clip(-1, 2)
+
+    @attn.function
+    def larger(x: attn.f32["n"], y: attn.f32["n"]):
+        return np.maximum(x, y)
+
+    x = np.array([-1, 0, 1, 2, 3], np.float32)
+    np.testing.assert_array_equal(gradient_of(relu, x), [0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(gradient_of(clip, x), [0, 1, 1, 0, 0])
+    y, gradient = attn.value_and_grad(larger, wrt="x")(x, x[::-1].copy())
+    np.testing.assert_array_equal(gradient(np.ones_like(y)), [0, 0, 0.5, 1, 1])
+
+
+def test_roots_of_nothing(rng):
+    """The spread and the norm of a row of one number have no slope there."""
+    @attn.function
+    def normed(x: attn.f32["n", 4]):
+        return (x - x.mean(-1, keepdims=True)) / (x.std(-1, keepdims=True) + 1e-5)
+
+    @attn.function
+    def norm(x: attn.f32["n", 4]):
+        return np.linalg.norm(x, axis=-1)
+
+    x = rng.standard_normal((3, 4)).astype(np.float32)
+    x[1] = 0
+    np.testing.assert_array_equal(normed(x)[1], 0)
+    slope = gradient_of(normed, x)
+    np.testing.assert_allclose(slope[1], 0, atol=1e-6)
+    assert np.isfinite(slope).all()
+    np.testing.assert_allclose(gradient_of(norm, x), x / np.maximum(np.sqrt((x * x).sum(-1, keepdims=True)), 1e-9), atol=1e-6)
+    x[1] = np.nan
+    assert np.isnan(norm(x)[1])
+
+
+def test_names_that_a_gradient_needs():
+    @attn.function
+    def step(x: attn.f32["n"], d_x: attn.f32["n"]):
+        return x * d_x
+
+    with pytest.raises(Exception, match="one of whose ports is called 'd_x', but there is an argument of this name"):
+        attn.value_and_grad(step, wrt="x")(np.zeros(3, np.float32), np.zeros(3, np.float32))

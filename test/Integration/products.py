@@ -164,7 +164,9 @@ def main():
     f32 = ("f32",) * 3
     rows = [(("", False, True, "project", f32), FEW), (("", True, True, "added", f32), FEW),
             (("", True, True, "project", ("f32", "bf16", "f32")), FEW[::3]), (("shared", False, False, "added", f32), [(1, 33, 100)]),
-            (("shared", True, False, "project", f32), [(1, 33, 100)])]  # entries of one row
+            (("shared", True, False, "project", f32), [(1, 33, 100)]),  # entries of one row
+            # Few known rows, whose tiles are wide.
+            *((("each", False, False, "linalg", f32), [size]) for size in ((1, 8, 769), (4, 7, 1024), (3, 9, 2048), (5, 8, 1024)))]
     for case, sizes in rows:
         try:
             count += run(case, sizes[0], arguments.target, rng, sizes)

@@ -76,7 +76,7 @@ func.func private @f.flops() -> f64 {
 // CHECK: llvm.mlir.global private constant @attn.weights.begin("{{.*}}{\22__metadata__\22:{\22attn.identity\22:\22{{[0-9a-f]+}}")
 // CHECK: llvm.mlir.global internal @attn.weights()
 
-// ENTRY: llvm.func @f(%{{.*}} attn.statuses = [{{.*}}"weights: there is no file 'w.weights' {{.*}}", "weights: the file 'w.weights' is not {{.*}}", "weights: the system does not map the file 'w.weights'"]
+// ENTRY: llvm.func @f(%{{.*}} attn.statuses = [{{.*}}"weights: there is no file to read; {{.*}}'w.weights'{{.*}}", "weights: the file 'w.weights' is not {{.*}}", "weights: the system does not map the file 'w.weights'"]
 // ENTRY: llvm.call @f.check_shapes
 // ENTRY: %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
 // ENTRY: %[[INFO:.*]] = llvm.mlir.addressof @attn.weights

@@ -78,6 +78,7 @@ private:
   ExitStatus checkGPU();
   ExitStatus checkPhaseNames();
   ExitStatus checkFiles();
+  ExitStatus checkInputs();
   ExitStatus read();
   ExitStatus selectEntries();
   ModuleOp moduleFor(const Phase &phase);
@@ -98,6 +99,7 @@ private:
   LineDiagnostics diagnostics;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
+  std::vector<std::string> filesRead; ///< That the input names.
   /// As it was read, to verify or to show.
   OwningOpRef<ModuleOp> specification;
   /// A copy for the phases of a GPU, where there are those of a CPU as well.
@@ -169,6 +171,24 @@ ExitStatus Compiler::checkFiles() {
         return fail("two outputs are one file, '" + files[j] +
                     "'; choose another with -o");
   }
+  // Its name is chosen by ours, and may be that of the caller's own.
+  if (std::string header = output().foreignHeader(); !header.empty())
+    return fail("'" + header +
+                "', where the header goes, was not made by attn-opt; choose "
+                "another name with -o");
+  return Success;
+}
+
+/// Nor what the input names: weights, and what a picture is drawn of.
+ExitStatus Compiler::checkInputs() {
+  for (StringRef argument : options.labArguments) // FILE or NAME=FILE
+    for (StringRef file : {argument, argument.split('=').second})
+      filesRead.push_back(file.str());
+  for (const std::string &output : output().paths())
+    for (const std::string &input : filesRead)
+      if (output != "-" && target::isSameFile(output, input))
+        return fail("the output '" + output +
+                    "' is an input; choose another file");
   return Success;
 }
 
@@ -177,7 +197,7 @@ ExitStatus Compiler::read() {
   ExitStatus status;
   if (isModel()) {
     watchForBugs(argc, argv, "");
-    status = readModel(options, context, module);
+    status = readModel(options, context, module, filesRead);
   } else {
     auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
     if (!buffer)
@@ -190,7 +210,7 @@ ExitStatus Compiler::read() {
                                SMLoc());
     watchForBugs(argc, argv, sources.getMemoryBuffer(1)->getBuffer());
     isReading(true);
-    status = readSpecification(sources, options, context, module);
+    status = readSpecification(sources, options, context, module, filesRead);
     isReading(false);
   }
   timed("read", begin);
@@ -404,8 +424,8 @@ ExitStatus Compiler::run() {
   if (options.explain && failed(explanation.listen(context)))
     return OurBug;
   for (auto step : {&Compiler::checkGPU, &Compiler::checkFiles, &Compiler::read,
-                    &Compiler::selectEntries, &Compiler::runPhases,
-                    &Compiler::verifyKernels})
+                    &Compiler::checkInputs, &Compiler::selectEntries,
+                    &Compiler::runPhases, &Compiler::verifyKernels})
     if (ExitStatus status = (this->*step)(); status != Success)
       return status;
   return writeOutput();

@@ -32,8 +32,10 @@ static std::string entryNameFor(StringRef file) {
 }
 
 ExitStatus tool::readModel(const Options &options, MLIRContext &context,
-                           OwningOpRef<ModuleOp> &module) {
+                           OwningOpRef<ModuleOp> &module,
+                           std::vector<std::string> &filesRead) {
   OnnxOptions onnx;
+  onnx.filesRead = &filesRead;
   onnx.function =
       options.entry.empty() ? entryNameFor(options.input) : options.entry;
   onnx.strict = options.strictImport;
@@ -62,14 +64,17 @@ static LogicalResult verifyInput(ModuleOp module) {
 }
 
 /// Files that the specification names lie beside it.
-static ExitStatus readWeights(ModuleOp module, const Options &options) {
+static ExitStatus readWeights(ModuleOp module, const Options &options,
+                              std::vector<std::string> &filesRead) {
   StringRef folder = llvm::sys::path::parent_path(options.input);
-  return succeeded(loadWeights(module, folder)) ? Success : UserError;
+  return succeeded(loadWeights(module, folder, &filesRead)) ? Success
+                                                            : UserError;
 }
 
 ExitStatus tool::readSpecification(llvm::SourceMgr &sources,
                                    const Options &options, MLIRContext &context,
-                                   OwningOpRef<ModuleOp> &module) {
+                                   OwningOpRef<ModuleOp> &module,
+                                   std::vector<std::string> &filesRead) {
   const llvm::MemoryBuffer *text = sources.getMemoryBuffer(1);
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   if (isBytecode(text->getMemBufferRef())) {
@@ -77,7 +82,7 @@ ExitStatus tool::readSpecification(llvm::SourceMgr &sources,
     if (!module || failed(verifyInput(*module)))
       return UserError;
     namePorts(*module, nullptr);
-    return readWeights(*module, options);
+    return readWeights(*module, options, filesRead);
   }
   if (const char *bracket = findTooDeep(text->getBuffer())) {
     auto [line, column] =
@@ -98,5 +103,5 @@ ExitStatus tool::readSpecification(llvm::SourceMgr &sources,
   if (!module || failed(verifyInput(*module)))
     return UserError;
   namePorts(*module, &state);
-  return readWeights(*module, options);
+  return readWeights(*module, options, filesRead);
 }

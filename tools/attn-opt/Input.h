@@ -12,14 +12,16 @@
 namespace attn::tool {
 
 /// Reads the first buffer of `sources`, text or bytecode, and the weights that
-/// it names. What is wrong has been said.
+/// it names, whose files `filesRead` gets. What is wrong has been said.
 ExitStatus readSpecification(llvm::SourceMgr &sources, const Options &options,
                              mlir::MLIRContext &context,
-                             mlir::OwningOpRef<mlir::ModuleOp> &module);
+                             mlir::OwningOpRef<mlir::ModuleOp> &module,
+                             std::vector<std::string> &filesRead);
 
 /// The same of an ONNX model.
 ExitStatus readModel(const Options &options, mlir::MLIRContext &context,
-                     mlir::OwningOpRef<mlir::ModuleOp> &module);
+                     mlir::OwningOpRef<mlir::ModuleOp> &module,
+                     std::vector<std::string> &filesRead);
 
 } // namespace attn::tool
 

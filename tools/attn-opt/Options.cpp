@@ -73,7 +73,8 @@ struct CommandLine {
                                  cl::desc("Others for the keys")};
   cl::opt<std::string> emit{
       "emit", cl::value_desc("kind"), cl::cat(output),
-      cl::desc("exe     a program that reads and writes .npy files\n"
+      cl::desc("exe     a program that reads and writes .npy files, and its C "
+               "header\n"
                "obj     an object file and its C header\n"
                "lib     a shared library and its C header\n"
                "python  a Python module and its shared library\n"
@@ -334,6 +335,11 @@ static bool readOptions(const CommandLine &line, Options &options,
     if (!phase.empty() && !attn::findPhase(phase))
       return complain("unknown phase '" + phase + "'; expects one of " +
                       CommandLine::phaseNames());
+  if (!options.output.empty() && !options.emit && options.compileTo.empty())
+    return complain("-o goes with --emit and --compile-to");
+  if (!options.dims.empty() && !options.verify && !options.explain &&
+      options.emit != Emit::Lab)
+    return complain("--dim goes with --verify, --explain and --emit=lab");
   if (!options.compileTo.empty() && options.emit && *options.emit != Emit::MLIR)
     return complain("--compile-to prints MLIR and does not go with --emit=" +
                     line.emit);

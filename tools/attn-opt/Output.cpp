@@ -94,6 +94,16 @@ std::string Output::secondPath() const {
   return result.str().str();
 }
 
+std::string Output::foreignHeader() const {
+  std::string header = secondPath();
+  if (header.empty() || options.emit == Emit::Python)
+    return "";
+  auto there = llvm::MemoryBuffer::getFile(header);
+  bool isForeign = there && !(*there)->getBuffer().empty() &&
+                   !(*there)->getBuffer().starts_with(target::headerMark);
+  return isForeign ? header : "";
+}
+
 std::vector<std::string> Output::paths() const {
   std::vector<std::string> paths;
   if (!options.emit && options.compileTo.empty())
@@ -297,7 +307,7 @@ Error Output::makeTemporary(mlir::ModuleOp module, target::Linked kind,
                             llvm::FileRemover &remove) const {
   llvm::SmallString<128> objectFile;
   llvm::FileRemover removeObject;
-  if (!processor().isHost)
+  if (!target::runsHere(processor()))
     return llvm::createStringError(
         "--target=" + options.target + ": " +
         (options.emit == Emit::Lab ? "--emit=lab" : "--verify") +

@@ -50,6 +50,9 @@ struct Output {
   /// An empty message: the reason has been reported.
   llvm::Error write(mlir::ModuleOp module) const;
 
+  /// The file in the header's place where someone else made it, or "".
+  std::string foreignHeader() const;
+
 private:
   bool isText() const;
   /// The header, or the library of a Python module. Empty where there is none:

@@ -238,7 +238,7 @@ FailureOr<ResultError> Gradient::errorOf(const std::vector<Array> &arrays,
     v = normal(random);
     slope += gradient.load(i).real * v;
   }
-  double scale = std::max({std::sqrt(squaresOf(gradient)), size / 100, 1e-30});
+  double scale = std::max({std::sqrt(squaresOf(gradient)), size / 10, 1e-30});
   // Along a direction, four deviations of what rounding alone does.
   double most = std::max(
       toleranceOfSteps(function, gradient.element(), toleranceOfGradient),

@@ -56,6 +56,10 @@ struct Processor {
 std::string processorWith(const llvm::StringMap<bool> &features,
                           llvm::StringRef named);
 
+/// Whether this machine has the vector instructions of `processor`, so that its
+/// kernels run here.
+bool runsHere(const Processor &processor);
+
 /// The processor that --target names: `native`, `aarch64`, or a processor of
 /// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`); or a chip of
 /// Chips.h (`sm_80`).

@@ -8,6 +8,9 @@
 
 namespace attn::target {
 
+/// What a header begins with, whatever the version.
+inline constexpr llvm::StringLiteral headerMark = "/* Made by attn-opt ";
+
 /// The header of all functions of `module` that carry `attn.ports` and
 /// `attn.statuses`. `name` is that of the header file without its ending.
 std::string headerText(mlir::ModuleOp module, llvm::StringRef name);

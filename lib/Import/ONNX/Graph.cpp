@@ -8,7 +8,7 @@ Graph::Graph(const ::onnx::ModelProto &model, StringRef path, OpBuilder &b,
              const OnnxOptions &options)
     : build(b, sizes), model(model), b(b),
       fileLocation(FileLineColLoc::get(b.getContext(), path, 0, 0)),
-      chosen(options), reader(path) {}
+      chosen(options), reader(path, options.filesRead) {}
 
 std::string attn::onnx::domainOf(const ::onnx::NodeProto &node) {
   return node.domain() == "ai.onnx" ? "" : node.domain();

@@ -87,8 +87,8 @@ std::string attn::onnx::elementTypeName(int32_t type) {
   return "number " + std::to_string(type);
 }
 
-TensorReader::TensorReader(StringRef path)
-    : folder(llvm::sys::path::parent_path(path)) {
+TensorReader::TensorReader(StringRef path, std::vector<std::string> *filesRead)
+    : folder(llvm::sys::path::parent_path(path)), filesRead(filesRead) {
   if (folder.empty())
     folder = ".";
 }
@@ -138,7 +138,7 @@ static FailureOr<Place> placeOf(const TensorProto &tensor, Fail fail) {
 /// followed.
 static std::unique_ptr<llvm::MemoryBuffer>
 readExternal(StringRef folder, const TensorProto &tensor, uint64_t wanted,
-             Fail fail) {
+             std::vector<std::string> *filesRead, Fail fail) {
   FailureOr<Place> place = placeOf(tensor, fail);
   if (failed(place))
     return nullptr;
@@ -159,6 +159,8 @@ readExternal(StringRef folder, const TensorProto &tensor, uint64_t wanted,
       !llvm::sys::fs::is_regular_file(status))
     return fail("external data '" + Twine(place->file) + "' is no file"),
            nullptr;
+  if (filesRead && !llvm::is_contained(*filesRead, real))
+    filesRead->push_back(real.str().str());
   uint64_t size = status.getSize();
   if (place->length.value_or(wanted) != wanted)
     return fail("expects external data of " + Twine(wanted) +
@@ -254,7 +256,7 @@ ElementsAttr TensorReader::read(MLIRContext *context, const TensorProto &tensor,
       SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()),
       element);
   if (tensor.data_location() == TensorProto::EXTERNAL) {
-    auto buffer = readExternal(folder, tensor, wanted, fail);
+    auto buffer = readExternal(folder, tensor, wanted, filesRead, fail);
     return buffer ? makeAttr(type, buffer->getBuffer()) : ElementsAttr();
   }
   std::string fields;

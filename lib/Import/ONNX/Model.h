@@ -23,8 +23,9 @@ std::string elementTypeName(int32_t type);
 /// Turns tensors of the model into attributes.
 class TensorReader {
 public:
-  /// External data lies beside the model in `path`.
-  explicit TensorReader(llvm::StringRef path);
+  /// External data lies beside the model in `path`; `filesRead`, which may be
+  /// null, gets its files.
+  TensorReader(llvm::StringRef path, std::vector<std::string> *filesRead);
   /// What the tensor holds. `fail` is told why there is nothing.
   mlir::ElementsAttr read(mlir::MLIRContext *context,
                           const ::onnx::TensorProto &tensor,
@@ -32,6 +33,7 @@ public:
 
 private:
   std::string folder;
+  std::vector<std::string> *filesRead;
 };
 
 } // namespace attn::onnx

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/STLExtras.h"
 #include <map>
 #include <optional>
 #include <vector>
@@ -98,6 +99,12 @@ public:
   /// Whether `a` is not above `b` for any sizes, as far as sums and quotients
   /// tell: 4*(t/4) is at most t.
   bool isAtMost(const Size &a, const Size &b) const;
+  /// From now on it is known of `size` that it is one of a tensor: not
+  /// negative.
+  void noteSize(const Size &size) { ofTensors.push_back(size); }
+  bool isOfTensor(const Size &size) const {
+    return llvm::is_contained(ofTensors, size);
+  }
   /// The size as a value of type index.
   mlir::Value emit(mlir::OpBuilder &b, mlir::Location loc, const Size &size);
   /// A constant where it is known.
@@ -121,6 +128,7 @@ private:
   mlir::Value emit(mlir::OpBuilder &b, mlir::Location loc,
                    const Size::Monomial &monomial, int64_t coefficient);
   std::vector<Symbol> symbols;
+  std::vector<Size> ofTensors;
 };
 
 /// The product of all.

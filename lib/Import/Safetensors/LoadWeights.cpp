@@ -24,9 +24,10 @@ public:
   explicit WeightLoader(StringRef folder) : folder(folder) {}
   LogicalResult load(WeightOp op);
 
+  std::map<std::string, safetensors::File> files;
+
 private:
   std::string folder;
-  std::map<std::string, safetensors::File> files;
   std::map<std::pair<std::string, std::string>, ElementsAttr> constants;
 };
 } // namespace
@@ -78,11 +79,15 @@ LogicalResult WeightLoader::load(WeightOp op) {
   return success();
 }
 
-LogicalResult attn::loadWeights(ModuleOp module, StringRef folder) {
+LogicalResult attn::loadWeights(ModuleOp module, StringRef folder,
+                                std::vector<std::string> *filesRead) {
   WeightLoader loader(folder);
   WalkResult result = module.walk([&](WeightOp op) {
     return failed(loader.load(op)) ? WalkResult::interrupt()
                                    : WalkResult::advance();
   });
+  if (filesRead)
+    for (auto &[path, file] : loader.files)
+      filesRead->push_back(path);
   return failure(result.wasInterrupted());
 }

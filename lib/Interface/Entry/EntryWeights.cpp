@@ -25,9 +25,10 @@ std::vector<std::string> entry::weightsTexts(ModuleOp module) {
   if (file.count() == 0)
     return {};
   std::string name = nameIn(file.path());
-  return {"weights: there is no file " + name +
-              " to read, neither where the compiler wrote it nor beside the "
-              "program or library; the variable ATTN_WEIGHTS names another",
+  return {"weights: there is no file to read; a call or the variable "
+          "ATTN_WEIGHTS names one, else it is " +
+              name +
+              ", where the compiler wrote it or beside the program or library",
           "weights: the file " + name +
               " is not the one that this kernel was compiled with",
           "weights: the system does not map the file " + name};

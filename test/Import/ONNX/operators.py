@@ -504,6 +504,25 @@ for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):
 one("BitwiseNot", np.array([-1, 0, 12], np.int32), opset=18)
 
 
+# As exporters write what depends on sizes: repeats by a OneHot, a shape whose -1 stands for 1, numbers from 0.5 on, windows that reach behind the end.
+add("repeats-of-a-size", [node("Shape", ["x"], ["n"], start=1, end=2), node("Concat", ["one", "n"], ["values"], axis=0), node("OneHot", ["place", "rank", "values"], ["times"]),
+    node("Tile", ["x", "times"], ["y"])], {"x": normal(2, 3)}, constants={"one": np.array([1]), "place": np.array(-1), "rank": np.array([2])}, shapes={"x": ["b", "n"]})
+OTHER["repeats-of-a-size"] = [np.tile(GRAPHS["repeats-of-a-size"][1]["x"], (1, 3))]
+for rows in (3, 1):
+    add(f"expanded-to-a-part-{rows}", [node("Slice", ["x", "one", "far", "one"], ["part"]), node("Shape", ["part"], ["shape"]), node("Equal", ["shape", "minus"], ["open"]),
+        node("Where", ["open", "ones", "shape"], ["whole"]), node("Expand", ["two", "whole"], ["e"]), node("Mul", ["part", "e"], ["y"])], {"x": normal(2, rows + 1)},
+        constants={"one": np.array([1]), "far": np.array([2**62]), "minus": np.array([-1, -1]), "ones": np.array([1, 1]), "two": np.array([[2]], np.float32)},
+        shapes={"x": ["b", "n"]})
+for begin, step in ((0.5, 1), (-1.25, 2), (7.5, -3)):
+    add(f"range-from-{begin}", [node("Shape", ["x"], ["s"], end=1), node("Squeeze", ["s"], ["n"]), node("Cast", ["n"], ["f"], to=TensorProto.FLOAT), node("Range", ["begin", "f", "step"], ["y"])],
+        {"x": normal(5)}, constants={"begin": np.float32(begin), "step": np.float32(step)}, shapes={"x": ["rows"]})
+for op in ("MaxPool", "AveragePool"):
+    for rows in (4, 5, 6):
+        how = {"count_include_pad": rows % 2} if op == "AveragePool" else {}
+        add(f"{op}-ceiling-{rows}", [node(op, ["x"], ["y"], kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 0], ceil_mode=1, **how)], {"x": normal(1, 2, rows, 5)},
+            shapes={"x": ["n", 2, "h", "w"]}, opset=19)
+
+
 ROUNDED = {}  # tolerances of graphs that round many times
 
 

@@ -3,6 +3,7 @@
 #define ATTN_IMPORT_ONNX_ONNXOPTIONS_H
 
 #include <string>
+#include <vector>
 
 namespace attn {
 
@@ -12,6 +13,8 @@ struct OnnxOptions {
   /// Takes every number as it stands: a mask of the lowest finite number stays
   /// a number, and excludes nothing.
   bool strict = false;
+  /// Gets the files of external data that are read, where it is given.
+  std::vector<std::string> *filesRead = nullptr;
 };
 
 } // namespace attn

@@ -102,6 +102,16 @@ static FailureOr<Size> countOf(Node &node) {
   }
   std::array<Size, 3> limits;
   for (auto [i, limit] : llvm::enumerate(limits)) {
+    // From 0.5 on there are as many numbers as from 0 on.
+    if (double first = i == 0 && constant(0)
+                           ? (*constant(0).begin()).convertToDouble()
+                           : 0;
+        std::abs(first) < INT32_MAX && first != std::floor(first)) {
+      bool falls = constant(2) && (*constant(2).begin()).isNegative();
+      limit = Size(
+          static_cast<int64_t>(falls ? std::ceil(first) : std::floor(first)));
+      continue;
+    }
     FailureOr<Size> number = wholeNumber(node, i);
     if (failed(number))
       return failure();

@@ -284,7 +284,8 @@ static LogicalResult importMany(Node &node) {
 }
 
 /// `a op b` where that does not depend on sizes.
-static std::optional<bool> compare(StringRef op, const Size &a, const Size &b) {
+static std::optional<bool> compare(const Sizes &sizes, StringRef op,
+                                   const Size &a, const Size &b) {
   if (!(a - b).isValid())
     return std::nullopt;
   std::optional<int64_t> difference = (a - b).constant();
@@ -292,6 +293,8 @@ static std::optional<bool> compare(StringRef op, const Size &a, const Size &b) {
     difference = 1;
   else if ((b - a).isPositive())
     difference = -1;
+  else if (sizes.isOfTensor(a) && b.constant().value_or(0) < 0)
+    difference = 1;
   if (!difference)
     return std::nullopt;
   return op == "Equal"         ? *difference == 0
@@ -312,9 +315,9 @@ static std::optional<Tensor> compareNumbers(Node &node) {
     return std::nullopt;
   Shape results;
   for (int64_t i = 0; i < *count; ++i) {
-    std::optional<bool> one =
-        compare(node.op(), (*a.numbers)[placeOf(a, *shape, i)],
-                (*b.numbers)[placeOf(b, *shape, i)]);
+    std::optional<bool> one = compare(node.build().sizes, node.op(),
+                                      (*a.numbers)[placeOf(a, *shape, i)],
+                                      (*b.numbers)[placeOf(b, *shape, i)]);
     if (!one)
       return std::nullopt;
     results.push_back(Size(*one));

@@ -242,6 +242,24 @@ static LogicalResult importTensorScatter(Node &node) {
 
 /// values[1] at each index along a new axis, values[0] elsewhere, and
 /// everywhere for an index outside of [-depth, depth).
+/// One number, at one of known places: how often each dimension is repeated.
+static std::optional<Tensor> oneHotNumbers(Node &node, const Size &depth,
+                                           int64_t axis) {
+  Tensor &indices = node.input(0), &values = node.input(2);
+  std::optional<int64_t> size = depth.constant();
+  if (!size || *size < 0 || *size > mostNumbers || !indices.numbers ||
+      indices.numbers->size() != 1 || !values.numbers)
+    return std::nullopt;
+  std::optional<int64_t> at = indices.numbers->front().constant();
+  if (!at)
+    return std::nullopt;
+  Shape shape(indices.shape), numbers(*size, (*values.numbers)[0]);
+  shape.insert(shape.begin() + axis, depth);
+  if (*at >= -*size && *at < *size)
+    numbers[*at < 0 ? *at + *size : *at] = (*values.numbers)[1];
+  return node.build().numbers(shape, numbers, values.element);
+}
+
 static LogicalResult importOneHot(Node &node) {
   enum { Indices, Depth, Values };
   Tensor &indices = node.input(Indices), &values = node.input(Values);
@@ -253,6 +271,8 @@ static LogicalResult importOneHot(Node &node) {
   if (depth->size() != 1 || values.rank() != 1 || !values.shape[0].is(2))
     return node.fail("expects one depth and two values, but got " +
                      describe(node.input(Depth)) + " and " + describe(values));
+  if (auto known = oneHotNumbers(node, depth->front(), *axis))
+    return node.give(*known);
   TensorBuilder &t = node.build();
   Shape shape(indices.shape);
   shape.insert(shape.begin() + *axis, depth->front());

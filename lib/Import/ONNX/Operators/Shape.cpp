@@ -81,8 +81,11 @@ static LogicalResult importShape(Node &node) {
   int64_t begin = place(node.getInt("start", 0)),
           end = place(node.getInt("end", rank));
   Shape sizes;
-  for (int64_t i = begin; i < end; ++i)
+  for (int64_t i = begin; i < end; ++i) {
     sizes.push_back(x.shape[i]);
+    if (!x.shape[i].isSum() && !node.build().sizes.isOfTensor(x.shape[i]))
+      node.build().sizes.noteSize(x.shape[i]);
+  }
   return node.give(
       node.build().numbers(Size(static_cast<int64_t>(sizes.size())), sizes,
                            node.build().b.getI64Type()));

@@ -150,7 +150,10 @@ LogicalResult ProjectTileOp::verify() {
            << "expects a row of out per row of the input, but got " << outRows
            << " and " << rows;
   CPUScheduleAttr schedule = getSchedule();
-  int64_t most = schedule.getQueryTile(), wide = schedule.getColumnTile();
+  // An unknown number of rows may be few, whose tiles are wider.
+  int64_t most = schedule.getQueryTile(),
+          wide = outRows <= schedule.getFewRows() ? schedule.getWideColumnTile()
+                                                  : schedule.getColumnTile();
   if (out.getDimSize(0) > most || out.getDimSize(1) > wide) // C8
     return emitOpError() << "expects at most " << most << " rows and " << wide
                          << " columns, but got " << out;

@@ -52,6 +52,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace attn {
@@ -83,6 +84,7 @@ public:
 
 private:
   LogicalResult check();
+  LogicalResult checkNames();
   func::FuncOp cloneAs(func::FuncOp from, StringRef suffix, IRMapping &mapping);
   StringAttr unique(const Twine &name);
   std::string resultName(unsigned result);
@@ -123,6 +125,29 @@ LogicalResult Pair::check() {
       return function.emitOpError()
              << "has a gradient, which is called '" << function.getName()
              << suffix << "', but there is a function of this name";
+  return checkNames();
+}
+
+/// Callers find the ports of a gradient by their names.
+LogicalResult Pair::checkNames() {
+  llvm::StringSet<> reserved;
+  auto nameOf = [&](unsigned argument) {
+    auto name = function.getArgAttrOfType<StringAttr>(argument, nameAttr);
+    return name ? name.getValue() : StringRef();
+  };
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    reserved.insert("d_" + resultName(i));
+  for (unsigned i : learned)
+    reserved.insert(("d_" + nameOf(i)).str());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    StringRef name = nameOf(i), number = name;
+    bool isResidual = number.consume_front("residual_") && !number.empty() &&
+                      llvm::all_of(number, llvm::isDigit);
+    if (isResidual || reserved.contains(name))
+      return function.emitOpError()
+             << "has a gradient, one of whose ports is called '" << name
+             << "', but there is an argument of this name";
+  }
   return success();
 }
 

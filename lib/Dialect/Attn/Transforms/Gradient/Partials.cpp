@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One rule per op: the derivative by an operand times a number.
 //
-// Ties of max and min give each operand half; |x| and copysign have 0 at x = 0;
-// what is constant between jumps has none. `select`, `max`, `min` choose
+// Ties of max and min give each operand half, and none to one that is compared
+// with a constant, so that relu has 0 at x = 0; |x| and copysign have 0 at x =
+// 0; what is constant between jumps has none. `select`, `max`, `min` choose
 // instead of multiplying by 0, so that nothing leaks out of the branch that was
 // not taken.
 #include "Partials.h"
+#include "FloatConstant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -157,8 +159,9 @@ bool attn::hasPartial(Operation *op, unsigned operand) {
              math::FmaOp, math::AbsFOp, math::CopySignOp, math::PowFOp>(op);
 }
 
-/// t to the operand that was taken, half of it to each of two equal ones, and
-/// all of it to a NaN that became the result.
+/// t to the operand that was taken, half of it to each of two equal ones but
+/// nothing to one that equals a constant, and all of it to a NaN that became
+/// the result.
 static Value applyChoice(PartialEmitter e, Operation *op, unsigned operand,
                          Value t) {
   Value own = op->getOperand(operand), other = op->getOperand(1 - operand);
@@ -169,7 +172,8 @@ static Value applyChoice(PartialEmitter e, Operation *op, unsigned operand,
   Value nan = e.compare(arith::CmpFPredicate::UNO, of, of);
   Value wins = e.compare(taken, own, other);
   Value zero = e.number(0), half = e.mul(t, e.number(0.5));
-  Value rest = e.select(e.equal(own, other), half, zero);
+  Value rest =
+      floatConstant(other) ? zero : e.select(e.equal(own, other), half, zero);
   Value numbers = e.select(wins, t, rest);
   return e.select(nan, t, numbers);
 }
@@ -187,6 +191,35 @@ static Value applyPower(PartialEmitter e, math::PowFOp op, unsigned operand,
   Value flat = e.compare(arith::CmpFPredicate::OGE, exponent, zero);
   Value nothing = arith::AndIOp::create(e.b, e.loc, e.equal(a, zero), flat);
   return e.select(nothing, zero, e.mul(t, slope));
+}
+
+/// x, where `divisor` is c + exp x.
+static Value logisticArgument(Value divisor) {
+  auto sum = divisor.getDefiningOp<arith::AddFOp>();
+  for (unsigned i : {0, 1})
+    if (sum && floatConstant(sum.getOperand(1 - i)))
+      if (auto power = sum.getOperand(i).getDefiningOp<math::ExpOp>())
+        return power.getOperand();
+  return {};
+}
+
+Value attn::partialArgument(Operation *op, unsigned operand) {
+  Value given = op->getOperand(operand);
+  Value inner = operand == 1 && isa<arith::DivFOp>(op) ? logisticArgument(given)
+                                                       : Value();
+  return inner ? inner : given;
+}
+
+/// Of y = a / d by d, or where d is c + exp x by x: -y exp(x) / d, and of
+/// that exp(x) / d is 1 - c / d.
+static Value applyDivisor(PartialEmitter e, arith::DivFOp op, Value t) {
+  Value y = op.getResult(), divisor = op.getRhs();
+  Value scaled = e.neg(e.mul(t, y));
+  if (!logisticArgument(divisor))
+    return e.div(scaled, divisor);
+  auto sum = divisor.getDefiningOp<arith::AddFOp>();
+  Value constant = sum.getOperand(floatConstant(sum.getOperand(0)) ? 0 : 1);
+  return e.mul(scaled, e.sub(e.number(1), e.div(constant, divisor)));
 }
 
 /// A tangent of the operand as one of the result, or a cotangent back.
@@ -217,9 +250,8 @@ Value attn::applyPartial(OpBuilder &b, Operation *op, unsigned operand,
       .Case<arith::SubFOp>([&](auto) { return operand ? e.neg(t) : t; })
       .Case<arith::NegFOp>([&](auto) { return e.neg(t); })
       .Case<arith::MulFOp>([&](auto) { return e.mul(t, at(1 - operand)); })
-      .Case<arith::DivFOp>([&](auto) {
-        Value scaled = operand ? e.neg(e.mul(t, op->getResult(0))) : t;
-        return e.div(scaled, at(1));
+      .Case<arith::DivFOp>([&](arith::DivFOp quotient) {
+        return operand ? applyDivisor(e, quotient, t) : e.div(t, at(1));
       })
       .Case<math::FmaOp>(
           [&](auto) { return operand == 2 ? t : e.mul(t, at(1 - operand)); })
@@ -271,7 +303,7 @@ Value attn::tangentOf(OpBuilder &b, Operation *op,
   }
   Value sum;
   for (OpOperand &operand : op->getOpOperands()) {
-    Value t = tangents.lookup(operand.get());
+    Value t = tangents.lookup(partialArgument(op, operand.getOperandNumber()));
     Value term =
         t ? applyPartial(b, op, operand.getOperandNumber(), t) : Value();
     if (term)

@@ -11,10 +11,15 @@ namespace attn {
 /// Whether the derivative of `op` by its operand number `operand` is known.
 bool hasPartial(mlir::Operation *op, unsigned operand);
 
+/// What the derivative of `op` by an operand is taken by: the operand, but x in
+/// c / (1 + exp x), where exp may have no finite number and the quotient does.
+mlir::Value partialArgument(mlir::Operation *op, unsigned operand);
+
 /// `t` times the derivative of `op` by its operand; null where that is 0
-/// throughout. A branch that was not taken gives 0, whatever its derivative
-/// holds. With t the tangent of the operand this is a summand of the result's
-/// tangent; with t the cotangent of the result, one of the operand's.
+/// throughout; by the argument that stands for the operand. A branch that was
+/// not taken gives 0, whatever its derivative holds. With t the tangent of the
+/// operand this is a summand of the result's tangent; with t the cotangent of
+/// the result, one of the operand's.
 mlir::Value applyPartial(mlir::OpBuilder &b, mlir::Operation *op,
                          unsigned operand, mlir::Value t);
 

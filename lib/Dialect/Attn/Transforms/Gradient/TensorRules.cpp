@@ -119,8 +119,9 @@ static Ruled followElementwise(Adjoints &adjoints, Operation *op, Value dy) {
       continue;
     if (!hasPartial(op, operand.getOperandNumber()))
       return std::nullopt;
-    adjoints.add(operand.get(), applyPartial(adjoints.builder, op,
-                                             operand.getOperandNumber(), dy));
+    unsigned number = operand.getOperandNumber();
+    adjoints.add(partialArgument(op, number),
+                 applyPartial(adjoints.builder, op, number, dy));
   }
   return success();
 }

@@ -19,14 +19,22 @@ using namespace attn::onnx;
 static constexpr int64_t mostElements = 256;
 
 /// With ceil_mode there is a last place whose window begins within the input or
-/// the pads in front of it, although it reaches behind all pads.
+/// the pads in front of it, although it reaches behind all pads. Of an unknown
+/// size that may be by any number of elements, of which those behind the last
+/// place are not read.
 static LogicalResult reachBeyond(Node &node, Window &window) {
   for (int64_t i = 0; i < window.dims; ++i) {
     std::optional<int64_t> size = node.input(0).shape[2 + i].constant();
-    if (!size)
-      return node.fail("expects a known size for ceil_mode 1, but got " +
+    int64_t stride = window.strides[i];
+    if (!size && window.pads[window.dims + i] + stride > window.reach(i))
+      return node.fail("expects a known size for ceil_mode 1 where a window "
+                       "might begin behind the input, but got " +
                        describe(node.input(0)));
-    int64_t stride = window.strides[i], front = window.pads[i] + *size,
+    if (!size) {
+      window.beyond[i] = stride - 1;
+      continue;
+    }
+    int64_t front = window.pads[i] + *size,
             rest = front + window.pads[window.dims + i] - window.reach(i);
     int64_t last = rest < 0 ? rest : llvm::divideCeil(rest, stride) * stride;
     if (last < front)

@@ -16,6 +16,27 @@ func.func @booleans(%q: tensor<5x8xf32> {attn.gradient}, %seen: tensor<5x6xi1> {
 
 // -----
 
+// expected-error@+1 {{has a gradient, one of whose ports is called 'd_y', but there is an argument of this name}}
+func.func @cotangent(%x: tensor<5xf32> {attn.gradient, attn.name = "x"}, %d: tensor<5xf32> {attn.name = "d_y"}) -> (tensor<5xf32> {attn.name = "y"}) {
+  return %x : tensor<5xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has a gradient, one of whose ports is called 'd_x', but there is an argument of this name}}
+func.func @learned(%x: tensor<5xf32> {attn.gradient, attn.name = "x"}, %d: tensor<5xf32> {attn.name = "d_x"}) -> (tensor<5xf32> {attn.name = "y"}) {
+  return %x : tensor<5xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has a gradient, one of whose ports is called 'residual_0', but there is an argument of this name}}
+func.func @residual(%x: tensor<5xf32> {attn.gradient, attn.name = "x"}, %r: tensor<5xf32> {attn.name = "residual_0"}) -> (tensor<5xf32> {attn.name = "y"}) {
+  return %x : tensor<5xf32>
+}
+
+// -----
+
 func.func @unknown_rows(%x: tensor<5x?xf32> {attn.gradient}) -> tensor<5x?xf32> {
   // expected-error@+1 {{'attn.layer_norm' op has no gradient for rows of unknown length}}
   %y = attn.layer_norm %x eps 1.0e-5 : tensor<5x?xf32>
