@@ -178,7 +178,15 @@ def repeat(x, repeats, axis=None):
     axis = axis_of(x, axis)
     if not isinstance(repeats, numbers.Integral) or repeats < 1:
         refuse(f"repeat: expected a number of times above 0, but got {repeats!r}")
-    made = stack([x] * int(repeats), axis + 1)
+    return _several(x, int(repeats), axis, axis + 1)
+
+
+def _several(x, times, axis, place):
+    """An axis that holds x so many times: a new one at `place`, in front of it or behind it, joined with it."""
+    if times == 1:
+        return x
+    sizes = [size_of(x, a) for a in range(x.ndim)]
+    made, = spread([expand_dims(x, place)], (*x.shape[:place], times, *x.shape[place:]), [*sizes[:place], times, *sizes[place:]])
     return collapse(made, [[a] for a in range(axis)] + [[axis, axis + 1]] + [[a] for a in range(axis + 2, made.ndim)])
 
 
@@ -190,7 +198,7 @@ def tile(x, reps):
         refuse(f"tile: expected numbers of times above 0, but got {reps}")
     x = expand_dims(x, list(range(len(reps) - x.ndim))) if len(reps) > x.ndim else x
     for axis, times in enumerate(reps, x.ndim - len(reps)):
-        x = concat([x] * int(times), axis) if times > 1 else x
+        x = _several(x, int(times), axis, axis)
     return x
 
 
