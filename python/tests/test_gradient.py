@@ -246,7 +246,7 @@ def test_a_score_function_with_such_a_quotient(rng):
 
 
 def test_slopes_at_corners():
-    """relu has 0 at 0, and so has a clip at its ends; two arguments that are equal get half each."""
+    """Of two equal operands of max and min each gets half, also of a number: relu has 1/2 at 0."""
     @attn.function
     def relu(x: attn.f32["n"]):
         return attn.relu(x)
@@ -260,8 +260,8 @@ def test_slopes_at_corners():
         return np.maximum(x, y)
 
     x = np.array([-1, 0, 1, 2, 3], np.float32)
-    np.testing.assert_array_equal(gradient_of(relu, x), [0, 0, 1, 1, 1])
-    np.testing.assert_array_equal(gradient_of(clip, x), [0, 1, 1, 0, 0])
+    np.testing.assert_array_equal(gradient_of(relu, x), [0, 0.5, 1, 1, 1])
+    np.testing.assert_array_equal(gradient_of(clip, x), [0.5, 1, 1, 0.5, 0])
     y, gradient = attn.value_and_grad(larger, wrt="x")(x, x[::-1].copy())
     np.testing.assert_array_equal(gradient(np.ones_like(y)), [0, 0, 0.5, 1, 1])
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One rule per op: the derivative by an operand times a number.
 //
-// Ties of max and min give each operand half, and none to one that is compared
-// with a constant, so that relu has 0 at x = 0; |x| and copysign have 0 at x =
-// 0; what is constant between jumps has none. `select`, `max`, `min` choose
+// Ties of max and min give each operand half; |x| and copysign have 0 at x = 0;
+// what is constant between jumps has none. `select`, `max`, `min` choose
 // instead of multiplying by 0, so that nothing leaks out of the branch that was
 // not taken.
 #include "Partials.h"
@@ -159,9 +158,8 @@ bool attn::hasPartial(Operation *op, unsigned operand) {
              math::FmaOp, math::AbsFOp, math::CopySignOp, math::PowFOp>(op);
 }
 
-/// t to the operand that was taken, half of it to each of two equal ones but
-/// nothing to one that equals a constant, and all of it to a NaN that became
-/// the result.
+/// t to the operand that was taken, half of it to each of two equal ones, and
+/// all of it to a NaN that became the result.
 static Value applyChoice(PartialEmitter e, Operation *op, unsigned operand,
                          Value t) {
   Value own = op->getOperand(operand), other = op->getOperand(1 - operand);
@@ -172,8 +170,7 @@ static Value applyChoice(PartialEmitter e, Operation *op, unsigned operand,
   Value nan = e.compare(arith::CmpFPredicate::UNO, of, of);
   Value wins = e.compare(taken, own, other);
   Value zero = e.number(0), half = e.mul(t, e.number(0.5));
-  Value rest =
-      floatConstant(other) ? zero : e.select(e.equal(own, other), half, zero);
+  Value rest = e.select(e.equal(own, other), half, zero);
   Value numbers = e.select(wins, t, rest);
   return e.select(nan, t, numbers);
 }
