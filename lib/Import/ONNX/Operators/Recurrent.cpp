@@ -39,7 +39,6 @@ struct DirectionWeights {
 
 /// One direction of the operator.
 struct Recurrence {
-  Node &node;
   TensorBuilder &t;
   StringRef kind;
   int64_t gates, hidden;
@@ -247,6 +246,9 @@ static void addBiases(TensorBuilder &t, Tensor bias, const Form &form,
   weights.bias = combine<arith::AddFOp>(t, input, state);
 }
 
+/// So many that products of sizes have no overflow.
+static constexpr int64_t mostHidden = int64_t(1) << 24;
+
 static FailureOr<Form> formOf(Node &node) {
   Tensor &x = node.input(0), &w = node.input(1), &r = node.input(2);
   std::string direction = node.getString("direction", "forward");
@@ -254,7 +256,7 @@ static FailureOr<Form> formOf(Node &node) {
             node.op() == "LSTM"  ? 4
             : node.op() == "GRU" ? 3
                                  : 1,
-            r.shape.back().constant().value_or(0),
+            r.rank() == 3 ? r.shape.back().constant().value_or(0) : 0,
             node.getInt("layout", 0) != 0};
   int64_t rows = form.gates * form.hidden;
   auto fits = [&](const Tensor &tensor, ArrayRef<Size> shape) {
@@ -262,6 +264,7 @@ static FailureOr<Form> formOf(Node &node) {
   };
   Size directions = form.directions;
   if (!x.isFloat() || x.rank() != 3 || form.hidden < 1 ||
+      form.hidden > mostHidden ||
       !fits(w, {directions, rows, x.shape.back()}) ||
       !fits(r, {directions, rows, form.hidden}) ||
       (node.hasInput(3) && !fits(node.input(3), {directions, 2 * rows})))
@@ -398,12 +401,17 @@ static LogicalResult importRecurrent(Node &node) {
     }
     bool isReverse = i == 1 || node.getString("direction", "") == "reverse";
     auto names = ArrayRef(*activations).slice(i * functions, functions);
-    Recurrence one{node,         t,
-                   node.op(),    form->gates,
-                   form->hidden, x.shape[0],
-                   x.shape[1],   resetsLater,
-                   isReverse,    SmallVector<StringRef>(names),
-                   weights,      *lengths};
+    Recurrence one{t,
+                   node.op(),
+                   form->gates,
+                   form->hidden,
+                   x.shape[0],
+                   x.shape[1],
+                   resetsLater,
+                   isReverse,
+                   SmallVector<StringRef>(names),
+                   weights,
+                   *lengths};
     Course course =
         one.run(x, {ofDirection(t, *hidden, i), ofDirection(t, *cell, i)});
     all.push_back(course.all);
