@@ -96,7 +96,7 @@ std::string Output::secondPath() const {
 
 std::string Output::foreignHeader() const {
   std::string header = secondPath();
-  if (header.empty() || options.emit == Emit::Python)
+  if (options.emit == Emit::Python || !llvm::sys::fs::is_regular_file(header))
     return "";
   auto there = llvm::MemoryBuffer::getFile(header);
   bool isForeign = there && !(*there)->getBuffer().empty() &&
