@@ -237,7 +237,10 @@ def gelu(x, approximate="none"):
     what some models compute instead."""
     x = tensor(x, "x")
     if approximate == "tanh":
-        return x * 0.5 * (function_of("tanh", (x + x * x * x * 0.044715) * (2 / math.pi) ** 0.5) + 1.0)
+        near = x
+        if x.dtype == "f16" and not x.is_scores:  # tanh has ended long before x * x does, whose slope would be infinite
+            near = elementwise("minimum", elementwise("maximum", x, -16.0), 16.0)
+        return x * 0.5 * (function_of("tanh", (near + near * near * near * 0.044715) * (2 / math.pi) ** 0.5) + 1.0)
     if approximate != "none":
         refuse(f"gelu: expected 'none' or 'tanh', but got {approximate!r}")
     return x * 0.5 * (function_of("erf", x * 0.5**0.5) + 1.0)

@@ -233,6 +233,16 @@ def test_where_an_exponential_has_no_number(dtype, name, far):
     np.testing.assert_allclose(gradient_of(silu, x), s + x.astype(np.float64) * s * (1 - s), atol=tolerance)
 
 
+def test_gelu_of_large_halves():
+    @attn.function
+    def gelu(x: attn.f16["n"]):
+        return attn.gelu(x, "tanh")
+
+    x = np.array([-30000, -300, -20, 0, 20, 300, 30000], np.float16)
+    np.testing.assert_array_equal(gelu(x), np.maximum(x, 0))
+    np.testing.assert_array_equal(gradient_of(gelu, x), [0, 0, 0, 0.5, 1, 1, 1])
+
+
 def test_a_score_function_with_such_a_quotient(rng):
     @attn.function
     def attend(x: attn.f64["n", 4]):
