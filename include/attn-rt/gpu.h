@@ -65,11 +65,8 @@ typedef struct {
   int32_t shares; /* another tensor's copy, by its place; -1: one of its own */
 } attn_rt_gpu_copy;
 
-/* One call. The generated code has room for it and looks at none of it, nor do
- * callers: C++ has no arrays of open length. */
-typedef struct attn_rt_gpu_call attn_rt_gpu_call;
-#ifndef __cplusplus
-struct attn_rt_gpu_call {
+/* One call. The generated code has room for it and looks at none of it. */
+typedef struct {
   attn_rt_gpu_module *module;
   const attn_rt_gpu_port *ports;
   int32_t num_ports;
@@ -79,9 +76,10 @@ struct attn_rt_gpu_call {
   void *stream, *loaded;
   void *pool; /* of memory in the order of the stream; null: there is none */
   uint64_t workspace;
+#ifndef __cplusplus /* which has no arrays of open length */
   attn_rt_gpu_copy copies[]; /* one per port */
-};
 #endif
+} attn_rt_gpu_call;
 
 /* Whether a call with these arguments is one for the GPU, in an object that has
  * code of a CPU, too: what `device` and the variable ATTN_DEVICE say, else
