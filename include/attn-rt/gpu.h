@@ -76,7 +76,7 @@ typedef struct {
   void *stream, *loaded;
   void *pool; /* of memory in the order of the stream; null: there is none */
   uint64_t workspace;
-#ifndef __cplusplus /* which has no arrays of open length */
+#ifndef __cplusplus          /* which has no arrays of open length */
   attn_rt_gpu_copy copies[]; /* one per port */
 #endif
 } attn_rt_gpu_call;
