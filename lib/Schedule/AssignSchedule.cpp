@@ -281,10 +281,11 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     int64_t wide = op.getType().getElementType().isF64() ? 2 : 1;
     int64_t lanes =
         products == Products::Amx ? tileLanes : target.getLanes() / wide;
-    // Processors with tiles start two multiply-adds of 512 bits per cycle: rows
-    // of a panel come as fast as a level-2 cache gives them, and what is
-    // fetched from behind it in between must be little at a time.
-    bool isEven = target.getAmx() && products == Products::Fma;
+    // Where two multiply-adds of 512 bits start per cycle, rows of a panel come
+    // as fast as a level-2 cache gives them, and what is fetched from behind it
+    // in between must be little at a time.
+    bool isEven = target.getLanes() >= 16 && target.getChains() >= 8 &&
+                  products == Products::Fma;
     return prefillSchedule(
         {sizes.rows, sizes.vectors, sizes.unroll, 0}, lanes, sizes.tileRows,
         sizes.depth / wide / sizes.rows * sizes.rows, products,

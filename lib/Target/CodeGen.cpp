@@ -48,15 +48,19 @@ static void initializeTargets() {
   LLVMInitializeNVPTXAsmPrinter();
 }
 
+/// Whether a processor of this name has tiles, which a hypervisor may hide.
+static bool isMadeWithTiles(StringRef cpu) {
+  llvm::SmallVector<StringRef> features;
+  if (llvm::X86::parseArchX86(cpu) != llvm::X86::CK_None)
+    llvm::X86::getFeaturesForCPU(cpu, features);
+  return llvm::is_contained(features, "amx-tile");
+}
+
 std::string target::processorWith(const llvm::StringMap<bool> &features,
                                   StringRef named) {
   if (!features.lookup("amx-tile"))
     return named.str();
-  llvm::SmallVector<StringRef> expected;
-  if (llvm::X86::parseArchX86(named) != llvm::X86::CK_None)
-    llvm::X86::getFeaturesForCPU(named, expected);
-  return llvm::is_contained(expected, "amx-tile") ? named.str()
-                                                  : "sapphirerapids";
+  return isMadeWithTiles(named) ? named.str() : "sapphirerapids";
 }
 
 static std::unique_ptr<llvm::TargetMachine>
@@ -119,11 +123,13 @@ static void describeVectors(Processor &processor) {
   processor.f16 = info.checkFeatures("+f16c");
   processor.bf16 = avx512 && info.checkFeatures("+avx512bf16,+avx512vl");
   processor.amx = processor.bf16 && info.checkFeatures("+amx-bf16,+amx-tile");
-  // Where there are tiles, dot products of pairs are slower than FMA.
-  bool pairs = processor.bf16 && !processor.amx;
+  // Processors with tiles start a dot product of pairs every second cycle, and
+  // four multiply-adds, which are faster even if the tiles are hidden.
+  bool tiles = isMadeWithTiles(processor.machine->getTargetCPU());
+  bool pairs = processor.bf16 && !tiles;
   processor.pairChains = !pairs ? 0 : oneFma ? 6 : 12; // latency 6
-  if (processor.amx)
-    processor.l1Bytes = 49152; // all processors that have them
+  if (tiles)
+    processor.l1Bytes = 49152; // all of them
 }
 
 static llvm::Error unknown(StringRef name) {
@@ -155,7 +161,8 @@ static Processor makeGPU(const Chip &chip) {
   return processor;
 }
 
-llvm::Expected<Processor> target::findProcessor(StringRef name) {
+llvm::Expected<Processor> target::findProcessor(StringRef name,
+                                                StringRef features) {
   initializeTargets();
   llvm::Triple host(llvm::sys::getProcessTriple());
   llvm::Triple x86("x86_64-unknown-linux-gnu"),
@@ -183,7 +190,8 @@ llvm::Expected<Processor> target::findProcessor(StringRef name) {
     if (!probe || name.empty() ||
         (!generic && !probe->getMCSubtargetInfo()->isCPUStringValid(name)))
       continue;
-    processor.machine = createMachine(triple, generic ? "generic" : name, "");
+    processor.machine =
+        createMachine(triple, generic ? "generic" : name, features);
     // LLVM knows processors of 32 bits too.
     if (triple.isX86() &&
         !processor.machine->getMCSubtargetInfo()->checkFeatures("+64bit"))

@@ -10,18 +10,15 @@
 // AVX512: attn.project {{.*}}schedule<lanes = 16, rows = 8, vectors = 3, query_tile = 96, key_tile = 1024,
 // AVX512: attn.project {{.*}}schedule<lanes = 8, rows = 8, vectors = 3, query_tile = 96, key_tile = 512,
 // Of bf16 they multiply pairs or tiles, where input and weight are of it.
-// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,pair_chains=6,products=dot --attn-assign-schedule | FileCheck %s --check-prefix=PAIRS
+// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,chains=4,pair_chains=6,products=dot --attn-assign-schedule | FileCheck %s --check-prefix=PAIRS
 // RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,products=amx --attn-assign-schedule | FileCheck %s --check-prefix=TILES
 // PAIRS-LABEL: @bf16
 // PAIRS: attn.project {{.*}}schedule<lanes = 16, rows = 8, vectors = 3, query_tile = 96, key_tile = 2048, unroll = 4, prefetch = 2, products = dot>
 // PAIRS: attn.project {{.*}}schedule<{{.*}}key_tile = 1024, unroll = 4, prefetch = 2>
 // TILES-LABEL: @bf16
 // TILES: attn.project {{.*}}schedule<lanes = 16, rows = 32, vectors = 2, query_tile = 256, key_tile = 512, unroll = 1, prefetch = 2, products = amx>
-// TILES: attn.project {{.*}}schedule<{{.*}}key_tile = 1024, unroll = 4, prefetch = 2>
-// Where there are tiles, FMA fetch the next panel of f32 evenly.
-// RUN: attn-opt %s --attn-set-target=facts=lanes=16,registers=32,products=amx,amx=true --attn-assign-schedule | FileCheck %s --check-prefix=EVEN
-// EVEN: attn.project {{.*}}key_tile = 512, unroll = 1, prefetch = 2, products = amx>
-// EVEN: attn.project {{.*}}schedule<{{.*}}key_tile = 1024, unroll = 4, prefetch = 1>
+// Two multiply-adds of 512 bits per cycle (8 chains) fetch the next panel evenly.
+// TILES: attn.project {{.*}}schedule<{{.*}}key_tile = 1024, unroll = 4, prefetch = 1>
 func.func @f(%x: tensor<2x4xf32>, %w: tensor<4x6xf32>, %b: tensor<6xf32>) -> tensor<2x6xf32> {
   %y = attn.project %x, %w, %b : (tensor<2x4xf32>, tensor<4x6xf32>, tensor<6xf32>) -> tensor<2x6xf32>
   return %y : tensor<2x6xf32>
@@ -48,9 +45,9 @@ func.func @bf16(%x: tensor<9x4xbf16>, %w: tensor<4x4xbf16>, %f: tensor<4x4xf32>)
 // TILES-LABEL: @few
 // TILES: attn.project {{.*}} {schedule = #attn.cpu_schedule<{{[^>]*}}products = amx>}
 // TILES-LABEL: @four
-// TILES: attn.project {{.*}} {schedule = #attn.cpu_schedule<{{[^>]*}}prefetch = 2>}
+// TILES: attn.project {{.*}} {schedule = #attn.cpu_schedule<{{[^>]*}}prefetch = 1>}
 // TILES-LABEL: @unknown
-// TILES: attn.project {{.*}}few_rows_schedule = #attn.cpu_schedule<{{[^>]*}}prefetch = 2>, schedule = #attn.cpu_schedule<{{[^>]*}}products = amx>}
+// TILES: attn.project {{.*}}few_rows_schedule = #attn.cpu_schedule<{{[^>]*}}prefetch = 1>, schedule = #attn.cpu_schedule<{{[^>]*}}products = amx>}
 func.func @few(%x: tensor<2x8x4xbf16>, %w: tensor<4x4xbf16>) -> tensor<2x8x4xbf16> {
   %y = attn.project %x, %w : (tensor<2x8x4xbf16>, tensor<4x4xbf16>) -> tensor<2x8x4xbf16>
   return %y : tensor<2x8x4xbf16>

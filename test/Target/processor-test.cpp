@@ -19,8 +19,9 @@ static void checkTuning(const llvm::StringMap<bool> &features, StringRef named,
                << ", expected " << expected << "\n";
 }
 
-static void checkPairs(StringRef name, bool amx, int64_t pairChains) {
-  Processor processor = llvm::cantFail(findProcessor(name));
+static void checkPairs(StringRef name, bool amx, int64_t pairChains,
+                       StringRef features = "") {
+  Processor processor = llvm::cantFail(findProcessor(name, features));
   if (processor.amx == amx && processor.pairChains == pairChains)
     return;
   ++failures;
@@ -43,6 +44,7 @@ int main() {
 
   checkPairs("sapphirerapids", /*amx=*/true, 0);
   checkPairs("cooperlake", /*amx=*/false, 12);
+  checkPairs("sapphirerapids", /*amx=*/false, 0, "-amx-tile");
   checkPairs("znver4", /*amx=*/false, 6);
   checkPairs("znver3", /*amx=*/false, 0);
   checkPairs("neoverse-v2", /*amx=*/false, 0);

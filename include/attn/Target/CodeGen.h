@@ -62,8 +62,10 @@ bool runsHere(const Processor &processor);
 
 /// The processor that --target names: `native`, `aarch64`, or a processor of
 /// LLVM's (`x86-64-v3`, `znver5`, `neoverse-v2`); or a chip of
-/// Chips.h (`sm_80`).
-llvm::Expected<Processor> findProcessor(llvm::StringRef name);
+/// Chips.h (`sm_80`). `features` are what it has (`+f16c`) and lacks, as where
+/// a hypervisor hides tiles (`-amx-tile`); of `native` they are asked for.
+llvm::Expected<Processor> findProcessor(llvm::StringRef name,
+                                        llvm::StringRef features = "");
 
 /// How much LLVM optimizes, 0 to 3; 3 unless told, and at least 1 for tiles of
 /// AMX.

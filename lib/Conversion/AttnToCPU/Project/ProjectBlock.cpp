@@ -216,23 +216,20 @@ void BlockBuilder::multiply(const SumBlock &block, Value matrix,
   finish(block, acc);
 }
 
-/// Turns for one line of the next panel.
-static constexpr int64_t turnsPerLine = 4;
-
 std::function<void(Value)> cpu::fetchEvenly(KernelBuilder &k,
-                                            const SumBlock &block, Source next,
-                                            Value number) {
+                                            const SumBlock &block,
+                                            Spread spread, Value number) {
   Value first = arith::MulIOp::create(k.builder, k.loc, number,
-                                      k.div(block.steps, turnsPerLine));
+                                      k.div(block.steps, spread.turnsPerLine));
   auto turns = std::make_shared<int64_t>(0);
   return [=, &k](Value turn) {
-    if ((*turns)++ % turnsPerLine != 0)
+    if ((*turns)++ % spread.turnsPerLine != 0)
       return;
-    Value line = k.add(first, k.div(turn, turnsPerLine));
-    memref::PrefetchOp::create(k.builder, k.loc, next.matrix,
-                               ValueRange{next.row, k.mul(line, k.lanes)},
-                               /*isWrite=*/false, /*localityHint=*/2,
-                               /*isDataCache=*/true);
+    Value line = k.add(first, k.div(turn, spread.turnsPerLine));
+    memref::PrefetchOp::create(
+        k.builder, k.loc, spread.next.matrix,
+        ValueRange{spread.next.row, k.mul(line, k.lanes)},
+        /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
   };
 }
 

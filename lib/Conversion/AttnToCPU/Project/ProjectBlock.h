@@ -75,11 +75,18 @@ private:
   void finish(const SumBlock &block, const RegisterTile &acc);
 };
 
-/// What block `number` of a panel fetches of the next one: the lines behind
-/// those of the blocks before, one in several turns. All of a row in each turn
-/// would fill the queue that this panel's rows need, too.
+/// A panel that the blocks of the one before it fetch, each a part of it: one
+/// line in some turns. All of a row in each turn would fill the queue that the
+/// rows of the block's own panel need, too.
+struct Spread {
+  Source next;
+  int64_t turnsPerLine;
+};
+
+/// What block `number` of a panel fetches: the lines behind those of the blocks
+/// before.
 std::function<void(Value)> fetchEvenly(KernelBuilder &k, const SumBlock &block,
-                                       Source next, Value number);
+                                       Spread spread, Value number);
 
 } // namespace attn::cpu
 

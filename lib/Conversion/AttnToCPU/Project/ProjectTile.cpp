@@ -55,8 +55,9 @@ static constexpr int64_t shallowInPanel = 64, shallowAhead = 96 * 192;
 
 /// What the schedule says where the next panel is fetched evenly.
 static constexpr int64_t evenPrefetch = 1;
-/// Rows of a tile whose blocks have turns for most lines of the next panel.
-static constexpr int64_t rowsForAllLines = 72;
+/// Blocks of a tile that have turns for most lines of the next panel, of one
+/// and of two turns for each line.
+static constexpr int64_t blocksForTurn = 2, blocksForTwoTurns = 5;
 
 /// Rows of the next panel that a product of tiles fetches: all of them take as
 /// many blocks as a tile of rows has.
@@ -178,19 +179,26 @@ void Projection::tileBlocks(SumBlock part) {
 
 /// All rows of one panel, while the next one is fetched.
 void Projection::blocksOfPanel(SumBlock part, Source next) {
+  if (part.masked) // the last one
+    return blocks(block, part, k.index(0), nullptr);
   part.ahead = [=](Value turn) {
     prefetch({next.matrix, k.add(next.row, turn), next.column});
   };
   bool isF32 = cast<MemRefType>(next.matrix.getType()).getElementType().isF32();
   if (!isF32 || k.schedule.getPrefetch() != evenPrefetch)
     return blocks(block, part, k.index(0), nullptr);
+  auto evenly = [&](int64_t turnsPerLine) {
+    spread = Spread{next, turnsPerLine};
+    blocks(block, part, k.index(0), nullptr);
+    spread.reset();
+  };
   k.choose(
-      k.less(rows, k.index(rowsForAllLines)),
+      k.less(rows, k.index(blocksForTurn * k.rows)),
       [&] { blocks(block, part, k.index(0), nullptr); },
       [&] {
-        spread = next;
-        blocks(block, part, k.index(0), nullptr);
-        spread.reset();
+        k.choose(
+            k.less(rows, k.index(blocksForTwoTurns * k.rows)),
+            [&] { evenly(1); }, [&] { evenly(2); });
       });
 }
 

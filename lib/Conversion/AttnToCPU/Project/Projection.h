@@ -74,7 +74,7 @@ private:
   Value rows, width, depth;
   int64_t stepDepth;
   /// The panel that blocks fetch evenly; none: as their part says.
-  std::optional<Source> spread;
+  std::optional<Spread> spread;
 };
 
 } // namespace attn::cpu
