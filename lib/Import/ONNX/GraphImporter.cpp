@@ -356,11 +356,6 @@ func::FuncOp GraphImporter::import() {
         << (version ? "version " + std::to_string(version) : "none");
     return {};
   }
-  if (model.functions_size() > 0) {
-    emitError(fileLocation) << "functions of a model are not supported; inline "
-                               "them with onnx.inliner";
-    return {};
-  }
   if (failed(checkOperators(model.graph())))
     return {};
   function = func::FuncOp::create(b, fileLocation, options().function,

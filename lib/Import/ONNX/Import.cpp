@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Import/ONNX/Import.h"
 #include "GraphImporter.h"
+#include "InlineFunctions.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -35,7 +36,7 @@ OwningOpRef<ModuleOp> attn::importOnnx(StringRef path, MLIRContext &context,
                       tensor::TensorDialect>();
   Location loc = FileLineColLoc::get(&context, path, 0, 0);
   auto model = onnx::readModel(path, loc);
-  if (failed(model))
+  if (failed(model) || failed(onnx::inlineFunctions(**model, loc)))
     return {};
   // Once more for each equality of sizes that some node needs.
   llvm::StringMap<int64_t> multiples;

@@ -4,6 +4,7 @@ import tempfile
 
 import numpy as np
 import onnx
+import onnx.parser
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
@@ -521,6 +522,24 @@ for op in ("MaxPool", "AveragePool"):
         how = {"count_include_pad": rows % 2} if op == "AveragePool" else {}
         add(f"{op}-ceiling-{rows}", [node(op, ["x"], ["y"], kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 0], ceil_mode=1, **how)], {"x": normal(1, 2, rows, 5)},
             shapes={"x": ["n", 2, "h", "w"]}, opset=19)
+
+FUNCTIONS = """<ir_version: 10, opset_import: ["": 20, "mine": 1]>
+g (float[N, 8] x, float[8] w) => (float[N, 8] y, float[N, 8] z) {
+  [first] n = mine.norm <by = 0.5> (x, w)
+  [second] m = mine.norm <by = 3.0> (n, w)
+  y, z = mine.pair (m, x)
+}
+<domain: "mine", opset_import: ["": 20]>
+norm <by: float = 2.0> (a, weight) => (b) {
+  f = Constant <value_float: float = @by> ()
+  b = Mul (a, f)
+}
+<domain: "mine", opset_import: ["": 20, "mine": 1]>
+pair (a, b) => (c, b) {
+  d = mine.norm <by = -1.0> (b, b)
+  c = Add (a, d)
+}"""
+GRAPHS["functions"] = (onnx.parser.parse_model(FUNCTIONS), {"x": normal(3, 8), "w": normal(8)}, ("y", "z"))
 
 
 ROUNDED = {}  # tolerances of graphs that round many times
