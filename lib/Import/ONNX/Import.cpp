@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Import/ONNX/Import.h"
+#include "ExpandFused.h"
 #include "GraphImporter.h"
 #include "InlineFunctions.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
@@ -38,6 +39,7 @@ OwningOpRef<ModuleOp> attn::importOnnx(StringRef path, MLIRContext &context,
   auto model = onnx::readModel(path, loc);
   if (failed(model) || failed(onnx::inlineFunctions(**model, loc)))
     return {};
+  onnx::expandFused(*(*model)->mutable_graph());
   // Once more for each equality of sizes that some node needs.
   llvm::StringMap<int64_t> multiples;
   while (true) {

@@ -105,9 +105,19 @@ std::optional<Tensor> attn::onnx::unroundedMatmul(TensorBuilder &t, Tensor &a,
   return t.reshaped(y, shape);
 }
 
-static LogicalResult importMatMul(Node &node) {
+/// `x` times a number, where it is not 1.
+static Tensor scaled(TensorBuilder &t, Tensor x, double factor) {
+  if (factor == 1)
+    return x;
+  Tensor all = t.splat(x.shape, x.element, factor);
+  Value product =
+      t.b.createOrFold<arith::MulFOp>(t.loc, t.value(x), t.value(all));
+  return t.made(product, x.shape);
+}
+
+/// factor * a * b, by NumPy's rules.
+static LogicalResult multiply(Node &node, Tensor a, Tensor b, double factor) {
   TensorBuilder &t = node.build();
-  Tensor a = node.input(0), b = node.input(1);
   auto misfit = [&] {
     return node.fail("expects matrices that fit each other, but got " +
                      describe(node.input(0)) + " and " +
@@ -134,17 +144,33 @@ static LogicalResult importMatMul(Node &node) {
   if (isRow)
     shape.erase(shape.end() - (isColumn ? 1 : 2));
   std::optional<Tensor> result = t.reshaped(*y, shape);
-  return result ? node.give(*result) : misfit();
+  return result ? node.give(scaled(t, *result, factor)) : misfit();
 }
 
-/// `x` times a number, where it is not 1.
-static Tensor scaled(TensorBuilder &t, Tensor x, double factor) {
-  if (factor == 1)
-    return x;
-  Tensor all = t.splat(x.shape, x.element, factor);
-  Value product =
-      t.b.createOrFold<arith::MulFOp>(t.loc, t.value(x), t.value(all));
-  return t.made(product, x.shape);
+static LogicalResult importMatMul(Node &node) {
+  return multiply(node, node.input(0), node.input(1), 1);
+}
+
+/// `x` with its first dimension behind those of batches, and then the last two
+/// exchanged; vectors stay.
+static Tensor turned(TensorBuilder &t, Tensor x, bool batch, bool last) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  if (batch && x.rank() > 2)
+    std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+  if (last && x.rank() > 1)
+    std::swap(order.back(), order[x.rank() - 2]);
+  return llvm::is_sorted(order) ? x : t.transpose(x, order);
+}
+
+/// alpha * A' * B'.
+static LogicalResult importFusedMatMul(Node &node) {
+  auto operand = [&](unsigned i, StringRef side) {
+    return turned(node.build(), node.input(i),
+                  node.getInt(("transBatch" + side).str(), 0),
+                  node.getInt(("trans" + side).str(), 0));
+  };
+  return multiply(node, operand(0, "A"), operand(1, "B"),
+                  node.getFloat("alpha", 1));
 }
 
 /// alpha * A' * B' + beta * C.
@@ -193,6 +219,7 @@ ArrayRef<Operator> attn::onnx::productOperators() {
   static const Operator all[] = {
       {"", "MatMul", importMatMul, 2, 2},
       {"", "Gemm", importGemm, 2, 3},
+      {"com.microsoft", "FusedMatMul", importFusedMatMul, 2, 2},
   };
   return all;
 }
