@@ -47,11 +47,11 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::cpu;
 
-/// Rows of a panel that few rows of the input fetch in advance.
-static constexpr int64_t aheadInPanel = 32;
+/// Bytes of panels that few rows of the input fetch in advance.
+static constexpr int64_t bytesAhead = 96 * 192;
 /// Rows of a panel per step of few blocks, which stay in the level-1 cache for
-/// all of them, and bytes that they fetch in advance.
-static constexpr int64_t shallowInPanel = 64, shallowAhead = 96 * 192;
+/// all of them.
+static constexpr int64_t shallowInPanel = 64;
 
 /// What the schedule says where the next panel is fetched evenly.
 static constexpr int64_t evenPrefetch = 1;
@@ -129,11 +129,18 @@ Value Projection::rowAhead(const SumBlock &part, Value row) {
   return k.add(k.add(part.source.row, row), behind);
 }
 
-/// A little ahead in the same panel: few rows are at its end soon.
+/// Rows of a panel that few rows of the input fetch in advance.
+int64_t Projection::rowsInAdvance() const {
+  auto type = cast<MemRefType>(weight.getType());
+  return bytesAhead /
+         (k.schedule.getPanelWidth() * type.getElementTypeBitWidth() / 8);
+}
+
+/// A little ahead, also behind the panel's end: few rows are there soon.
 std::function<void(Value)> Projection::rowsBehind(const SumBlock &part) {
-  Source at = part.source;
   return [=](Value turn) {
-    prefetch({at.matrix, k.add(at.row, k.add(turn, aheadInPanel)), at.column});
+    Value row = rowAhead(part, k.add(turn, rowsInAdvance()));
+    prefetch({part.source.matrix, row, part.source.column});
   };
 }
 
@@ -194,7 +201,10 @@ void Projection::blocksOfPanel(SumBlock part, Source next) {
   };
   k.choose(
       k.less(rows, k.index(blocksForTurn * k.rows)),
-      [&] { blocks(block, part, k.index(0), nullptr); },
+      [&] {
+        part.ahead = rowsBehind(part);
+        blocks(block, part, k.index(0), nullptr);
+      },
       [&] {
         k.choose(
             k.less(rows, k.index(blocksForTwoTurns * k.rows)),
@@ -275,16 +285,13 @@ void Projection::shallowPanel(SumBlock part) {
   }
   SumBlock whole = part;
   Value first = part.begin;
-  auto type = cast<MemRefType>(weight.getType());
-  int64_t rowBytes =
-      k.schedule.getPanelWidth() * type.getElementTypeBitWidth() / 8;
   Source source = part.source;
   steps(shallowInPanel, part.steps, [&](Value at, Value count) {
     part.begin = k.add(first, at);
     part.steps = count;
     part.source.row = k.add(source.row, at);
     Source ahead = part.source;
-    ahead.row = rowAhead(whole, k.add(at, shallowAhead / rowBytes));
+    ahead.row = rowAhead(whole, k.add(at, rowsInAdvance()));
     // Two blocks fetch half of as many numbers each, which lie side by side.
     int64_t half = k.schedule.getPanelWidth() / 2;
     blocks(inSteps, part, at, [=](Value row) {

@@ -25,6 +25,7 @@ private:
   // Many rows.
   Source panelAt(Value number, Value row);
   Value rowAhead(const SumBlock &part, Value row);
+  int64_t rowsInAdvance() const;
   using AheadOf = std::function<std::function<void(Value)>(Value row)>;
   Value endOfBlocks(Value row, int64_t size);
   void blocks(BlockBuilder &block, SumBlock part, Value first,

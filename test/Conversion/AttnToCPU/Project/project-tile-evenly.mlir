@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// With `prefetch = 1` blocks of rows fetch the next panel of f32 evenly: in each
-// turn all of a row where there is one block, a line of it in each turn up to
-// four blocks, a line in every second turn from five blocks on.
+// With `prefetch = 1` blocks of rows fetch the next panel of f32 evenly: a line
+// in each turn up to four blocks, in every second turn from five on. One block
+// fetches rows 18 KB ahead.
 // RUN: attn-opt %s --convert-attn-to-cpu --canonicalize | FileCheck %s
 #s = #attn.cpu_schedule<lanes = 4, rows = 2, vectors = 2, query_tile = 64, key_tile = 1024, unroll = 2, prefetch = 1>
 
@@ -9,14 +9,14 @@
 // CHECK: memref.prefetch %arg0
 // CHECK: arith.cmpi slt, %[[ROWS:.*]], %c4 : index
 // CHECK: scf.for %[[TURN:.*]] = %c0 to %c64 step %c2 iter_args
-// CHECK: memref.prefetch %[[NEXT:.*]][%[[TURN]], %c0], read
-// CHECK: vector.load
-// CHECK: memref.prefetch %[[NEXT]][%{{.*}}, %c0], read
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[TURN]], %c576
+// CHECK: memref.prefetch %[[PANEL:.*]][%[[AHEAD]], %c0], read
+// CHECK: vector.load %[[PANEL]][%[[TURN]], %c0]
 // CHECK: arith.cmpi slt, %[[ROWS]], %c10 : index
 // CHECK: scf.for %[[TURN:.*]] = %c0 to %c64 step %c2 iter_args
 // CHECK: %[[LINE:.*]] = arith.addi %{{.*}}, %[[TURN]]
 // CHECK: %[[COLUMN:.*]] = arith.muli %[[LINE]], %c4
-// CHECK: memref.prefetch %[[NEXT]][%c0, %[[COLUMN]]], read
+// CHECK: memref.prefetch %[[NEXT:.*]][%c0, %[[COLUMN]]], read
 // CHECK: memref.prefetch %[[NEXT]][%c0, %{{.*}}], read
 // CHECK: } else {
 // CHECK: scf.for %[[TURN:.*]] = %c0 to %c64 step %c2 iter_args
