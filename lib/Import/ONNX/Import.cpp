@@ -3,6 +3,7 @@
 #include "ExpandFused.h"
 #include "GraphImporter.h"
 #include "InlineFunctions.h"
+#include "OrderNodes.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -40,6 +41,7 @@ OwningOpRef<ModuleOp> attn::importOnnx(StringRef path, MLIRContext &context,
   if (failed(model) || failed(onnx::inlineFunctions(**model, loc)))
     return {};
   onnx::expandFused(*(*model)->mutable_graph());
+  onnx::orderNodes(*(*model)->mutable_graph());
   // Once more for each equality of sizes that some node needs.
   llvm::StringMap<int64_t> multiples;
   while (true) {

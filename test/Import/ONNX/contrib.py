@@ -204,6 +204,8 @@ CASES = {
     "multi-head": lambda: multi_head(),
     "multi-head-bias": lambda: multi_head(bias=floats(24 + 24 + 15)),
     "multi-head-lengths": lambda: multi_head(padding=np.array([3, 6], np.int32)),
+    "multi-head-lengths-causal": lambda: multi_head(padding=np.array([3, 5], np.int32), causal=True, sizes=(2, 5, 5, 2, 8, 8)),
+    "multi-head-lengths-causal-past": lambda: multi_head(padding=np.array([4, 7], np.int32), causal=True, past=3, sizes=(2, 4, 4, 2, 8, 8)),
     "multi-head-padding": lambda: multi_head(padding=np.array([[1, 1, 0, 1, 0, 0], [1] * 6], np.int32)),
     "multi-head-added": lambda: multi_head(added=floats(1, 3, 4, 6), scale=0.3),
     "multi-head-past": lambda: multi_head(past=3, causal=True),

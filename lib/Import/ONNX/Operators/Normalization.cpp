@@ -173,9 +173,10 @@ ArrayRef<Operator> attn::onnx::normalizationOperators() {
   static const Operator all[] = {
       {"", "Softmax", importSoftmax, 1, 1},
       {"", "LogSoftmax", importLogSoftmax, 1, 1},
-      {"", "LayerNormalization", importNorm, 2, 3, /*since=*/17},
       {"", "RMSNormalization", importNorm, 2, 2, /*since=*/23},
-      // Of ONNX Runtime, which also gives it ONNX's domain.
+      // Of ONNX Runtime, which also gives them ONNX's domain, and the first one
+      // to opsets before 17.
+      {"", "LayerNormalization", importNorm, 2, 3},
       {"", "SimplifiedLayerNormalization", importNorm, 2, 2},
       {"com.microsoft", "SimplifiedLayerNormalization", importNorm, 2, 2},
   };

@@ -160,7 +160,7 @@ LogicalResult Attention::addMasks(AttentionSteps &steps, const Size &past) {
       return failure();
   // First, because positions depend on them.
   if (Tensor *lengths = node.optionalInput(KeyLengths))
-    steps.addKeyLength(*lengths);
+    steps.addKeyLength(*lengths, /*movesQueries=*/true);
   if (node.getInt("is_causal", 0))
     steps.addCausal(past);
   int64_t left = node.getInt("left_window_size", -1),

@@ -195,14 +195,17 @@ LogicalResult AttentionSteps::addMask(Tensor mask) {
   return success();
 }
 
-void AttentionSteps::addKeyLength(Tensor lengths) {
+void AttentionSteps::addKeyLength(Tensor lengths, bool movesQueries) {
   hasLengths = true;
+  standAtLengths |= movesQueries;
   terms.push_back(
       KeyLengthAttr::get(t.b.getContext(), addOperand(t.value(lengths))));
 }
 
 std::pair<Alignment, Attribute> AttentionSteps::position(const Size &past) {
-  if (hasLengths || (!past.constant() && keys() - queries() == past))
+  // Beside a length this alignment counts from it.
+  if (standAtLengths ||
+      (!hasLengths && !past.constant() && keys() - queries() == past))
     return {Alignment::BottomRight, {}};
   if (past.is(0))
     return {Alignment::TopLeft, {}};

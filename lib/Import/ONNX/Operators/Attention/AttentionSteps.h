@@ -29,11 +29,11 @@ public:
   /// A boolean mask excludes, one of floats is added. What it lacks at the end
   /// of the last dimension excludes.
   mlir::LogicalResult addMask(Tensor mask);
-  /// The keys from `lengths[b]` on are padding.
-  void addKeyLength(Tensor lengths);
+  /// The keys from `lengths[b]` on are padding. The last query stands on the
+  /// last key in front of them if that `movesQueries`.
+  void addKeyLength(Tensor lengths, bool movesQueries);
   /// A query sees `left` keys behind the one it stands on and `right` in front;
-  /// -1: all. Query 0 stands on key `past`, or with key lengths as if the last
-  /// query stood on the last live key.
+  /// -1: all. Query 0 stands on key `past`, unless key lengths move queries.
   void addWindow(int64_t left, int64_t right, const Size &past);
   void addCausal(const Size &past);
   /// Applies all that was added.
@@ -57,7 +57,7 @@ private:
 
   Node &node;
   TensorBuilder &t;
-  bool hasLengths = false;
+  bool hasLengths = false, standAtLengths = false;
   llvm::SmallVector<mlir::Attribute> terms;
   llvm::SmallVector<mlir::Value> operands;
 };

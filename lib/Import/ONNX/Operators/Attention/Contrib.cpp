@@ -47,7 +47,7 @@ LogicalResult attn::onnx::addPadding(Node &node, unsigned input,
   node.remark("PaddingExcludes",
               "padding excludes; mask_filter_value is not looked at");
   if (padding->rank() == 1 && padding->shape[0] == steps.query.shape[0]) {
-    steps.addKeyLength(*padding);
+    steps.addKeyLength(*padding, /*movesQueries=*/false);
     return success();
   }
   if (padding->rank() != 2 && padding->rank() != 3)

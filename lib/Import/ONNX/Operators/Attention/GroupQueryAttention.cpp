@@ -211,17 +211,13 @@ LogicalResult GroupQuery::run() {
     if (failed(steps.addMask(*bias)))
       return failure();
   // In a prompt, query 0 stands on key 0, and padding is on the right.
-  bool hasPast = node.hasInput(GqaPastKey);
-  if (hasPast)
-    steps.addKeyLength(lengths);
+  steps.addKeyLength(lengths, /*movesQueries=*/node.hasInput(GqaPastKey));
   steps.addCausal(0);
   if (int64_t width = node.getInt("local_window_size", -1); width > 0) {
     node.remark("ReleasesDiffer", "releases of ONNX Runtime disagree: some see "
                                   "one key more in a local window");
     steps.addWindow(width - 1, -1, 0);
   }
-  if (!hasPast)
-    steps.addKeyLength(lengths);
   steps.exclude();
   Value sinks;
   if (Tensor *given = node.optionalInput(GqaSinks)) {
