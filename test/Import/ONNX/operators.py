@@ -523,6 +523,9 @@ for op in ("MaxPool", "AveragePool"):
         add(f"{op}-ceiling-{rows}", [node(op, ["x"], ["y"], kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 0], ceil_mode=1, **how)], {"x": normal(1, 2, rows, 5)},
             shapes={"x": ["n", 2, "h", "w"]}, opset=19)
 
+for place, traced, given in (("first", [5, -1, 8], normal(5, 3, 32)), ("last", [-1, 1, 1, 5], normal(3, 5))):
+    add(f"reshape-traced-{place}", [node("Reshape", ["x", "shape"], ["y"])], {"x": given}, constants={"shape": np.array(traced)},
+        shapes={"x": ["a", "b", *given.shape[2:]]})
 FUNCTIONS = """<ir_version: 10, opset_import: ["": 20, "mine": 1]>
 g (float[N, 8] x, float[8] w) => (float[N, 8] y, float[N, 8] z) {
   [first] n = mine.norm <by = 0.5> (x, w)

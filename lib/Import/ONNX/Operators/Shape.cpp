@@ -52,6 +52,21 @@ static std::string assumePlaces(Node &node, ArrayRef<Size> from,
   return {};
 }
 
+/// What makes the first or the last size a number that stands in its place, as
+/// in a model that was traced with one length. Empty if that is none.
+static std::string assumeEnds(Node &node, ArrayRef<Size> from,
+                              ArrayRef<Size> to) {
+  if (from.empty() || to.empty())
+    return {};
+  for (auto [size, number] :
+       {std::pair(from.front(), to.front()), std::pair(from.back(), to.back())})
+    if (!size.constant() && number.constant().value_or(0) > 1)
+      if (std::string assumed = node.shared().assumeEqual(size, number);
+          !assumed.empty())
+        return assumed;
+  return {};
+}
+
 /// `t` as `shape`, as the node's output.
 static LogicalResult giveReshaped(Node &node, Tensor &t, ArrayRef<Size> shape) {
   std::optional<Tensor> result = node.build().reshaped(t, shape);
@@ -96,10 +111,10 @@ static LogicalResult importSize(Node &node) {
                                         node.build().b.getI64Type()));
 }
 
-/// The size that makes the number of elements that of the input, behind those
-/// of `front`.
+/// The size in the place `unknown` of `shape`, whose other ones have `others`
+/// elements.
 static FailureOr<Size> inferred(Node &node, const Size &others,
-                                ArrayRef<Size> front) {
+                                ArrayRef<Size> shape, size_t unknown) {
   Tensor &x = node.input(0);
   Size all = product(x.shape);
   if (others.is(0))
@@ -109,7 +124,8 @@ static FailureOr<Size> inferred(Node &node, const Size &others,
   if (std::string assumed = node.shared().assumeMultiple(all, others);
       !assumed.empty())
     return remarkAssumed(node, assumed);
-  if (std::string assumed = assumePlaces(node, x.shape, front);
+  if (std::string assumed =
+          assumePlaces(node, x.shape, shape.take_front(unknown));
       !assumed.empty())
     return remarkAssumed(node, assumed);
   if (auto same = all.sameFor(others))
@@ -117,11 +133,12 @@ static FailureOr<Size> inferred(Node &node, const Size &others,
             node.shared().assumeEqual(same->first, same->second);
         !assumed.empty())
       return remarkAssumed(node, assumed);
+  if (std::string assumed = assumeEnds(node, x.shape, shape); !assumed.empty())
+    return remarkAssumed(node, assumed);
   return node.fail("expects a shape whose -1 follows from the sizes of the "
                    "inputs, but got " +
                    describe(x) +
-                   " for a number of elements that "
-                   "is no multiple");
+                   ", whose elements the other sizes need not divide");
 }
 
 static LogicalResult importReshape(Node &node) {
@@ -148,8 +165,7 @@ static LogicalResult importReshape(Node &node) {
     others = others * size;
   }
   if (unknown) {
-    FailureOr<Size> size =
-        inferred(node, others, ArrayRef(*wanted).take_front(*unknown));
+    FailureOr<Size> size = inferred(node, others, *wanted, *unknown);
     if (failed(size))
       return failure();
     (*wanted)[*unknown] = *size;
