@@ -148,7 +148,7 @@ def window(left=None, right=None, position="top_left", *, in_document=False):
     None is without limit."""
     def write(o):
         parts = [f"{side} = {_number(n, o, side)}" for side, n in (("left", left), ("right", right)) if n is not None]
-        if position != "top_left" or in_document:
+        if not isinstance(position, str) or position != "top_left" or in_document:
             parts.append(_position(position, in_document, o))
         return f"window({', '.join(parts)})"
 

@@ -24,6 +24,7 @@ MASKS = {
     "windows": (attn.window(left=LENGTHS), lambda b, h, i, j: j >= i - LENGTHS[b]),
     "prefix": (attn.prefix(5) | attn.causal(), lambda b, h, i, j: (j < 5) | (j <= i)),
     "sink": ((attn.sink(2) | attn.window(4, 0)) & attn.causal(), lambda b, h, i, j: ((j < 2) | (j >= i - 4)) & (j <= i)),
+    "window array": (attn.window(3, 1, position=LENGTHS.copy()), lambda b, h, i, j: (j >= i + LENGTHS[b] - 3) & (j <= i + LENGTHS[b] + 1)),
     "chunked": (attn.chunked(8), lambda b, h, i, j: i // 8 == j // 8),
     "dilated": (attn.dilated(3) & ~attn.window(2, 2), lambda b, h, i, j: ((i - j) % 3 == 0) & (abs(i - j) > 2)),
     "block": (attn.block(10, 13, [[1, 0], [1, 1]]), lambda b, h, i, j: (i >= 10) | (j < 13)),

@@ -46,6 +46,19 @@ static Value inverseSums(KernelBuilder &k, const StateLayout &layout,
   });
 }
 
+/// The first lane of a row of one column. A masked store of it, rounded to f16
+/// behind shuffles, is wrong code of LLVM 22 for AVX-512 without FP16.
+static void storeFirst(KernelBuilder &k, Value line, Value out, Value row,
+                       Value column) {
+  Value first =
+      vector::ExtractOp::create(k.builder, k.loc, line, /*position=*/0);
+  Type element = getElementTypeOrSelf(out);
+  if (element != first.getType())
+    first = arith::TruncFOp::create(k.builder, k.loc, element, first);
+  memref::StoreOp::create(k.builder, k.loc, first, out,
+                          ValueRange{row, column});
+}
+
 /// Rows [from, from + width) of a state.
 struct SomeRows {
   Value state, from, width;
@@ -73,7 +86,11 @@ static void writeTransposed(KernelBuilder &k, const SomeRows &rows, Value out,
     Value begin = k.add(first, query);
     for (auto [i, result] : llvm::enumerate(k.transpose(lines))) {
       Value line = result, row = k.add(begin, i);
-      auto store = [&] { k.storeRow(line, out, row, column, mask); };
+      auto store = [&] {
+        if (columns == 1)
+          return storeFirst(k, line, out, row, column);
+        k.storeRow(line, out, row, column, mask);
+      };
       if (complete)
         store();
       else
