@@ -88,7 +88,8 @@ void NodeOrder::sort() {
   for (int i : needed.set_bits()) {
     eachRead(graph.node(i), [&](StringRef name) {
       auto producer = producers.find(name);
-      if (producer == producers.end())
+      // A branch may call its result as the node does.
+      if (producer == producers.end() || producer->second == i)
         return;
       ++waiting[i];
       readers[producer->second].push_back(i);
