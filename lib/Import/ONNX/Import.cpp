@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Import/ONNX/Import.h"
-#include "ExpandFused.h"
 #include "GraphImporter.h"
-#include "InlineFunctions.h"
-#include "OrderNodes.h"
+#include "Messages/ExpandFused.h"
+#include "Messages/InlineFunctions.h"
+#include "Messages/OrderNodes.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -10,7 +10,7 @@
 // Their meaning is that of ONNX Runtime's ContribOperators.md. FusedMatMul,
 // which takes the ranks of its inputs to write, has an importer.
 #include "ExpandFused.h"
-#include "Graph.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace attn::onnx;

@@ -11,7 +11,6 @@
 // that refers to one of the call's takes its value, else the function's
 // default, and is absent without one; a body sees no names of its caller.
 #include "InlineFunctions.h"
-#include "Graph.h"
 #include "llvm/ADT/StringMap.h"
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -57,8 +56,12 @@ private:
     llvm::StringMap<AttributeProto> defaults;
   };
 
+  /// ONNX's own domain has two names.
+  static StringRef known(StringRef domain) {
+    return domain == "ai.onnx" ? "" : domain;
+  }
   static std::string keyOf(StringRef domain, StringRef name) {
-    return (domain == "ai.onnx" ? "" : domain.str()) + ":" + name.str();
+    return (known(domain) + ":" + name).str();
   }
   LogicalResult collect(const FunctionProto &function);
   LogicalResult importOpset(const FunctionProto &function,
@@ -238,11 +241,8 @@ LogicalResult Inliner::expand(Nodes &list, unsigned depth) {
 /// lacks.
 LogicalResult Inliner::importOpset(const FunctionProto &function,
                                    const ::onnx::OperatorSetIdProto &wanted) {
-  auto nameOf = [](StringRef domain) {
-    return domain == "ai.onnx" ? "" : domain;
-  };
   for (const auto &import : model.opset_import()) {
-    if (nameOf(import.domain()) != nameOf(wanted.domain()))
+    if (known(import.domain()) != known(wanted.domain()))
       continue;
     if (import.version() == wanted.version())
       return success();
