@@ -22,12 +22,18 @@ int64_t Graph::opset(StringRef domain) const {
   return 0;
 }
 
-Location Graph::location(const ::onnx::NodeProto &node) const {
+Location attn::onnx::nodeLocation(const ::onnx::NodeProto &node,
+                                  Location file) {
   std::string name = node.name();
   if (name.empty() && node.output_size() > 0)
     name = "of " + node.output(0);
-  auto text = b.getStringAttr("node '" + name + "' (" + node.op_type() + ")");
-  return NameLoc::get(text, fileLocation);
+  auto text = StringAttr::get(file.getContext(),
+                              "node '" + name + "' (" + node.op_type() + ")");
+  return NameLoc::get(text, file);
+}
+
+Location Graph::location(const ::onnx::NodeProto &node) const {
+  return nodeLocation(node, fileLocation);
 }
 
 Tensor *Graph::find(StringRef name) {

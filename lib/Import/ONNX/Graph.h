@@ -57,6 +57,9 @@ private:
   TensorReader reader;
 };
 
+/// `file` and the node.
+mlir::Location nodeLocation(const ::onnx::NodeProto &node, mlir::Location file);
+
 /// "" for ONNX's own, which has two names.
 std::string domainOf(const ::onnx::NodeProto &node);
 

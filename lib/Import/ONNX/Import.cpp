@@ -2,6 +2,7 @@
 #include "attn/Import/ONNX/Import.h"
 #include "GraphImporter.h"
 #include "Messages/ExpandFused.h"
+#include "Messages/ExpandQuantized.h"
 #include "Messages/InlineFunctions.h"
 #include "Messages/OrderNodes.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
@@ -42,6 +43,9 @@ OwningOpRef<ModuleOp> attn::importOnnx(StringRef path, MLIRContext &context,
     return {};
   onnx::expandFused(*(*model)->mutable_graph());
   onnx::orderNodes(*(*model)->mutable_graph());
+  onnx::TensorReader reader(path, options.filesRead);
+  if (failed(onnx::expandQuantized(**model, reader, loc)))
+    return {};
   // Once more for each equality of sizes that some node needs.
   llvm::StringMap<int64_t> multiples;
   while (true) {

@@ -230,6 +230,41 @@ static ElementsAttr makeAttr(RankedTensorType type, StringRef data) {
                                                     /*dataIsMutable=*/false));
 }
 
+bool TensorReader::withBytes(const TensorProto &tensor, unsigned bits,
+                             Fail fail,
+                             llvm::function_ref<void(StringRef)> take) {
+  uint64_t count = 1;
+  bool tooLarge = false;
+  for (int64_t size : tensor.dims()) {
+    if (size < 0)
+      return fail("expects sizes of at least 0, but got " + Twine(size)), false;
+    bool overflows = false;
+    count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(size),
+                                     &overflows);
+    tooLarge |= overflows;
+  }
+  // What the compiler takes as a constant.
+  if (tooLarge || count >= (uint64_t(1) << 31) * 8 / bits)
+    return fail("expects a constant of less than 2^31 bytes"), false;
+  uint64_t wanted = llvm::divideCeil(count * bits, 8);
+  if (tensor.data_location() == TensorProto::EXTERNAL) {
+    auto buffer = readExternal(folder, tensor, wanted, filesRead, fail);
+    return buffer && (take(buffer->getBuffer()), true);
+  }
+  std::string fields;
+  if (!tensor.has_raw_data())
+    fields = packedFields(tensor, llvm::divideCeil(bits, 8));
+  StringRef data =
+      tensor.has_raw_data() ? StringRef(tensor.raw_data()) : StringRef(fields);
+  if (data.size() != wanted)
+    return fail("expects " + Twine(count) + " elements of " +
+                elementTypeName(tensor.data_type()) + ", but got " +
+                Twine(data.size()) + " bytes of them"),
+           false;
+  take(data);
+  return true;
+}
+
 ElementsAttr TensorReader::read(MLIRContext *context, const TensorProto &tensor,
                                 Fail fail) {
   Type element = elementType(context, tensor.data_type());
@@ -237,37 +272,11 @@ ElementsAttr TensorReader::read(MLIRContext *context, const TensorProto &tensor,
     return fail("elements of type " + elementTypeName(tensor.data_type()) +
                 " are not supported"),
            ElementsAttr();
-  unsigned bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  uint64_t wanted = bytes;
-  bool tooLarge = false;
-  for (int64_t size : tensor.dims()) {
-    if (size < 0)
-      return fail("expects sizes of at least 0, but got " + Twine(size)),
-             ElementsAttr();
-    bool overflows = false;
-    wanted = llvm::SaturatingMultiply(wanted, static_cast<uint64_t>(size),
-                                      &overflows);
-    tooLarge |= overflows;
-  }
-  // What the compiler takes as a constant.
-  if (tooLarge || wanted >= (uint64_t(1) << 31))
-    return fail("expects a constant of less than 2^31 bytes"), ElementsAttr();
-  auto type = RankedTensorType::get(
-      SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()),
-      element);
-  if (tensor.data_location() == TensorProto::EXTERNAL) {
-    auto buffer = readExternal(folder, tensor, wanted, filesRead, fail);
-    return buffer ? makeAttr(type, buffer->getBuffer()) : ElementsAttr();
-  }
-  std::string fields;
-  if (!tensor.has_raw_data())
-    fields = packedFields(tensor, bytes);
-  StringRef data =
-      tensor.has_raw_data() ? StringRef(tensor.raw_data()) : StringRef(fields);
-  if (data.size() != wanted)
-    return fail("expects " + Twine(wanted / bytes) + " elements of " +
-                elementTypeName(tensor.data_type()) + ", but got " +
-                Twine(data.size()) + " bytes of them"),
-           ElementsAttr();
-  return makeAttr(type, data);
+  ElementsAttr contents;
+  unsigned bits = std::max(8u, element.getIntOrFloatBitWidth());
+  withBytes(tensor, bits, fail, [&](StringRef data) {
+    SmallVector<int64_t> shape(tensor.dims().begin(), tensor.dims().end());
+    contents = makeAttr(RankedTensorType::get(shape, element), data);
+  });
+  return contents;
 }

@@ -30,6 +30,11 @@ public:
   mlir::ElementsAttr read(mlir::MLIRContext *context,
                           const ::onnx::TensorProto &tensor,
                           llvm::function_ref<void(const llvm::Twine &)> fail);
+  /// Hands its elements, of so many bits, to `take` as bytes in the order of a
+  /// little-endian machine. False: `fail` was told why not.
+  bool withBytes(const ::onnx::TensorProto &tensor, unsigned bits,
+                 llvm::function_ref<void(const llvm::Twine &)> fail,
+                 llvm::function_ref<void(llvm::StringRef)> take);
 
 private:
   std::string folder;

@@ -10,6 +10,7 @@
 // Their meaning is that of ONNX Runtime's ContribOperators.md. FusedMatMul,
 // which takes the ranks of its inputs to write, has an importer.
 #include "ExpandFused.h"
+#include "NodeWriter.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -18,98 +19,25 @@ using ::onnx::AttributeProto;
 using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 using ::onnx::TensorProto;
-using Nodes = google::protobuf::RepeatedPtrField<NodeProto>;
 
 namespace {
 /// Writes the nodes of one.
-class Expansion {
+class Expansion : NodeWriter {
 public:
-  Expansion(const NodeProto &node, Nodes &into) : node(node), into(into) {}
+  using NodeWriter::NodeWriter;
 
   /// Whether there was something to write.
   bool run();
 
 private:
-  std::string name(StringRef part) const {
-    StringRef own = node.name().empty() ? node.output(0) : node.name();
-    return (own + "/" + part).str();
-  }
-  std::string input(int i) const {
-    return i < node.input_size() ? node.input(i) : "";
-  }
-  std::string output(int i) const {
-    return i < node.output_size() ? node.output(i) : "";
-  }
-  const AttributeProto *find(StringRef attribute) const {
-    for (const AttributeProto &one : node.attribute())
-      if (one.name() == attribute)
-        return &one;
-    return nullptr;
-  }
-  /// A node whose name is that of its part.
-  NodeProto &add(StringRef part, StringRef op, ArrayRef<std::string> inputs,
-                 StringRef output);
-  std::string add(StringRef part, StringRef op, ArrayRef<std::string> inputs);
-  static void setInt(NodeProto &made, StringRef attribute, int64_t value);
-  static void setFloat(NodeProto &made, StringRef attribute, double value);
-  std::string integer(StringRef part, int64_t value);
-  std::string number(StringRef part, double value);
-
   std::vector<double> parameters() const;
   void activate(const std::string &x);
   void expandProduct(StringRef op, int inputs);
   void expandEmbedding();
   std::string positions();
   void countMask();
-
-  const NodeProto &node;
-  Nodes &into;
 };
 } // namespace
-
-NodeProto &Expansion::add(StringRef part, StringRef op,
-                          ArrayRef<std::string> inputs, StringRef output) {
-  NodeProto &made = *into.Add();
-  made.set_name(name(part));
-  made.set_op_type(op.str());
-  for (const std::string &one : inputs)
-    made.add_input(one);
-  made.add_output(output.str());
-  return made;
-}
-
-std::string Expansion::add(StringRef part, StringRef op,
-                           ArrayRef<std::string> inputs) {
-  return add(part, op, inputs, name(part)).output(0);
-}
-
-void Expansion::setInt(NodeProto &made, StringRef attribute, int64_t value) {
-  AttributeProto &one = *made.add_attribute();
-  one.set_name(attribute.str());
-  one.set_type(AttributeProto::INT);
-  one.set_i(value);
-}
-
-void Expansion::setFloat(NodeProto &made, StringRef attribute, double value) {
-  AttributeProto &one = *made.add_attribute();
-  one.set_name(attribute.str());
-  one.set_type(AttributeProto::FLOAT);
-  one.set_f(static_cast<float>(value));
-}
-
-/// A constant of one dimension.
-std::string Expansion::integer(StringRef part, int64_t value) {
-  AttributeProto &one = *add(part, "Constant", {}, name(part)).add_attribute();
-  one.set_name("value_ints");
-  one.set_type(AttributeProto::INTS);
-  one.add_ints(value);
-  return name(part);
-}
-
-std::string Expansion::number(StringRef part, double value) {
-  setFloat(add(part, "Constant", {}, name(part)), "value_float", value);
-  return name(part);
-}
 
 //===----------------------------------------------------------------------===//
 // FusedGemm, FusedConv
