@@ -23,6 +23,7 @@ class Argument(NamedTuple):
     dtype: str
     shape: tuple[int | str, ...]
     optional: bool = ...
+    overlaps: tuple[str, ...] = ...
 
 class Kernel:
     library: str

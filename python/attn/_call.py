@@ -126,12 +126,13 @@ def _again(name, fields, values):
     return results_type(name, fields)(*values)
 
 
-class Argument(collections.namedtuple("Argument", "name dtype shape optional", defaults=[False])):
+class Argument(collections.namedtuple("Argument", "name dtype shape optional overlaps", defaults=[False, ()])):
     """An argument or a result of a kernel.
 
     `dtype` is one of f16, bf16, f32, f64, i1, i32, i64. `shape` has a number
     per dimension, or the name of a size that the call chooses: equal names are
-    equal sizes. An `optional` argument may be left out, or None: it is 0."""
+    equal sizes. An `optional` argument may be left out, or None: it is 0. A
+    result may be the memory of the arguments that it `overlaps`."""
 
     __slots__ = ()
 
@@ -200,6 +201,20 @@ class _DeviceView:
                          numbers(*tensor.shape), numbers(*tensor.stride()), 0)
         lent.owner = tensor
         return lent
+
+
+def _is_same_place(a, b):
+    """Whether two DLPack tensors are one."""
+    return a.data == b.data and a.shape[:a.ndim] == b.shape[:b.ndim] and a.strides[:a.ndim] == b.strides[:b.ndim]
+
+
+def _may_meet(a, b):
+    """Whether two arrays may share memory, by a short look at them."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.may_share_memory(a, b)
+    if _torch_of(type(a)) and _torch_of(type(b)):
+        return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+    return True
 
 
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -405,7 +420,9 @@ class Kernel:
     results are torch's; of other libraries give `out`. Where all are with the
     processor, such a kernel copies them to a GPU, if it runs on one. Results are arrays of the kind of the first argument; several come
     as a named tuple. With `out`, an array or a tuple of them, results are
-    written there, and `out` is returned.
+    written there, and `out` is returned; None in such a tuple is a new array. A
+    result with `attn.in_place` may be written to its argument, such as a cache:
+    `o, keys = step(q, k, keys, out=(None, keys))` copies nothing.
 
     `threads` is how many may work; 0 is all processors of the process. The
     interpreter runs other threads meanwhile, and they may call this kernel.
@@ -457,7 +474,7 @@ class Kernel:
 
     @staticmethod
     def _argument(port):
-        return Argument(port["name"], port["type"], tuple(port["shape"]), port.get("optional", False))
+        return Argument(port["name"], port["type"], tuple(port["shape"]), port.get("optional", False), tuple(port.get("overlaps", ())))
 
     def __repr__(self):
         arguments = ", ".join(map(str, self.arguments))
@@ -564,10 +581,11 @@ class Kernel:
         return results
 
     def _call_into(self, arrays, out, threads):
-        results = tuple(out) if isinstance(out, (tuple, list)) else (out,)
-        if len(results) != len(self.results):
-            names = ", ".join(r.name for r in self.results)
-            raise TypeError(f"out: expected {len(self.results)} arrays ({names}), but got {len(results)}")
+        results = self._outputs(out)
+        if any(result is None for result in results):
+            makers = (self._plans.get(tuple(map(type, arrays))) or self._plan(arrays))[2]
+            shapes = self._result_shapes([v.array.shape for v in self._views(arrays, self.arguments, writes=False)])
+            out = results = self._tuple(*(make(shape) if result is None else result for result, make, shape in zip(results, makers, shapes)))
         everything = (*arrays, *results)
         exports, tensors = self._exports.get(tuple(map(type, everything))) or self._find_exports(everything)
         try:
@@ -575,12 +593,21 @@ class Kernel:
                 raise TypeError
             capsules = [export(a) for export, a in zip(exports, everything)]
             status = self._run_capsules(self._address, _object(capsules), threads, 1)
+            if status > 0 and status % _REASONS == _OVERLAP and self._are_in_place(everything):
+                status = self._run_capsules(self._address, _object(capsules), threads, 0)
         except (AttributeError, BufferError, TypeError, ValueError, RuntimeError, ctypes.ArgumentError):
             status = 1
         if status:
             self._run_views(self._views(arrays, self.arguments, writes=False),
                             self._views(results, self.results, writes=True), threads)
         return out
+
+    def _outputs(self, out):
+        results = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+        if len(results) != len(self.results):
+            names = ", ".join(r.name for r in self.results)
+            raise TypeError(f"out: expected {len(self.results)} arrays ({names}), but got {len(results)}")
+        return results
 
     def _call_on_gpu(self, arrays, out, threads):
         """Tensors lie on a GPU or with the processor, each as it likes; the kernels run where the former lie."""
@@ -595,14 +622,12 @@ class Kernel:
             elements = {v: k for k, v in _SPELLED.items()}
             results = [torch.empty(s, dtype=getattr(torch, elements[r.dtype]), device=first.device) for r, s in zip(self.results, shapes)]
         else:
-            results = list(out) if isinstance(out, (tuple, list)) else [out]
-            if len(results) != len(self.results):
-                raise TypeError(f"out: expected {len(self.results)} arrays ({', '.join(r.name for r in self.results)}), but got {len(results)}")
+            results = self._outputs(out)
         everything = views + self._gpu_views(results, self.results, writes=True)
         lent = [view.lend() for view in everything]
         stream = torch.cuda.current_stream(first.device).cuda_stream if torch else 0
-        status = self._library.attn_rt_run_dlpack_on(self._address, self._pointers(*map(ctypes.addressof, lent)), threads, out is not None,
-                                                     ctypes.c_void_p(stream))
+        status = self._library.attn_rt_run_dlpack_on(self._address, self._pointers(*map(ctypes.addressof, lent)), threads,
+                                                     out is not None and not self._is_in_place(lent), ctypes.c_void_p(stream))
         if status > 0:
             port = (self.arguments + self.results)[status // _REASONS]
             what = "shares memory with another tensor; a result needs memory of its own" if status % _REASONS == _OVERLAP else f"expected {port}"
@@ -646,19 +671,31 @@ class Kernel:
         threads = _thread_count(threads)
         status = self._run(self._address, pointers, threads, 1)
         if status > 0 and status % _REASONS == _OVERLAP:
-            self._refuse_overlap(views, results)
+            self._refuse_overlap(everything, lent)
             status = self._run(self._address, pointers, threads, 0)
         if status:
             raise self._error(self._strerror(status).decode(), everything)
 
-    def _refuse_overlap(self, views, results):
+    def _is_in_place(self, lent):
+        """Whether a result is the memory of an argument that it may be."""
+        return any(_is_same_place(lent[self._arity + i], lent[self._names[name]]) for i, r in enumerate(self.results) for name in r.overlaps)
+
+    def _are_in_place(self, arrays):
+        """Whether results share memory with nothing but arguments that they are and may be."""
+        ports = self.arguments + self.results
+        return not any(_may_meet(arrays[i], arrays[j]) for i in range(self._arity, len(arrays)) for j in range(i)
+                       if arrays[i] is not arrays[j] or ports[j].name not in ports[i].overlaps)
+
+    def _refuse_overlap(self, views, lent):
         """Ranges of addresses meet; whether elements do, NumPy finds out."""
         ports = self.arguments + self.results
-        everything = views + results
-        for i in range(len(views), len(everything)):
+        for i in range(self._arity, len(views)):
             for j in range(i):
-                if np.shares_memory(everything[i].array, everything[j].array):
-                    raise ValueError(f"{ports[i].name}: shares memory with {ports[j].name}; a result needs memory of its own")
+                is_allowed = ports[j].name in ports[i].overlaps
+                if is_allowed and _is_same_place(lent[i], lent[j]) or not np.shares_memory(views[i].array, views[j].array):
+                    continue
+                what = "; it may be all of that, in the same order, and nothing else" if is_allowed else "; a result needs memory of its own"
+                raise ValueError(f"{ports[i].name}: shares memory with {ports[j].name}{what}")
 
     def _error(self, text, views):
         """The kernel's text, and what the argument that it names looks like."""

@@ -6,7 +6,8 @@
 //   {"name": "q", "type": "f32", "shape": ["q0", 8, "q2", 64]}
 //
 // A size that a call chooses has a name, and equal names are equal sizes. An
-// argument that a caller may leave out has "optional": true.
+// argument that a caller may leave out has "optional": true, a result that may
+// be the memory of arguments their names: "overlaps": ["cache"].
 #include "Entry.h"
 #include "attn/Interface/KernelSignature.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -26,6 +27,11 @@ static llvm::json::Value portAsJson(PortAttr port) {
       {"shape", std::move(shape)}};
   if (port.getOptional())
     told["optional"] = true;
+  llvm::json::Array overlaps;
+  for (StringAttr name : port.getOverlaps())
+    overlaps.push_back(name.getValue());
+  if (!overlaps.empty())
+    told["overlaps"] = std::move(overlaps);
   return told;
 }
 

@@ -16,8 +16,10 @@
 // What elements are looked up in has one, unless nothing is looked up. In a
 // loop that has a turn, the bounds of what all turns read and write are asked
 // for. An element of a computed tensor that places a slice is computed by
-// itself (ElementOf.h), or refused. Not checked are slices under another
-// condition, and those of which MLIR's value bounds know none.
+// itself (ElementOf.h), or refused. Where MLIR's value bounds know none, or a
+// condition stands around the slice, its turns are looked at one by one
+// (CheckTurns.cpp). Not checked are slices in an scf.while, and those whose
+// place loops carry from turn to turn.
 //
 // Before: the fused level. After: functions with such slices have their
 // @NAME.slices.
@@ -145,11 +147,9 @@ void SliceChecker::check(Operation *op, const Range &range) {
         fewest = bound(op, BoundType::LB, size),
         most = bound(op, BoundType::UB, size), last;
   last = bound(op, BoundType::UB, end);
-  if (!whole || !least || !fewest || !most || !last)
-    return;
   FailureOr<Value> turns = hasTurns(op);
-  if (failed(turns))
-    return;
+  if (!whole || !least || !fewest || !most || !last)
+    return checkTurns(op, range, {});
   b.setInsertionPoint(function.front().getTerminator());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value holds = compare(loc, Predicate::sge, least, zero);
@@ -164,6 +164,8 @@ void SliceChecker::check(Operation *op, const Range &range) {
   Value none = compare(loc, Predicate::eq, most, zero);
   require(Predicate::sle, arith::SelectOp::create(b, loc, none, zero, last),
           whole);
+  if (failed(turns))
+    return checkTurns(op, range, holds);
   if (*turns) {
     Value always = arith::ConstantIntOp::create(b, loc, true, 1);
     holds = arith::SelectOp::create(b, loc, *turns, holds, always);

@@ -48,6 +48,15 @@ private:
   mlir::Value sizeOf(mlir::Operation *op, Dim dim);
   mlir::Value knownSize(mlir::Operation *op, Dim dim);
   mlir::FailureOr<mlir::Value> hasTurns(mlir::Operation *op);
+  mlir::Value inTurn(mlir::Operation *op, mlir::Value value,
+                     mlir::IRMapping &turn);
+  mlir::Value holdsInTurn(mlir::Operation *op, const Range &range,
+                          mlir::Value whole, mlir::IRMapping &turn);
+  mlir::Value holdsInTurns(llvm::ArrayRef<mlir::Operation *> around,
+                           mlir::Operation *op, const Range &range,
+                           mlir::IRMapping &turn);
+  /// Asks for every turn, unless `holds`, which may be null, says it of all.
+  void checkTurns(mlir::Operation *op, const Range &range, mlir::Value holds);
   bool isInFront(mlir::Operation *op) {
     return op->getBlock() == &function.front();
   }

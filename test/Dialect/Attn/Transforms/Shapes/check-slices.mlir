@@ -62,17 +62,3 @@ func.func @loop(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32> {
   }
   return %r : tensor<?x8xf32>
 }
-
-// What a condition guards is its author's.
-// CHECK-NOT: @guarded.slices
-func.func @guarded(%x: tensor<?x8xf32>, %fits: tensor<i1>) -> tensor<?x8xf32> {
-  %some = tensor.extract %fits[] : tensor<i1>
-  %r = scf.if %some -> tensor<?x8xf32> {
-    %row = tensor.extract_slice %x[7, 0] [1, 8] [1, 1] : tensor<?x8xf32> to tensor<1x8xf32>
-    %o = tensor.insert_slice %row into %x[6, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<?x8xf32>
-    scf.yield %o : tensor<?x8xf32>
-  } else {
-    scf.yield %x : tensor<?x8xf32>
-  }
-  return %r : tensor<?x8xf32>
-}
