@@ -78,6 +78,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
 static void addScheduled(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createExpandGradients());
   pm.addNestedPass<func::FuncOp>(createClampLookups());
+  pm.addNestedPass<func::FuncOp>(createGuardDivisions());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   pm.addNestedPass<func::FuncOp>(createLowerColumns());
   AssignScheduleOptions schedule;
@@ -215,6 +216,7 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
 static void addGPURows(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createExpandGradients());
   pm.addNestedPass<func::FuncOp>(createClampLookups());
+  pm.addNestedPass<func::FuncOp>(createGuardDivisions());
   pm.addNestedPass<func::FuncOp>(createReplaceEmpty());
   pm.addNestedPass<func::FuncOp>(createSplitAttention());
   pm.addNestedPass<func::FuncOp>(createWidenAttention());

@@ -109,7 +109,7 @@ static std::optional<uint64_t> orderOp(Operation *op, int64_t a, int64_t b,
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Needs b != 0 and no overflow.
+/// Needs b != 0 and a quotient of 64 bits.
 static std::optional<uint64_t> divisionOp(Operation *op, int64_t a, int64_t b,
                                           uint64_t ua, uint64_t ub) {
   return TypeSwitch<Operation *, std::optional<uint64_t>>(op)
@@ -134,10 +134,10 @@ static std::optional<uint64_t> shiftOp(Operation *op, Type type, int64_t a,
       .Default([](Operation *) { return std::nullopt; });
 }
 
-static FailureOr<std::optional<uint64_t>> integerOp(Operation *op, Type type,
-                                                    ArrayRef<Number> operands) {
+static std::optional<uint64_t> integerOp(Operation *op, Type type,
+                                         ArrayRef<Number> operands) {
   if (operands.size() != 2)
-    return std::optional<uint64_t>();
+    return std::nullopt;
   int64_t a = asSigned(type, operands[0].integer);
   int64_t b = asSigned(type, operands[1].integer);
   uint64_t ua = asUnsigned(type, a), ub = asUnsigned(type, b);
@@ -147,15 +147,12 @@ static FailureOr<std::optional<uint64_t>> integerOp(Operation *op, Type type,
     return bits;
   if (auto bits = shiftOp(op, type, a, ua, ub))
     return bits;
-  if (isa<arith::DivSIOp, arith::RemSIOp, arith::FloorDivSIOp,
-          arith::CeilDivSIOp, arith::DivUIOp, arith::RemUIOp,
-          arith::CeilDivUIOp>(op)) {
-    if (b == 0)
-      return op->emitOpError("divides by 0");
-    // The one quotient that overflows; an unsigned one of these bits is 0.
-    if (b == -1 && a == std::numeric_limits<int64_t>::min())
-      return std::optional<uint64_t>(isa<arith::DivUIOp>(op) ? 0 : ua);
-  }
+  // What has no quotient stays as it is, and leaves 0.
+  bool isUnsigned = isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op);
+  bool overflows =
+      !isUnsigned && b == -1 && a == std::numeric_limits<int64_t>::min();
+  if (b == 0 || overflows)
+    b = 1, ub = 1;
   return divisionOp(op, a, b, ua, ub);
 }
 
@@ -252,11 +249,8 @@ static FailureOr<Number> compute(Operation *op, ArrayRef<Number> operands) {
   if (auto number = comparisonOrCast(op, from, to, operands))
     return *number;
   if (from.isIntOrIndex()) {
-    FailureOr<std::optional<uint64_t>> bits = integerOp(op, from, operands);
-    if (failed(bits))
-      return failure();
-    if (*bits)
-      return wrapped(to, **bits);
+    if (std::optional<uint64_t> bits = integerOp(op, from, operands))
+      return wrapped(to, *bits);
   } else if (operands.size() == 1) {
     if (auto real = floatUnary(op, operands[0].real))
       return Number::ofReal(*real);

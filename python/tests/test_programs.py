@@ -131,3 +131,25 @@ def test_products_of_keys_take_steps_of_attention(rng):
     kernel = typed(masked, f64["b", 3, "n", 8], f64["b", 3, "m", 8])
     same(kernel(q, k), softmax(scores) @ k)
     assert "attn.mask" in kernel.mlir
+
+
+DIVISIONS = """
+func.func @f(%a: tensor<?xi32>, %b: tensor<?xi32>) -> (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) {
+  %q = arith.divsi %a, %b : tensor<?xi32>
+  %r = arith.remsi %a, %b : tensor<?xi32>
+  %f = arith.floordivsi %a, %b : tensor<?xi32>
+  %u = arith.divui %a, %b : tensor<?xi32>
+  return %q, %r, %f, %u : tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>
+}
+"""
+
+
+def test_integers_without_a_quotient():
+    """x / 0 is x and leaves 0, and so does the least integer by -1."""
+    least = -1 << 31
+    a, b = (np.array(x, np.int32) for x in zip((7, 2), (7, 0), (-7, 0), (least, 0), (least, -1), (least + 1, -1), (-7, 2), (0, 0), (7, -1)))
+    q, r, f, u = attn.compile(DIVISIONS)(a, b)
+    same(q, np.array([3, 7, -7, least, least, -(least + 1), -3, 0, -7], np.int32))
+    same(r, np.array([1, 0, 0, 0, 0, 0, -1, 0, 0], np.int32))
+    same(f, np.array([3, 7, -7, least, least, -(least + 1), -4, 0, -7], np.int32))
+    same(u.view(np.uint32), np.where(b == 0, a.view(np.uint32), a.view(np.uint32) // np.maximum(b.view(np.uint32), 1)))

@@ -27,6 +27,27 @@ func.func @integers() -> (index, index, index, index, i8, i1, i1) {
       : index, index, index, index, i8, i1, i1
 }
 
+// CHECK-LABEL: @no_quotient
+// CHECK-NEXT: 7
+// CHECK-NEXT: 0
+// CHECK-NEXT: -128
+// CHECK-NEXT: 0
+// CHECK-NEXT: -9
+func.func @no_quotient() -> (index, index, i8, i8, i8) {
+  %c7 = arith.constant 7 : index
+  %c0 = arith.constant 0 : index
+  %quotient = arith.floordivsi %c7, %c0 : index
+  %rest = arith.remsi %c7, %c0 : index
+  %least = arith.constant -128 : i8
+  %minus = arith.constant -1 : i8
+  %zero = arith.constant 0 : i8
+  %odd = arith.constant -9 : i8
+  %wraps = arith.divsi %least, %minus : i8
+  %leaves = arith.remsi %least, %minus : i8
+  %unsigned = arith.divui %odd, %zero : i8
+  return %quotient, %rest, %wraps, %leaves, %unsigned : index, index, i8, i8, i8
+}
+
 // CHECK-LABEL: @floats
 // CHECK-NEXT: [0.25, 1, 3]
 // CHECK-NEXT: [0.5, 2, 3]

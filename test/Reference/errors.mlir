@@ -1,6 +1,5 @@
 // RUN: not attn-reference %s --entry=unknown 2>&1 | FileCheck %s --check-prefix=UNKNOWN --implicit-check-not=error:
 // RUN: not attn-reference %s --entry=memref 2>&1 | FileCheck %s --check-prefix=MEMREF --implicit-check-not=error:
-// RUN: not attn-reference %s --entry=division 2>&1 | FileCheck %s --check-prefix=DIVISION --implicit-check-not=error:
 // RUN: not attn-reference %s --entry=outside 2>&1 | FileCheck %s --check-prefix=OUTSIDE --implicit-check-not=error:
 // RUN: not attn-reference %s --entry=sizes 2>&1 | FileCheck %s --check-prefix=SIZES --implicit-check-not=error:
 // RUN: not attn-reference %s --entry=cast 2>&1 | FileCheck %s --check-prefix=CAST --implicit-check-not=error:
@@ -24,14 +23,6 @@ func.func @unknown() -> f32 {
 func.func @memref() {
   %m = memref.alloc() : memref<2xf32>
   return
-}
-
-// DIVISION: error: 'arith.floordivsi' op divides by 0
-func.func @division() -> index {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %r = arith.floordivsi %c1, %c0 : index
-  return %r : index
 }
 
 // OUTSIDE: error: 'tensor.extract_slice' op leaves its tensor in dimension 0: offset 3, size 2, stride 1, but the tensor has size 4

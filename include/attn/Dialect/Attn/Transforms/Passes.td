@@ -361,6 +361,16 @@ def ClampLookups : Pass<"attn-clamp-lookups"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def GuardDivisions : Pass<"attn-guard-divisions"> {
+  let summary = "Integers are divided by what a processor can divide them by";
+  let description = [{
+    Where an integer is divided by 0, or the least one by -1, the divisor becomes
+    1: the quotient is the integer, the remainder 0.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def LowerPrologue : Pass<"attn-lower-prologue"> {
   let summary = "Norms and rotations of rows become linalg ops";
   let description = [{

@@ -51,6 +51,27 @@ void SliceChecker::checkInserted(tensor::InsertSliceOp insert) {
   }
 }
 
+/// Parts of a known size are all of it; sizes that are computed have checks of
+/// their own.
+void SliceChecker::checkConcat(tensor::ConcatOp joined) {
+  auto dim = static_cast<int64_t>(joined.getDim());
+  int64_t known = joined.getResultType().getDimSize(dim);
+  Location loc = joined.getLoc();
+  b.setInsertionPoint(function.front().getTerminator());
+  Value total;
+  bool isUnknown = false;
+  for (Value part : joined.getInputs()) {
+    Value size = knownSize(joined, {part, dim});
+    if (!size || ShapedType::isDynamic(known))
+      return;
+    isUnknown |= classes.sizeOf({part, dim}) < 0;
+    total = total ? arith::AddIOp::create(b, loc, total, size) : size;
+  }
+  if (isUnknown)
+    require(loc, compare(loc, Predicate::eq, total,
+                         arith::ConstantIndexOp::create(b, loc, known)));
+}
+
 /// Nothing is taken away, and a known result is all of it.
 void SliceChecker::checkPad(tensor::PadOp pad) {
   Location loc = pad.getLoc();
@@ -135,6 +156,8 @@ void SliceChecker::checkAccess(Operation *op) {
     checkElement(op, element.getDest(), element.getIndices());
   else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     checkInserted(insert);
+  else if (auto joined = dyn_cast<tensor::ConcatOp>(op))
+    checkConcat(joined);
   else if (auto pad = dyn_cast<tensor::PadOp>(op))
     checkPad(pad);
   else if (auto loop = dyn_cast<linalg::LinalgOp>(op))

@@ -63,6 +63,7 @@ private:
   void checkElement(mlir::Operation *op, mlir::Value tensor,
                     mlir::ValueRange indices);
   void checkInserted(mlir::tensor::InsertSliceOp insert);
+  void checkConcat(mlir::tensor::ConcatOp joined);
   void checkPad(mlir::tensor::PadOp pad);
   void checkMaps(mlir::linalg::LinalgOp loop);
   void require(mlir::Location loc, mlir::Value condition) {
