@@ -56,3 +56,22 @@ func::FuncOp KernelSignature::lookup(Part part) const {
   return function->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(
       partName(getName(), part));
 }
+
+/// The port that `memory` is; null for anything else.
+static PortAttr portOf(Value memory) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  auto ports =
+      argument ? argument.getOwner()->getParentOp()->getAttrOfType<ArrayAttr>(
+                     PortAttr::functionAttr)
+               : ArrayAttr();
+  return ports && argument.getArgNumber() < ports.size()
+             ? cast<PortAttr>(ports[argument.getArgNumber()])
+             : PortAttr();
+}
+
+bool attn::mayBeOneMemory(Value a, Value b) {
+  PortAttr x = portOf(a), y = portOf(b);
+  return a == b || (x && y &&
+                    (llvm::is_contained(x.getOverlaps(), y.getName()) ||
+                     llvm::is_contained(y.getOverlaps(), x.getName())));
+}

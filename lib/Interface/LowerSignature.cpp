@@ -17,11 +17,16 @@
 // so does every sum that begins with the same tensor of one number: CSE has
 // made one of several destinations, which would have to be copied apart.
 //
-// A result with attn.in_place begins as a copy of the argument that it names,
-// unless the caller gives the memory of both as one, and stands for it:
+// A result with attn.in_place that is its argument with other elements here and
+// there begins as a copy of it, unless the caller gives the memory of both as
+// one, and stands for it:
 //   %differs = arith.cmpi ne, %cache's address, %out's address
 //   scf.if %differs { memref.copy %cache, %out }
 //   %1 = bufferization.to_tensor %out restrict writable
+// Any other one is computed elsewhere, since its argument may be read until the
+// end, and copied behind everything else:
+//   %2 = bufferization.to_buffer %result read_only
+//   memref.copy %2, %out
 //
 // Other inputs are only read; the caller promises that results overlap neither
 // inputs nor each other. Functions whose results are no tensors (@mha.flops)
@@ -76,51 +81,123 @@ static void lowerArguments(func::FuncOp func, OpBuilder &builder,
   }
 }
 
-/// Lets `out`, a result, stand for the argument that the attribute `name`
-/// names.
-static void shareMemory(func::FuncOp func, OpBuilder builder, StringAttr name,
-                        BlockArgument out) {
-  for (BlockArgument argument : func.getArguments()) {
-    auto own =
-        func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "attn.name");
-    if (own != name)
-      continue;
-    Location loc = func.getLoc();
-    auto whole = cast<bufferization::ToTensorOp>(*argument.user_begin());
-    builder.setInsertionPoint(whole);
-    auto address = [&](Value buffer) -> Value {
-      return memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
-                                                            buffer);
-    };
-    Value differs =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                              address(argument), address(out));
-    auto branch = scf::IfOp::create(builder, loc, differs);
-    OpBuilder inside = branch.getThenBodyBuilder();
-    memref::CopyOp::create(inside, loc, argument, out);
-    auto shared = bufferization::ToTensorOp::create(
-        builder, loc, whole.getType(), out, /*restrict=*/true,
-        /*writable=*/true);
-    whole.replaceAllUsesWith(shared.getResult());
-    whole.erase();
-    return;
+/// Whether `value` is `base` with other elements in some places.
+static bool isWrittenInto(Value base, Value value) {
+  while (value != base) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result)
+      return false;
+    Operation *op = result.getOwner();
+    unsigned number = result.getResultNumber();
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      value = insert.getDest();
+    else if (auto insert = dyn_cast<tensor::InsertOp>(op))
+      value = insert.getDest();
+    else if (isa<tensor::CastOp, tensor::ExpandShapeOp,
+                 tensor::CollapseShapeOp>(op))
+      value = op->getOperand(0);
+    else if (auto writes = dyn_cast<DestinationStyleOpInterface>(op))
+      value = writes.getTiedOpOperand(result)->get();
+    else if (auto loop = dyn_cast<scf::ForallOp>(op))
+      value = loop.getTiedOpOperand(result)->get();
+    else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (!isWrittenInto(loop.getRegionIterArg(number),
+                         loop.getYieldedValues()[number]))
+        return false;
+      value = loop.getInitArgs()[number];
+    } else {
+      auto choice = dyn_cast<scf::IfOp>(op);
+      return choice &&
+             isWrittenInto(base, choice.thenYield().getOperand(number)) &&
+             isWrittenInto(base, choice.elseYield().getOperand(number));
+    }
   }
+  return true;
+}
+
+/// The argument that the attribute attn.in_place of a result names, as a
+/// tensor; null where it has none.
+static bufferization::ToTensorOp placeOf(func::FuncOp func, unsigned result) {
+  auto name = func.getResultAttrOfType<StringAttr>(result, inPlaceAttr);
+  // Behind the function's own arguments stand results by now.
+  for (unsigned i = 0; name && i < func.getNumArguments(); ++i)
+    if (func.getArgAttrOfType<StringAttr>(i, "attn.name") == name)
+      return cast<bufferization::ToTensorOp>(
+          *func.front().getArgument(i).user_begin());
+  return {};
+}
+
+/// Lets `out`, a result, stand for the argument `whole`.
+static void shareMemory(bufferization::ToTensorOp whole, BlockArgument out) {
+  OpBuilder builder(whole);
+  Location loc = whole.getLoc();
+  auto address = [&](Value buffer) -> Value {
+    return memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
+  };
+  Value argument = whole.getBuffer();
+  Value differs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                        address(argument), address(out));
+  auto branch = scf::IfOp::create(builder, loc, differs);
+  OpBuilder inside = branch.getThenBodyBuilder();
+  memref::CopyOp::create(inside, loc, argument, out);
+  auto shared = bufferization::ToTensorOp::create(builder, loc, whole.getType(),
+                                                  out, /*restrict=*/true,
+                                                  /*writable=*/true);
+  whole.replaceAllUsesWith(shared.getResult());
+  whole.erase();
+}
+
+/// Whether the tensor is an argument's, or a view of one.
+static bool isArgument(Value tensor) {
+  while (isa_and_nonnull<tensor::CastOp, tensor::ExpandShapeOp,
+                         tensor::CollapseShapeOp, tensor::ExtractSliceOp>(
+      tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  return tensor.getDefiningOp<bufferization::ToTensorOp>() != nullptr;
+}
+
+/// `result` as a buffer of the type of `out`, which no other result's memory
+/// is.
+static Value bufferOf(OpBuilder &builder, Value result, BlockArgument out) {
+  Location loc = result.getLoc();
+  if (isArgument(result))
+    result = bufferization::AllocTensorOp::create(
+        builder, loc, cast<RankedTensorType>(result.getType()), ValueRange(),
+        result);
+  return bufferization::ToBufferOp::create(builder, loc, out.getType(), result,
+                                           /*read_only=*/true);
 }
 
 static void lowerResults(func::FuncOp func, OpBuilder &builder) {
   auto ret = cast<func::ReturnOp>(func.front().getTerminator());
+  SmallVector<BlockArgument> outs;
+  for (Value result : ret.getOperands())
+    outs.push_back(func.front().addArgument(
+        bufferType(cast<RankedTensorType>(result.getType()), /*ofKernel=*/true),
+        func.getLoc()));
   builder.setInsertionPoint(ret);
+  SmallVector<std::pair<Value, Value>> copies;
+  SmallVector<bufferization::ToTensorOp> shared(outs.size());
   for (auto [i, result] : llvm::enumerate(ret.getOperands())) {
-    auto type = cast<RankedTensorType>(result.getType());
-    BlockArgument out = func.front().addArgument(
-        bufferType(type, /*ofKernel=*/true), func.getLoc());
+    bufferization::ToTensorOp place = placeOf(func, i);
+    if (place && !isWrittenInto(place.getResult(), result))
+      copies.push_back({bufferOf(builder, result, outs[i]), outs[i]});
+    else
+      shared[i] = place;
+  }
+  for (auto [i, result] : llvm::enumerate(ret.getOperands())) {
+    if (llvm::is_contained(llvm::make_second_range(copies), outs[i]))
+      continue;
     auto store = bufferization::MaterializeInDestinationOp::create(
-        builder, func.getLoc(), result, out);
+        builder, func.getLoc(), result, outs[i]);
     store.setRestrict(true);
     store.setWritable(true);
-    if (auto name = func.getResultAttrOfType<StringAttr>(i, inPlaceAttr))
-      shareMemory(func, builder, name, out);
   }
+  for (auto [from, to] : copies)
+    memref::CopyOp::create(builder, func.getLoc(), from, to);
+  for (auto [place, out] : llvm::zip(shared, outs))
+    if (place)
+      shareMemory(place, out);
   ret.getOperandsMutable().clear();
   KernelSignature::make(func);
 }

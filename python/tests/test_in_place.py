@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A cache that is written where it lies, one position for each sequence."""
+"""Results in the place of arguments: a cache of which each sequence writes a row of its own, and any other functions of an argument."""
 import numpy as np
 import pytest
 
@@ -96,3 +96,102 @@ def test_fewer_positions_than_sequences(step):
     q, k, positions, keys = inputs()
     with pytest.raises(attn.Error, match="a slice lies outside of its tensor"):
         step(q, k, positions[:2], keys, out=(None, keys))
+
+
+# --- what is no cache: functions of X, Y of 4 x 4 and a row O, which return their results in the place of X, or of X and Y, or nowhere ---
+
+T, ROW = "tensor<4x4xf32>", "tensor<1x4xf32>"
+X = np.arange(16, dtype=np.float32).reshape(4, 4)
+Y, O = X + 1000, np.full((1, 4), 7, np.float32)
+INSERT = f"""
+  %a = tensor.insert_slice %o into %x[0, 0] [1, 4] [1, 1] : {ROW} into {T}
+  %b = tensor.insert_slice %o into %x[1, 0] [1, 4] [1, 1] : {ROW} into {T}"""
+A, B = (np.concatenate([X[:i], O, X[i + 1:]]) for i in (0, 1))
+EMPTY = f"""
+  %e = tensor.empty() : {T}"""
+TRANSPOSED = EMPTY + f"""
+  %a = linalg.transpose ins(%x : {T}) outs(%e : {T}) permutation = [1, 0]"""
+SUM = f"""
+  %b = arith.addf %x, %x : {T}"""
+FILLED = EMPTY + f"""
+  %zero = arith.constant 0.0 : f32
+  %a = linalg.fill ins(%zero : f32) outs(%e : {T}) -> {T}"""
+REVERSED = EMPTY + f"""
+  %c3 = arith.constant 3 : index
+  %a = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}} outs(%e : {T}) {{
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = arith.subi %c3, %i : index
+    %v = tensor.extract %x[%k, %j] : {T}
+    linalg.yield %v : f32
+  }} -> {T}"""
+NORM = f"""
+  %n = attn.rms_norm %x eps 1.0e-6 : {T}
+  %p = attn.project %n, %x : ({T}, {T}) -> {T}
+  %a = arith.addf %x, %p : {T}"""
+LOOP = f"""
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %a, %b = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %x, %t = %y) -> ({T}, {T}) {{
+    %n = tensor.insert_slice %o into %s[%i, 0] [1, 4] [1, 1] : {ROW} into {T}
+    scf.yield %t, %n : {T}, {T}
+  }}"""
+BRANCH = f"""
+  %c0 = arith.constant 0 : index
+  %first = tensor.extract %x[%c0, %c0] : {T}
+  %zero = arith.constant 0.0 : f32
+  %is = arith.cmpf ONE, %first, %zero : f32
+  %a = scf.if %is -> {T} {{
+    scf.yield %x : {T}
+  }} else {{
+    scf.yield %y : {T}
+  }}"""
+
+
+def turned():
+    x, y = X.copy(), Y.copy()
+    for i in range(3):
+        x[i] = O[0]
+        x, y = y, x
+    return x, y
+
+
+NORMED = X + X / np.sqrt((X.astype(np.float64) ** 2).mean(-1, keepdims=True) + 1e-6) @ X
+# The body, and what is returned: values, numbers, and places.
+PROGRAMS = {
+    "two of one": (INSERT, ("a", A, "x"), ("b", B, None)),
+    "two of one, turned": (INSERT, ("b", B, None), ("a", A, "x")),
+    "two of one, two places": (INSERT, ("a", A, "x"), ("b", B, "y")),
+    "two of one, places turned": (INSERT, ("b", B, "y"), ("a", A, "x")),
+    "and what was there": (INSERT, ("a", A, "x"), ("x", X, None)),
+    "exchanged": ("", ("y", Y, "x"), ("x", X, "y")),
+    "transposed": (TRANSPOSED + SUM, ("a", X.T, "x"), ("b", X + X, None)),
+    "filled": (FILLED + SUM, ("a", 0 * X, "x"), ("b", X + X, None)),
+    "reversed": (REVERSED, ("a", X[::-1], "x")),
+    "reversed in another's place": (REVERSED + SUM, ("a", X[::-1], "y"), ("b", X + X, "x")),
+    "residual": (NORM, ("a", NORMED, "x")),
+    "turned by a loop": (LOOP, ("a", turned()[0], "x"), ("b", turned()[1], "y")),
+    "turned by a loop, in one place": (LOOP, ("a", turned()[0], "y"), ("b", turned()[1], None)),
+    "one branch": (BRANCH.replace("ONE", "oeq"), ("a", X, "x"), ("x", X, "y")),
+    "other branch": (BRANCH.replace("ONE", "une"), ("a", Y, "x"), ("x", X, "y")),
+    "other branch, plain": (BRANCH.replace("ONE", "une"), ("a", Y, "x"), ("x", X, None)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_any_function(name):
+    """It gives the same where its results lie in the places that they may have, and where they do not."""
+    body, *results = PROGRAMS[name]
+    places = [f'{{attn.name = "r{i}"' + (f', attn.in_place = "{place}"' if place else "") + "}" for i, (_, _, place) in enumerate(results)]
+    kernel = attn.compile(f"""
+func.func @f(%x: {T} {{attn.name = "x"}}, %y: {T} {{attn.name = "y"}}, %o: {ROW}) -> ({", ".join(f"{T} {place}" for place in places)}) {{{body}
+  return {", ".join(f"%{value}" for value, _, _ in results)} : {", ".join([T] * len(results))}
+}}""")
+    for is_there in (False, True):
+        arguments = {"x": X.copy(), "y": Y.copy()}
+        out = tuple(arguments[place] if is_there and place else None for _, _, place in results)
+        got = kernel(arguments["x"], arguments["y"], O, out=out)
+        for (_, want, _), array in zip(results, got):
+            np.testing.assert_allclose(array, want, rtol=1e-5)

@@ -14,6 +14,10 @@ namespace attn {
 /// Of a result: the name of the argument whose memory it may be.
 inline constexpr llvm::StringLiteral inPlaceAttr = "attn.in_place";
 
+/// Whether a caller may give both, arguments of a kernel, as one memory: its
+/// ports say so, or they are the same.
+bool mayBeOneMemory(mlir::Value a, mlir::Value b);
+
 /// Of a kernel that is there for a GPU alone.
 inline constexpr llvm::StringLiteral launchesAttr = "attn.launches";
 /// What the kernel of a parallel loop is called, behind the function's name.

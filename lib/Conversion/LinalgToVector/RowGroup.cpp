@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "RowGroup.h"
+#include "attn/Interface/KernelSignature.h"
 
 using namespace mlir;
 using namespace attn::cpu;
@@ -77,7 +78,7 @@ static bool mayOverlap(Value a, Value b) {
   if (areApart(a, b))
     return false;
   Value rootA = rootOf(a), rootB = rootOf(b);
-  return !rootA || !rootB || rootA == rootB;
+  return !rootA || !rootB || attn::mayBeOneMemory(rootA, rootB);
 }
 
 /// Whether rows of one would meet other rows of the other.

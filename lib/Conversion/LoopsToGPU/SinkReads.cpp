@@ -48,45 +48,26 @@ static Value rootOf(Value memory) {
   return isKnown ? memory : Value();
 }
 
-/// The name of the argument whose memory the port `value` may be.
-static ArrayRef<StringAttr> overlapsOf(ArrayRef<PortAttr> ports, Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getArgNumber() >= ports.size())
-    return {};
-  return ports[argument.getArgNumber()].getOverlaps();
-}
-
-static bool isNamed(ArrayRef<PortAttr> ports, Value value,
-                    ArrayRef<StringAttr> names) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  return argument && argument.getArgNumber() < ports.size() &&
-         llvm::is_contained(names, ports[argument.getArgNumber()].getName());
-}
-
 namespace {
 /// Moves reads into the loops of one function.
 class Sinker {
 public:
-  explicit Sinker(func::FuncOp function)
-      : function(function), ports(PortAttr::of(function)) {}
+  explicit Sinker(func::FuncOp function) : function(function) {}
 
   void sinkInto(scf::ForallOp loop);
 
 private:
-  bool mayBeSame(Value a, Value c) const;
   bool mayWrite(Operation *op, Value memory) const;
   bool isUnchanged(memref::LoadOp load, Operation *loop) const;
   bool canMove(Value value, scf::ForallOp loop, SetVector<Operation *> &chain);
 
   func::FuncOp function;
-  std::vector<PortAttr> ports;
   SmallPtrSet<Operation *, 16> others; ///< that the loop does not do itself
 };
 } // namespace
 
-bool Sinker::mayBeSame(Value a, Value c) const {
-  return !a || !c || a == c || isNamed(ports, a, overlapsOf(ports, c)) ||
-         isNamed(ports, c, overlapsOf(ports, a));
+static bool mayBeSame(Value a, Value c) {
+  return !a || !c || mayBeOneMemory(a, c);
 }
 
 /// Whether `op`, or an op in it, may change `memory`. What threads of a warp do
