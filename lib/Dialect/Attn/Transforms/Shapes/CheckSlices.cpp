@@ -170,6 +170,9 @@ void SliceChecker::check(Operation *op, const Range &range) {
     Value always = arith::ConstantIntOp::create(b, loc, true, 1);
     holds = arith::SelectOp::create(b, loc, *turns, holds, always);
   }
+  // Bounds of a slice have been the rule; elements may be at any place.
+  if (!isa<OffsetSizeAndStrideOpInterface>(op))
+    return checkTurns(op, range, holds);
   all = both(loc, all, holds);
 }
 
@@ -180,6 +183,21 @@ void SliceChecker::check(OffsetSizeAndStrideOpInterface slice, Value whole) {
                 slice.getMixedStrides()[i], Dim{whole, i}};
     if (!isInside(range))
       check(slice, range);
+  }
+}
+
+/// The elements that loops write, or read, at places of their counters; those
+/// that elements tell are clamped.
+void SliceChecker::checkTurns(Operation *op, Value tensor, ValueRange indices) {
+  if (isInFront(op) || isa<linalg::LinalgOp>(op->getParentOp()))
+    return;
+  Builder attributes(op->getContext());
+  OpFoldResult one = attributes.getIndexAttr(1);
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    Range range{getAsOpFoldResult(index), one, one,
+                Dim{tensor, static_cast<int64_t>(i)}};
+    if (!dependsOnElements(index) && !isInside(range))
+      check(op, range);
   }
 }
 
@@ -372,11 +390,20 @@ static LogicalResult addCheck(func::FuncOp function) {
       slices.push_back({op, insert.getDest()});
     else if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op))
       slices.push_back({op, insert.getDest()});
+    else if (auto insert = dyn_cast<tensor::InsertOp>(op))
+      slices.push_back({op, insert.getDest()});
+    else if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+      slices.push_back({op, extract.getTensor()});
   });
   for (Operation &op : llvm::make_early_inc_range(copy.front()))
     checker.checkSizes(&op);
   for (auto [op, whole] : slices)
-    checker.check(cast<OffsetSizeAndStrideOpInterface>(op), whole);
+    if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op))
+      checker.check(slice, whole);
+    else if (auto insert = dyn_cast<tensor::InsertOp>(op))
+      checker.checkTurns(op, whole, insert.getIndices());
+    else
+      checker.checkTurns(op, whole, cast<tensor::ExtractOp>(op).getIndices());
   if (!checker.all) {
     copy.erase();
     return success();

@@ -81,6 +81,8 @@ void ShapeConstraints::visitDetails(RopeOp op) {
   same(op.getCos(), 0, op.getSin(), 0);
   if (op.getCos().getType().getDimSize(1) > 0)
     table({op.getCos(), op.getSin()}, rows(x));
+  if (!positions && op->hasAttr(AttnDialect::rowForRowAttr))
+    same(op.getCos(), 0, x, rank(x) - 2);
   if (!positions)
     return;
   same(positions, rank(positions) - 1, x, rank(x) - 2);
@@ -102,6 +104,10 @@ void ShapeConstraints::visitDetails(LayerNormOp op) {
 /// joined (.., S, H*D) and split (.., H, S, D): H and D are static.
 void ShapeConstraints::heads(Value joined, Value split) {
   int64_t r = rank(split);
+  auto type = cast<RankedTensorType>(split.getType());
+  int64_t count = type.getDimSize(r - 3), features = type.getDimSize(r - 1);
+  if (!ShapedType::isDynamic(count) && !ShapedType::isDynamic(features))
+    classes.fix(op, {joined, r - 2}, count * features);
   same(joined, r - 3, split, r - 2);
   if (r == 4)
     same(joined, 0, split, 0);

@@ -83,6 +83,9 @@ private:
   void chosen(mlir::ValueRange first, mlir::ValueRange second,
               mlir::ValueRange results);
   void concat(mlir::tensor::ConcatOp op);
+  void rest(mlir::ValueRange parts, int64_t dim, int64_t whole);
+  void pad(mlir::tensor::PadOp op);
+  void reshape(mlir::tensor::ReshapeOp op);
   void table(mlir::ValueRange captures, llvm::ArrayRef<Dim> readers) {
     for (mlir::Value captured : captures)
       tables.push_back({captured, llvm::SmallVector<Dim>(readers)});

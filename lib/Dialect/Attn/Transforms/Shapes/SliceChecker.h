@@ -27,6 +27,9 @@ public:
   }
 
   void check(mlir::OffsetSizeAndStrideOpInterface slice, mlir::Value whole);
+  /// What a loop writes or reads at `indices`.
+  void checkTurns(mlir::Operation *op, mlir::Value tensor,
+                  mlir::ValueRange indices);
   void checkSizes(mlir::Operation *op);
   void checkParts(mlir::tensor::ExpandShapeOp expand);
   void checkLookup(mlir::tensor::ExtractOp lookup);

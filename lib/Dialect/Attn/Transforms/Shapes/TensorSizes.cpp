@@ -106,6 +106,56 @@ void ShapeConstraints::concat(tensor::ConcatOp joined) {
     for (int64_t i = 0; i < rank(input); ++i)
       if (i != static_cast<int64_t>(joined.getDim()))
         same(input, i, joined.getResult(), i);
+  auto dim = static_cast<int64_t>(joined.getDim());
+  if (int64_t whole = joined.getResultType().getDimSize(dim);
+      !ShapedType::isDynamic(whole))
+    rest(joined.getInputs(), dim, whole);
+}
+
+/// The one part whose size is unknown has what others leave of the whole.
+void ShapeConstraints::rest(ValueRange parts, int64_t dim, int64_t whole) {
+  Value open;
+  for (Value part : parts) {
+    int64_t size = cast<RankedTensorType>(part.getType()).getDimSize(dim);
+    if (ShapedType::isDynamic(size) && open)
+      return;
+    if (ShapedType::isDynamic(size))
+      open = part;
+    else
+      whole -= size;
+  }
+  if (open && whole >= 0)
+    classes.fix(op, {open, dim}, whole);
+}
+
+void ShapeConstraints::pad(tensor::PadOp pad) {
+  for (auto [i, low, high] :
+       llvm::enumerate(pad.getMixedLowPad(), pad.getMixedHighPad())) {
+    std::optional<int64_t> below = getConstantIntValue(low),
+                           above = getConstantIntValue(high);
+    auto dim = static_cast<int64_t>(i);
+    int64_t whole = pad.getResultType().getDimSize(dim);
+    if (below && above && !ShapedType::isDynamic(whole))
+      rest(pad.getSource(), dim, whole - *below - *above);
+    else if (below == 0 && above == 0)
+      same(pad.getSource(), dim, pad.getResult(), dim);
+  }
+}
+
+/// As many elements as in a result of a known shape.
+void ShapeConstraints::reshape(tensor::ReshapeOp reshape) {
+  auto from = dyn_cast<RankedTensorType>(reshape.getSource().getType()),
+       to = dyn_cast<RankedTensorType>(reshape.getResult().getType());
+  if (!from || !to || !to.hasStaticShape() || from.getNumDynamicDims() != 1)
+    return;
+  int64_t others = 1, open = 0;
+  for (auto [i, size] : llvm::enumerate(from.getShape()))
+    if (ShapedType::isDynamic(size))
+      open = static_cast<int64_t>(i);
+    else
+      others *= size;
+  if (others > 0 && to.getNumElements() % others == 0)
+    classes.fix(op, {reshape.getSource(), open}, to.getNumElements() / others);
 }
 
 bool ShapeConstraints::collectTensors(Operation *operation) {
@@ -142,6 +192,8 @@ bool ShapeConstraints::collectTensors(Operation *operation) {
         return true;
       })
       .Case([&](tensor::ConcatOp joined) { return concat(joined), true; })
+      .Case([&](tensor::PadOp op) { return pad(op), true; })
+      .Case([&](tensor::ReshapeOp op) { return reshape(op), true; })
       .Case([&](scf::ForOp loop) {
         carried(loop.getInitArgs(), loop.getRegionIterArgs(),
                 loop.getYieldedValues(), loop.getResults());

@@ -15,7 +15,7 @@
 // CHECK-DAG:     %[[HS:.*]] = tensor.extract_slice %[[S]][0, 0, 0] [%{{.*}}, %{{.*}}, 8] [1, 1, 1]
 // CHECK-DAG:     %[[RC:.*]] = tensor.collapse_shape %[[HC]] {{\[\[}}0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>
 // CHECK-DAG:     %[[RS:.*]] = tensor.collapse_shape %[[HS]] {{\[\[}}0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>
-// CHECK:         %[[AT:.*]] = linalg.generic
+// CHECK:         %[[AT:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} :
 // CHECK:           %[[B:.*]] = linalg.index 0
 // CHECK:           %[[ROW:.*]] = linalg.index 1
 // CHECK:           %[[BEGIN:.*]] = arith.muli %[[B]], %{{.*}}
@@ -47,7 +47,7 @@ func.func @concat_in_front(%x: tensor<?x4x?x16xf32>, %angles: tensor<?x?x8xf32>)
 
 // A table whose rows hold each angle twice, here of ones and zeros; rows have the positions 0, 1, ..
 // CHECK-LABEL: func.func @constant_table
-// CHECK:         attn.rope %arg0, %{{.*}}, %{{.*}} : tensor<2x3x4xf32>, tensor<3x2xf32>
+// CHECK:         attn.rope %arg0, %{{.*}}, %{{.*}} {attn.row_for_row} : tensor<2x3x4xf32>, tensor<3x2xf32>
 func.func @constant_table(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
   %cos = arith.constant dense<[[1.0, 2.0, 1.0, 2.0], [3.0, 4.0, 3.0, 4.0], [5.0, 6.0, 5.0, 6.0]]> : tensor<3x4xf32>
   %sin = arith.constant dense<[[0.0, 2.0, 0.0, 2.0], [0.0, 4.0, 0.0, 4.0], [0.0, 6.0, 0.0, 6.0]]> : tensor<3x4xf32>
@@ -70,7 +70,7 @@ func.func @constant_table(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
 // CHECK-LABEL: func.func @interleaved
 // CHECK-DAG:     %[[C:.*]] = arith.extf %arg1 : tensor<1x2xf16> to tensor<1x2xf32>
 // CHECK-DAG:     %[[S:.*]] = arith.extf %arg2 : tensor<1x2xf16> to tensor<1x2xf32>
-// CHECK:         attn.rope %arg0, %[[C]], %[[S]] interleaved : tensor<2x1x4xf16>, tensor<1x2xf32>
+// CHECK:         attn.rope %arg0, %[[C]], %[[S]] interleaved {attn.row_for_row} : tensor<2x1x4xf16>, tensor<1x2xf32>
 func.func @interleaved(%x: tensor<2x1x4xf16>, %cos: tensor<1x2xf16>, %sin: tensor<1x2xf16>) -> tensor<2x1x4xf16> {
   %e = tensor.empty() : tensor<2x1x2xf16>
   %c = linalg.broadcast ins(%cos : tensor<1x2xf16>) outs(%e : tensor<2x1x2xf16>) dimensions = [0]
@@ -96,7 +96,7 @@ func.func @interleaved(%x: tensor<2x1x4xf16>, %cos: tensor<1x2xf16>, %sin: tenso
 // CHECK-LABEL: func.func @rows_first(%arg0: tensor<?x?x4x4xf32>, %arg1: tensor<?x2xf32>, %arg2: tensor<?x2xf32>)
 // CHECK-DAG:     %[[S:.*]] = arith.negf %arg2
 // CHECK-DAG:     %[[T:.*]] = linalg.transpose ins(%arg0 : {{.*}} permutation = [0, 2, 1, 3]
-// CHECK:         %[[Y:.*]] = attn.rope %[[T]], %arg1, %[[S]] : tensor<?x4x?x4xf32>, tensor<?x2xf32>
+// CHECK:         %[[Y:.*]] = attn.rope %[[T]], %arg1, %[[S]] {attn.row_for_row} : tensor<?x4x?x4xf32>, tensor<?x2xf32>
 // CHECK:         linalg.transpose ins(%[[Y]] : {{.*}} permutation = [0, 2, 1, 3]
 func.func @rows_first(%x: tensor<?x?x4x4xf32>, %cos: tensor<?x2xf32>, %sin: tensor<?x2xf32>) -> tensor<?x?x4x4xf32> {
   %c0 = arith.constant 0 : index
@@ -123,7 +123,7 @@ func.func @rows_first(%x: tensor<?x?x4x4xf32>, %cos: tensor<?x2xf32>, %sin: tens
 // Features that stay are concatenated behind: the op leaves them as they are. The input has another reader.
 // CHECK-LABEL: func.func @part
 // CHECK-NOT:     tensor.concat
-// CHECK:         %[[Y:.*]] = attn.rope %arg0, %arg1, %arg2 : tensor<2x3x10xf32>, tensor<3x2xf32>
+// CHECK:         %[[Y:.*]] = attn.rope %arg0, %arg1, %arg2 {attn.row_for_row} : tensor<2x3x10xf32>, tensor<3x2xf32>
 // CHECK:         return %[[Y]], %arg0
 func.func @part(%x: tensor<2x3x10xf32>, %cos: tensor<3x2xf32>, %sin: tensor<3x2xf32>) -> (tensor<2x3x10xf32>, tensor<2x3x10xf32>) {
   %e = tensor.empty() : tensor<2x3x2xf32>
@@ -149,7 +149,7 @@ func.func @part(%x: tensor<2x3x10xf32>, %cos: tensor<3x2xf32>, %sin: tensor<3x2x
 // Angles repeated for neighbours, as repeat_interleave writes it; another use of the rotated tensor stays.
 // CHECK-LABEL: func.func @repeated
 // CHECK:         %[[C:.*]] = tensor.extract_slice %{{.*}}[0, 0] [3, 2] [1, 2] : tensor<3x4xf32> to tensor<3x2xf32>
-// CHECK:         %[[Y:.*]] = attn.rope %arg0, %[[C]], %{{.*}} interleaved : tensor<3x4xf32>, tensor<3x2xf32>
+// CHECK:         %[[Y:.*]] = attn.rope %arg0, %[[C]], %{{.*}} interleaved {attn.row_for_row} : tensor<3x4xf32>, tensor<3x2xf32>
 // CHECK:         arith.addf %[[Y]], %[[Y]]
 func.func @repeated(%x: tensor<3x4xf32>, %cos: tensor<3x2xf32>, %sin: tensor<3x2xf32>) -> tensor<3x4xf32> {
   %e = tensor.empty() : tensor<3x2x2xf32>
@@ -175,7 +175,7 @@ func.func @repeated(%x: tensor<3x4xf32>, %cos: tensor<3x2xf32>, %sin: tensor<3x2
 
 // Rows of a table by index: what is looked up does not depend on the feature.
 // CHECK-LABEL: func.func @gathered
-// CHECK:         attn.rope %arg0, %{{.*}}, %{{.*}} : tensor<2x3x4xf32>, tensor<3x2xf32>
+// CHECK:         attn.rope %arg0, %{{.*}}, %{{.*}} {attn.row_for_row} : tensor<2x3x4xf32>, tensor<3x2xf32>
 func.func @gathered(%x: tensor<2x3x4xf32>, %at: tensor<3xindex>) -> tensor<2x3x4xf32> {
   %table = arith.constant dense<[[1.0, 2.0, 1.0, 2.0], [3.0, 4.0, 3.0, 4.0]]> : tensor<2x4xf32>
   %f = tensor.empty() : tensor<3x4xf32>
@@ -205,7 +205,7 @@ func.func @gathered(%x: tensor<2x3x4xf32>, %at: tensor<3xindex>) -> tensor<2x3x4
 // CHECK-LABEL: func.func @side_by_side
 // CHECK-DAG:     %[[S:.*]] = tensor.extract_slice %arg1[0, 0] [3, 2] [1, 1] : tensor<3x4xf32> to tensor<3x2xf32>
 // CHECK-DAG:     %[[C:.*]] = tensor.extract_slice %arg1[0, 2] [3, 2] [1, 1] : tensor<3x4xf32> to tensor<3x2xf32>
-// CHECK:         attn.rope %arg0, %[[C]], %[[S]] : tensor<2x3x4xf32>, tensor<3x2xf32>
+// CHECK:         attn.rope %arg0, %[[C]], %[[S]] {attn.row_for_row} : tensor<2x3x4xf32>, tensor<3x2xf32>
 func.func @side_by_side(%x: tensor<2x3x4xf32>, %both: tensor<3x4xf32>) -> tensor<2x3x4xf32> {
   %e = tensor.empty() : tensor<2x3x4xf32>
   %all = linalg.broadcast ins(%both : tensor<3x4xf32>) outs(%e : tensor<2x3x4xf32>) dimensions = [0]

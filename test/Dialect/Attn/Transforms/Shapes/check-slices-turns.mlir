@@ -4,11 +4,16 @@
 // RUN: attn-opt %s --attn-check-slices --canonicalize --cse | FileCheck %s
 
 // A row of each sequence at a place of its own. An element that the argument
-// does not have is -1.
+// does not have is -1, and the loop's own reads have a check.
 // CHECK-LABEL: func.func private @rows.slices
-// CHECK: %[[B:.*]] = tensor.dim %arg0, %c0
+// CHECK-DAG: %[[B:.*]] = tensor.dim %arg0, %c0
+// CHECK-DAG: %[[P:.*]] = tensor.dim %arg2, %c0
+// CHECK: scf.if %{{.*}} -> (i1) {
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK: scf.yield
 // CHECK: %[[ALL:.*]] = scf.for %[[I:.*]] = %c0 to %[[B]] step %c1 iter_args(%[[OK:.*]] = %true) -> (i1) {
-// CHECK:   %[[P:.*]] = tensor.dim %arg2, %c0
+// CHECK:   tensor.dim %arg1, %c1
 // CHECK:   %[[IS:.*]] = arith.cmpi ult, %[[I]], %[[P]]
 // CHECK:   %[[AT:.*]] = scf.if %[[IS]] -> (i64) {
 // CHECK:     tensor.extract %arg2[%[[I]]]
@@ -85,19 +90,40 @@ func.func @else(%x: tensor<?x8xf32>, %at: tensor<?xi64>) -> tensor<8x8xf32> {
   return %r : tensor<8x8xf32>
 }
 
+// What a loop reads and writes at its counter: by bounds, or turn by turn.
+// CHECK-LABEL: func.func private @counter.slices
+// CHECK: %[[FITS:.*]] = arith.select
+// CHECK: scf.if %[[FITS]] -> (i1) {
+// CHECK-NEXT: scf.yield %true
+// CHECK: } else {
+// CHECK: scf.for
+func.func @counter(%n: tensor<i64>, %x: tensor<?xi64>) -> tensor<?xi64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tensor.extract %n[] : tensor<i64>
+  %m = arith.index_cast %a : i64 to index
+  %r = scf.for %i = %c0 to %m step %c1 iter_args(%t = %x) -> (tensor<?xi64>) {
+    %y = tensor.insert %a into %t[%i] : tensor<?xi64>
+    scf.yield %y : tensor<?xi64>
+  }
+  return %r : tensor<?xi64>
+}
+
 // A place that the loop carries, and one that a computed tensor tells.
-// CHECK-NOT: @carried.slices
-func.func @carried(%x: tensor<?x8xf32>, %at: tensor<?xi64>) -> tensor<?x8xf32> {
+// CHECK-LABEL: func.func private @carried.slices
+// CHECK-NEXT: %true = arith.constant true
+// CHECK-NEXT: return %true
+func.func @carried(%x: tensor<?x8xf32>, %at: tensor<8xi64>) -> tensor<?x8xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
-  %more = arith.addi %at, %at : tensor<?xi64>
+  %more = arith.addi %at, %at : tensor<8xi64>
   %r:2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%y = %x, %p = %c0) -> (tensor<?x8xf32>, index) {
-    %a = tensor.extract %at[%i] : tensor<?xi64>
+    %a = tensor.extract %at[%i] : tensor<8xi64>
     %step = arith.index_cast %a : i64 to index
     %next = arith.addi %p, %step : index
     %row = tensor.extract_slice %y[%p, 0] [1, 8] [1, 1] : tensor<?x8xf32> to tensor<1x8xf32>
-    %b = tensor.extract %more[%i] : tensor<?xi64>
+    %b = tensor.extract %more[%i] : tensor<8xi64>
     %q = arith.index_cast %b : i64 to index
     %z = tensor.insert_slice %row into %y[%q, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<?x8xf32>
     scf.yield %z, %next : tensor<?x8xf32>, index
