@@ -28,7 +28,8 @@ def Attn_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
     /// On a function that was read from a model: the lowest finite number of a
-    /// Of an attn.rope without positions: its tables have as many rows as it.
+    /// Of an attn.rope: its tables have a row for each of its rows, or for each
+    /// batch entry and row.
     static constexpr ::llvm::StringLiteral rowForRowAttr = "attn.row_for_row";
     /// type excludes a pair, as its exporter means it. A unit attribute.
     static constexpr ::llvm::StringLiteral lowestExcludesAttr =

@@ -12,7 +12,7 @@
 //   %1 = arith.mulf %r, %s
 //   %y = arith.addf %0, %1
 // becomes
-//   %p = linalg.generic ins(%cos, %sin) { b * length + s } (positions, B x S)
+//   %p = linalg.generic { b * length + s }              (positions, B x S)
 //   %y = attn.rope %x, %cos', %sin' at %p
 // where %cos' is the first half of the features of %cos, all rows in one
 // matrix.
@@ -63,9 +63,6 @@ struct Rope {
   AngleTable cos, sin;
   bool rowsFirst; ///< (.., S, H, D)
   bool hasBatch;  ///< angles per batch entry
-
-  /// Of an input with a batch.
-  int64_t rowDim() const { return rowsFirst ? 1 : 2; }
 };
 } // namespace
 
@@ -164,28 +161,12 @@ static Value emitTable(OpBuilder &b, Location loc, const AngleTable &table,
   return arith::ExtFOp::create(b, loc, type.clone(element), rows);
 }
 
-/// Row s of batch entry b has the place b * length + s in its tables. Both are
-/// read by the loop, whose sizes are theirs then.
-static Value emitPositions(OpBuilder &b, Location loc, const Rope &rope,
-                           Value input) {
+/// Row s of batch entry b has the place b * length + s in its tables.
+static Value emitPositions(OpBuilder &b, Location loc, Value input) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, input);
   SmallVector<OpFoldResult> rows{sizes[0], sizes[2]};
   Value length = getValueOrCreateConstantIndexOp(b, loc, sizes[2]);
   Value empty = tensor::EmptyOp::create(b, loc, rows, b.getI64Type());
-  SmallVector<Value> tables;
-  SmallVector<AffineMap> maps;
-  for (const AngleTable &table : {rope.cos, rope.sin}) {
-    SmallVector<AffineExpr> place;
-    for (int64_t dim : table.dims)
-      place.push_back(dim == 0 ? b.getAffineDimExpr(0)
-                      : dim == rope.rowDim()
-                          ? b.getAffineDimExpr(1)
-                          : b.getAffineConstantExpr(0)); // one head
-    place.push_back(b.getAffineConstantExpr(0));
-    tables.push_back(table.rows);
-    maps.push_back(AffineMap::get(2, 0, place, b.getContext()));
-  }
-  maps.push_back(b.getMultiDimIdentityMap(2));
   SmallVector<utils::IteratorType> loops(2, utils::IteratorType::parallel);
   auto body = [&](OpBuilder &inner, Location at, ValueRange) {
     Value entry = linalg::IndexOp::create(inner, at, 0),
@@ -196,8 +177,8 @@ static Value emitPositions(OpBuilder &b, Location loc, const Rope &rope,
         arith::IndexCastOp::create(inner, at, inner.getI64Type(), place);
     linalg::YieldOp::create(inner, at, number);
   };
-  return linalg::GenericOp::create(b, loc, empty.getType(), tables, empty, maps,
-                                   loops, body)
+  return linalg::GenericOp::create(b, loc, empty.getType(), ValueRange(), empty,
+                                   b.getMultiDimIdentityMap(2), loops, body)
       .getResult(0);
 }
 
@@ -224,12 +205,10 @@ static Value emitRope(OpBuilder &b, Location loc, const Rope &rope,
     sin = arith::NegFOp::create(b, loc, sin);
   if (rope.rowsFirst)
     input = swapped(b, loc, input);
-  Value positions =
-      rope.hasBatch ? emitPositions(b, loc, rope, input) : Value();
+  Value positions = rope.hasBatch ? emitPositions(b, loc, input) : Value();
   auto y = RopeOp::create(b, loc, input.getType(), input, cos, sin, positions,
                           pairing == Pairing::Neighbours);
-  if (!rope.hasBatch)
-    y->setAttr(AttnDialect::rowForRowAttr, b.getUnitAttr());
+  y->setAttr(AttnDialect::rowForRowAttr, b.getUnitAttr());
   return rope.rowsFirst ? swapped(b, loc, y) : y;
 }
 

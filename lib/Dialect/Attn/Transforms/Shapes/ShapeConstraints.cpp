@@ -76,13 +76,32 @@ void ShapeConstraints::visitDetails(AlibiOp op) {
                 Dim{op.getScores(), 0});
 }
 
+/// Angles of the rows of `x`, or of its batch entries and rows, which have
+/// become one dimension.
+void ShapeConstraints::rowForRow(Value angles, Value x, bool hasBatch) {
+  int64_t rows = rank(x) - 2;
+  if (!hasBatch)
+    return same(angles, 0, x, rows);
+  Operation *op = angles.getDefiningOp();
+  while (isa_and_nonnull<arith::ExtFOp, arith::NegFOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto joined = dyn_cast_or_null<tensor::CollapseShapeOp>(op);
+  if (!joined)
+    return;
+  same(joined.getSrc(), 0, x, 0);
+  for (int64_t i = 1; i < rank(joined.getSrc()) - 1; ++i)
+    if (joined.getSrcType().getDimSize(i) != 1) // the other one is of heads
+      same(joined.getSrc(), i, x, rows);
+}
+
 void ShapeConstraints::visitDetails(RopeOp op) {
   Value x = op.getInput(), positions = op.getPositions();
   same(op.getCos(), 0, op.getSin(), 0);
   if (op.getCos().getType().getDimSize(1) > 0)
     table({op.getCos(), op.getSin()}, rows(x));
-  if (!positions && op->hasAttr(AttnDialect::rowForRowAttr))
-    same(op.getCos(), 0, x, rank(x) - 2);
+  if (op->hasAttr(AttnDialect::rowForRowAttr))
+    for (Value angles : {op.getCos(), op.getSin()})
+      rowForRow(angles, x, positions != nullptr);
   if (!positions)
     return;
   same(positions, rank(positions) - 1, x, rank(x) - 2);

@@ -69,6 +69,7 @@ private:
     table(op.getCaptures(), rows(op.getScores()));
   }
   void visitDetails(mlir::Operation *) {}
+  void rowForRow(mlir::Value angles, mlir::Value x, bool hasBatch);
   void heads(mlir::Value joined, mlir::Value split);
   /// Whether `op` is one of tensor, linalg or scf that says anything.
   bool collectTensors(mlir::Operation *op);

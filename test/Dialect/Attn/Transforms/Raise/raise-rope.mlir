@@ -15,12 +15,12 @@
 // CHECK-DAG:     %[[HS:.*]] = tensor.extract_slice %[[S]][0, 0, 0] [%{{.*}}, %{{.*}}, 8] [1, 1, 1]
 // CHECK-DAG:     %[[RC:.*]] = tensor.collapse_shape %[[HC]] {{\[\[}}0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>
 // CHECK-DAG:     %[[RS:.*]] = tensor.collapse_shape %[[HS]] {{\[\[}}0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>
-// CHECK:         %[[AT:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} :
+// CHECK:         %[[AT:.*]] = linalg.generic
 // CHECK:           %[[B:.*]] = linalg.index 0
 // CHECK:           %[[ROW:.*]] = linalg.index 1
 // CHECK:           %[[BEGIN:.*]] = arith.muli %[[B]], %{{.*}}
 // CHECK:           arith.addi %[[BEGIN]], %[[ROW]]
-// CHECK:         %[[Y:.*]] = attn.rope %arg0, %[[RC]], %[[RS]] at %[[AT]] : tensor<?x?xi64> : tensor<?x4x?x16xf32>, tensor<?x8xf32>
+// CHECK:         %[[Y:.*]] = attn.rope %arg0, %[[RC]], %[[RS]] at %[[AT]] : tensor<?x?xi64> {attn.row_for_row} : tensor<?x4x?x16xf32>, tensor<?x8xf32>
 // CHECK:         return %[[Y]]
 func.func @concat_in_front(%x: tensor<?x4x?x16xf32>, %angles: tensor<?x?x8xf32>) -> tensor<?x4x?x16xf32> {
   %c0 = arith.constant 0 : index
