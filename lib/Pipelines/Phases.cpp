@@ -46,6 +46,7 @@ static void addNormalized(OpPassManager &pm, const PipelineOptions &) {
 static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCheckDropout());
   pm.addNestedPass<func::FuncOp>(createFuseAttention());
+  pm.addNestedPass<func::FuncOp>(createRefineResults());
   pm.addPass(createDifferentiate({options.entry}));
   if (options.picture)
     pm.addPass(createReturnSteps());

@@ -153,6 +153,15 @@ def ExpandGradients : Pass<"attn-expand-gradients"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def RefineResults : Pass<"attn-refine-results"> {
+  let summary = "Attention gives results of the sizes that are known";
+  let description = [{
+    Unknown sizes in the types of what `attn.sdpa` and `attn.finalize_state`
+    return become those that their operands have.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def ReturnSteps : Pass<"attn-return-steps", "::mlir::ModuleOp"> {
   let summary = "Give a function one that returns every step of its attention";
   let description = [{

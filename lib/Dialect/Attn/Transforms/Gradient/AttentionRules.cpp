@@ -136,18 +136,33 @@ static LogicalResult follow(Adjoints &adjoints, SdpaOp op) {
   return differentiate(adjoints, op, known);
 }
 
-/// The attentions over parts of the keys that a state is made of.
-static LogicalResult collectParts(FinalizeStateOp op, Value acc,
-                                  SmallVectorImpl<SdpaOp> &parts) {
-  if (auto merge = acc.getDefiningOp<MergeStatesOp>()) {
-    for (Value operand : merge->getOperands())
-      if (operand.getType() == acc.getType() &&
-          failed(collectParts(op, operand, parts)))
-        return failure();
-    return success();
+namespace {
+/// The three tensors of a state.
+struct State {
+  Value maximum, sum, acc;
+
+  bool operator==(const State &other) const {
+    return maximum == other.maximum && sum == other.sum && acc == other.acc;
   }
-  auto part = acc.getDefiningOp<SdpaOp>();
-  if (!part)
+};
+} // namespace
+
+/// The attentions over parts of the keys that a state is made of.
+static LogicalResult collectParts(FinalizeStateOp op, const State &state,
+                                  SmallVectorImpl<SdpaOp> &parts) {
+  auto merge = state.acc.getDefiningOp<MergeStatesOp>();
+  if (merge &&
+      state == State{merge.getMaximum(), merge.getSum(), merge.getAcc()}) {
+    State first{merge.getFirstMaximum(), merge.getFirstSum(),
+                merge.getFirstAcc()},
+        second{merge.getSecondMaximum(), merge.getSecondSum(),
+               merge.getSecondAcc()};
+    return success(succeeded(collectParts(op, first, parts)) &&
+                   succeeded(collectParts(op, second, parts)));
+  }
+  auto part = state.acc.getDefiningOp<SdpaOp>();
+  if (!part ||
+      !(state == State{part.getMaximum(), part.getSum(), part.getAcc()}))
     return op.emitOpError("has no gradient, because its state is not of "
                           "attn.sdpa and attn.merge_states alone");
   parts.push_back(part);
@@ -156,7 +171,8 @@ static LogicalResult collectParts(FinalizeStateOp op, Value acc,
 
 static LogicalResult follow(Adjoints &adjoints, FinalizeStateOp op) {
   SmallVector<SdpaOp> parts;
-  if (failed(collectParts(op, op.getAcc(), parts)))
+  if (failed(
+          collectParts(op, {op.getMaximum(), op.getSum(), op.getAcc()}, parts)))
     return failure();
   Value dLse = adjoints.of(op.getLse());
   for (SdpaOp part : parts) {

@@ -85,6 +85,16 @@ func.func @function(%q: tensor<5x8xf32> {attn.gradient}) -> tensor<5x8xf32> {
 
 // -----
 
+func.func @changed_state(%q: tensor<5x8xf32> {attn.gradient}) -> tensor<5x8xf32> {
+  %o, %m, %l, %a = attn.sdpa %q, %q, %q scale 0.5 returning(out, state) : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>)
+  %more = arith.addf %l, %l : tensor<5xf32>
+  // expected-error@+1 {{has no gradient, because its state is not of attn.sdpa and attn.merge_states alone}}
+  %r = attn.finalize_state %m, %more, %a : (tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  return %r : tensor<5x8xf32>
+}
+
+// -----
+
 func.func @state(%q: tensor<5x8xf32> {attn.gradient}) -> tensor<5xf32> {
   // expected-error@+1 {{has no gradient through its state, except through attn.finalize_state}}
   %o, %m, %l, %a = attn.sdpa %q, %q, %q scale 0.5 returning(out, state) : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5x8xf32>)
