@@ -155,7 +155,7 @@ def mask(scores, mask):
 
 def project(x, weight, bias=None, *, transposed=False):
     """x @ weight (+ bias), the weight (in, out); `transposed`, (out, in), as torch's Linear has it."""
-    x, weight = floats("project", x), floats("project", weight)
+    x, weight = floats("project", x), floats("project", weight, name="weight")
     if weight.ndim != 2:
         refuse(f"project: expected a weight of 2 dimensions, but got {weight.type}")
     rows, columns = weight.shape[::-1] if transposed else weight.shape

@@ -5,7 +5,7 @@ import re
 
 from . import _attention, _emit
 from ._call import Error
-from ._capture import element_type, is_array
+from ._capture import Explicit, element_type, is_array
 from ._masks import Operands
 from ._trace import Stack, refuse, where_in_user_code
 from ._types import ElementType, TensorType
@@ -116,6 +116,8 @@ class Tensor:
 def tensor(x, name):
     if isinstance(x, Tensor):
         return x
+    if isinstance(x, Explicit):
+        x = x.array
     if is_array(x):  # an argument that the kernel carries along
         kind = TensorType(element_type(x), map(int, x.shape))
         return Tensor(Program.now().add(x, name if name.isidentifier() else "array", str(kind)).split(" : ")[0], kind)
@@ -130,9 +132,9 @@ def shown(x):
     return f"{x.dtype}[{', '.join(map(str, x.shape))}]"
 
 
-def floats(op, x, ranks=None):
+def floats(op, x, ranks=None, name="x"):
     """A tensor of floats, of these numbers of dimensions."""
-    x = tensor(x, "x")
+    x = tensor(x, name)
     if not x.is_float:
         refuse(f"{op}: expected floats, but got {shown(x)}; write x.astype(attn.f32)")
     if ranks and x.ndim not in ranks:

@@ -323,3 +323,21 @@ def test_weights_of_another_size():
 
     with pytest.raises(attn.Error, match="as many features of x as the weight takes"):
         attn.function(layer)
+
+
+def test_arrays_that_are_named_as_such(rng):
+    """attn.array and attn.constant stand for their array in a whole function as well."""
+    w, g = rng.standard_normal((8, 8)).astype(np.float32), rng.standard_normal(8).astype(np.float32)
+    x = rng.standard_normal((2, 8)).astype(np.float32)
+
+    @attn.function
+    def f(x: attn.f32["n", 8]):
+        return attn.project(x, attn.constant(w)) + attn.array(g)
+
+    np.testing.assert_allclose(f(x), x @ w + g, rtol=1e-5, atol=1e-5)
+    @attn.function
+    def without(x: attn.f32["n", 8]):
+        return attn.project(x, None)
+
+    with pytest.raises(attn.Error, match="weight: expected a tensor of the function, but got NoneType"):
+        without(x)

@@ -90,6 +90,7 @@ struct YieldIntoArguments
                         b, yield->getLoc(), argument.getType(), value, argument)
                         .getResult());
       };
+      llvm::SmallDenseMap<Value, Value> placed;
       // What is computed may lie where a copy goes.
       SmallVector<std::pair<BlockArgument, OpOperand *>> copies;
       for (auto [argument, operand] :
@@ -100,8 +101,12 @@ struct YieldIntoArguments
         auto other = dyn_cast<BlockArgument>(operand.get());
         if (other && other.getOwner() == loop.getBody())
           copies.push_back({argument, &operand});
-        else
-          put(operand.get(), argument, operand);
+        else {
+          // One that is yielded twice is computed in the first place.
+          Value value = operand.get(), first = placed.lookup(value);
+          put(first ? first : value, argument, operand);
+          placed.try_emplace(value, operand.get());
+        }
       }
       for (auto [argument, operand] : copies)
         put(copied(loop, cast<BlockArgument>(operand->get())), argument,

@@ -76,3 +76,20 @@ func.func @moved(%a: tensor<4xf32>, %b: tensor<4xf32>, %n: index) -> tensor<4xf3
   }
   return %r#1 : tensor<4xf32>
 }
+
+// One that both become is computed in the first place.
+// CHECK-LABEL: @twice
+// CHECK:      scf.for {{.*}} iter_args(%[[X:.*]] = %arg0, %[[Y:.*]] = %arg1)
+// CHECK-NEXT:   %[[U:.*]] = arith.addf %[[X]], %[[Y]]
+// CHECK-NEXT:   %[[FIRST:.*]] = bufferization.materialize_in_destination %[[U]] in %[[X]]
+// CHECK-NEXT:   %[[SECOND:.*]] = bufferization.materialize_in_destination %[[FIRST]] in %[[Y]]
+// CHECK-NEXT:   scf.yield %[[FIRST]], %[[SECOND]]
+func.func @twice(%a: tensor<4xf32>, %b: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b) -> (tensor<4xf32>, tensor<4xf32>) {
+    %u = arith.addf %x, %y : tensor<4xf32>
+    scf.yield %u, %u : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
