@@ -335,9 +335,7 @@ def test_arrays_that_are_named_as_such(rng):
         return attn.project(x, attn.constant(w)) + attn.array(g)
 
     np.testing.assert_allclose(f(x), x @ w + g, rtol=1e-5, atol=1e-5)
-    @attn.function
-    def without(x: attn.f32["n", 8]):
-        return attn.project(x, None)
-
     with pytest.raises(attn.Error, match="weight: expected a tensor of the function, but got NoneType"):
-        without(x)
+        @attn.function
+        def without(x: attn.f32["n", 8]):
+            return attn.project(x, None)
