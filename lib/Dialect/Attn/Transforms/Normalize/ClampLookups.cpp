@@ -12,7 +12,8 @@
 // memory. An index outside of the table gives its nearest element, as in score
 // functions, whose kernels see to it themselves; so does tensor.insert write
 // that one, as the gradient of a look-up has to. Indices that are computed from
-// loop counters and sizes are the specification's own.
+// loop counters and sizes are the specification's own. %last stands in front of
+// the op.
 //
 // Before: any. After: the same; tensor.extract outside of attn ops, and
 // tensor.insert, have indices inside of their tensor wherever they depend on
@@ -29,12 +30,24 @@ namespace attn {
 
 using namespace mlir;
 
+/// The place in front of the linalg ops around `op`, whose bodies are written
+/// on vectors, as far out as `tensor` is there.
+static Operation *inFront(Operation *op, Value tensor) {
+  while (isa<linalg::LinalgOp>(op->getParentOp()) &&
+         !op->getParentRegion()->isAncestor(tensor.getParentRegion()))
+    op = op->getParentOp();
+  return op;
+}
+
 static Value clamp(OpBuilder &b, Value tensor, Value index, int64_t dim) {
   Location loc = index.getLoc();
+  OpBuilder::InsertPoint place = b.saveInsertionPoint();
+  b.setInsertionPoint(inFront(&*b.getInsertionPoint(), tensor));
   Value one = arith::ConstantIndexOp::create(b, loc, 1),
         zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value size = b.createOrFold<tensor::DimOp>(loc, tensor, dim);
   Value last = b.createOrFold<arith::SubIOp>(loc, size, one);
+  b.restoreInsertionPoint(place);
   Value high = arith::MinSIOp::create(b, loc, index, last);
   return arith::MaxSIOp::create(b, loc, high, zero);
 }

@@ -64,3 +64,23 @@ func.func @written(%x: tensor<?xi64>, %y: tensor<?xf32>, %v: f32) -> tensor<?xf3
   %r = tensor.insert %v into %y[%at] : tensor<?xf32>
   return %r : tensor<?xf32>
 }
+
+// Sizes stand in front of ops whose bodies are written on vectors.
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[SIZE:.*]] = tensor.dim %arg1, %{{.*}}
+// CHECK: %[[LAST:.*]] = arith.subi %[[SIZE]], %{{.*}}
+// CHECK: linalg.generic
+// CHECK-NOT: tensor.dim
+// CHECK: arith.minsi %{{.*}}, %[[LAST]]
+// CHECK: tensor.extract
+func.func @rows(%ids: tensor<8xi64>, %table: tensor<?x64xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<8x64xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<8xi64>) outs(%e : tensor<8x64xf32>) {
+  ^bb0(%i: i64, %o: f32):
+    %x = arith.index_cast %i : i64 to index
+    %j = linalg.index 1 : index
+    %r = tensor.extract %table[%x, %j] : tensor<?x64xf32>
+    linalg.yield %r : f32
+  } -> tensor<8x64xf32>
+  return %y : tensor<8x64xf32>
+}
