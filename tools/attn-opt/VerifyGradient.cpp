@@ -203,7 +203,8 @@ FailureOr<Bend> Gradient::bendOver(const std::vector<Array> &arrays,
 FailureOr<std::vector<double>>
 Gradient::noise(const std::vector<Array> &arrays) {
   std::vector<double> norms(learned.size(), 0);
-  if (!roundsTo16Bits(backward))
+  // A residual of what was rounded is as wrong as that.
+  if (!roundsTo16Bits(backward) && !roundsTo16Bits(forward))
     return norms;
   auto exact = reference::evaluate(forward, argumentsOf(arrays));
   if (failed(exact))
