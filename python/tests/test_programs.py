@@ -153,3 +153,29 @@ def test_integers_without_a_quotient():
     same(r, np.array([1, 0, 0, 0, 0, 0, -1, 0, 0], np.int32))
     same(f, np.array([3, 7, -7, least, least, -(least + 1), -4, 0, -7], np.int32))
     same(u.view(np.uint32), np.where(b == 0, a.view(np.uint32), a.view(np.uint32) // np.maximum(b.view(np.uint32), 1)))
+
+
+ANGLES = """
+func.func @f(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %s = math.sin %x : tensor<?xf32>
+  %c = math.cos %x : tensor<?xf32>
+  return %s, %c : tensor<?xf32>, tensor<?xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["native", "x86-64"])
+def test_angles_of_far_positions(rng, target):
+    """Sines of positions times frequencies are those of the angles, however far the position is."""
+    if target != "native" and attn.compile(ANGLES).info["target"].startswith("aarch64"):
+        pytest.skip("needs an x86 processor")
+    kernel = attn.compile(ANGLES, target=target)
+    positions, frequencies = np.arange(0, 131072, 37, np.float32), 10000.0 ** (-np.arange(8, dtype=np.float32) / 8)
+    for x in (np.outer(positions, frequencies).ravel(), (rng.random(20000) * 8e5 - 4e5).astype(np.float32), np.linspace(-4, 4, 20001, dtype=np.float32)):
+        s, c = kernel(x.astype(np.float32))
+        np.testing.assert_allclose(s, np.sin(x.astype(np.float64)), rtol=0, atol=2e-7)
+        np.testing.assert_allclose(c, np.cos(x.astype(np.float64)), rtol=0, atol=2e-7)
+    far = np.array([1e7, -1e9, 1e20, -3e38, np.inf, np.nan, -0.0], np.float32)
+    s, c = kernel(far)
+    assert (np.abs(s[:4]) <= 1).all() and (np.abs(c[:4]) <= 1).all()
+    assert np.isnan([*s[4:6], *c[4:6]]).all() and np.signbit(s[6]) and c[6] == 1
