@@ -51,6 +51,32 @@ void SliceChecker::checkInserted(tensor::InsertSliceOp insert) {
   }
 }
 
+bool attn::needsComputed(Value value) {
+  SmallVector<Value> open{value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || isa<tensor::DimOp>(op) || !seen.insert(op).second)
+      continue;
+    WalkResult found = op->walk([&](Operation *inner) {
+      auto element = dyn_cast<tensor::ExtractOp>(inner);
+      if (!element) {
+        if (!isa<tensor::DimOp>(inner))
+          llvm::append_range(open, inner->getOperands());
+        return WalkResult::advance();
+      }
+      llvm::append_range(open, element.getIndices());
+      Operation *computes = element.getTensor().getDefiningOp();
+      return computes && !isa<arith::ConstantOp>(computes)
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
 /// Parts of a known size are all of it; sizes that are computed have checks of
 /// their own.
 void SliceChecker::checkConcat(tensor::ConcatOp joined) {
@@ -62,7 +88,7 @@ void SliceChecker::checkConcat(tensor::ConcatOp joined) {
   bool isUnknown = false;
   for (Value part : joined.getInputs()) {
     Value size = knownSize(joined, {part, dim});
-    if (!size || ShapedType::isDynamic(known))
+    if (!size || ShapedType::isDynamic(known) || needsComputed(size))
       return;
     isUnknown |= classes.sizeOf({part, dim}) < 0;
     total = total ? arith::AddIOp::create(b, loc, total, size) : size;

@@ -357,7 +357,7 @@ static LogicalResult computeElements(Value answer) {
     op->walk([&](Operation *inner) {
       if (auto element = dyn_cast<tensor::ExtractOp>(inner))
         elements.push_back(element);
-      else
+      else if (!isa<tensor::DimOp>(inner))
         llvm::append_range(open, inner->getOperands());
     });
     for (tensor::ExtractOp element : elements) {

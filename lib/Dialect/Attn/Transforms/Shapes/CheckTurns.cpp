@@ -200,5 +200,7 @@ void SliceChecker::checkTurns(Operation *op, const Range &range, Value holds) {
   b.setInsertionPointToEnd(choice.thenBlock());
   scf::YieldOp::create(b, loc, always);
   b.setInsertionPoint(end);
+  if (needsComputed(choice.getResult(0)))
+    return choice.erase();
   require(loc, choice.getResult(0));
 }

@@ -89,6 +89,10 @@ private:
   llvm::DenseMap<unsigned, mlir::Value> computed;
 };
 
+/// Whether `value` takes elements of a tensor that is computed, which not every
+/// check can have.
+bool needsComputed(mlir::Value value);
+
 /// Whether no sizes of tensors make it negative, as far as `steps` tell.
 bool isNeverNegative(mlir::Value size, unsigned steps = 16);
 

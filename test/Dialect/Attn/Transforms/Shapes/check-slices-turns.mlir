@@ -130,3 +130,22 @@ func.func @carried(%x: tensor<?x8xf32>, %at: tensor<8xi64>) -> tensor<?x8xf32> {
   }
   return %r#0 : tensor<?x8xf32>
 }
+
+// Turns whose number a computed tensor tells are not asked for: not every such element is told by itself.
+// CHECK-LABEL: func.func @computed
+// CHECK-NOT: @computed.slices
+func.func @computed(%n: tensor<4xi64>, %x: tensor<?xi64>) -> tensor<?xi64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %twice = scf.for %i = %c0 to %c1 step %c1 iter_args(%t = %n) -> tensor<4xi64> {
+    %v = arith.addi %t, %t : tensor<4xi64>
+    scf.yield %v : tensor<4xi64>
+  }
+  %a = tensor.extract %twice[%c0] : tensor<4xi64>
+  %m = arith.index_cast %a : i64 to index
+  %r = scf.for %i = %c0 to %m step %c1 iter_args(%t = %x) -> (tensor<?xi64>) {
+    %y = tensor.insert %a into %t[%i] : tensor<?xi64>
+    scf.yield %y : tensor<?xi64>
+  }
+  return %r : tensor<?xi64>
+}
