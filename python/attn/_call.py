@@ -205,7 +205,10 @@ class _DeviceView:
 
 def _is_same_place(a, b):
     """Whether two DLPack tensors are one."""
-    return a.data == b.data and a.shape[:a.ndim] == b.shape[:b.ndim] and a.strides[:a.ndim] == b.strides[:b.ndim]
+    def places(tensor):  # without strides, rows lie side by side
+        return tensor.data, tensor.shape[:tensor.ndim], tensor.strides[:tensor.ndim] if tensor.strides else None
+
+    return places(a) == places(b)
 
 
 def _may_meet(a, b):
@@ -614,20 +617,21 @@ class Kernel:
         threads = _thread_count(threads)
         views = self._gpu_views(arrays, self.arguments)
         shapes = self._result_shapes([v.shape if isinstance(v, _DeviceView) else v.array.shape for v in views])
-        first = next(array for array in arrays if _is_on_gpu(array))
+        first, checks = next(array for array in arrays if _is_on_gpu(array)), out is not None
         torch = _torch_of(type(first))
-        if out is None and not torch:
-            raise TypeError(f"out: expected {len(self.results)} arrays for results: only torch's are made on a GPU")
-        if out is None:
+        results = [None] * len(self.results) if out is None else self._outputs(out)
+        if any(result is None for result in results):
+            if not torch:
+                raise TypeError(f"out: expected {len(self.results)} arrays for results: only torch's are made on a GPU")
             elements = {v: k for k, v in _SPELLED.items()}
-            results = [torch.empty(s, dtype=getattr(torch, elements[r.dtype]), device=first.device) for r, s in zip(self.results, shapes)]
-        else:
-            results = self._outputs(out)
+            out = None
+            results = [torch.empty(s, dtype=getattr(torch, elements[r.dtype]), device=first.device) if given is None else given
+                       for given, r, s in zip(results, self.results, shapes)]
         everything = views + self._gpu_views(results, self.results, writes=True)
         lent = [view.lend() for view in everything]
         stream = torch.cuda.current_stream(first.device).cuda_stream if torch else 0
         status = self._library.attn_rt_run_dlpack_on(self._address, self._pointers(*map(ctypes.addressof, lent)), threads,
-                                                     out is not None and not self._is_in_place(lent), ctypes.c_void_p(stream))
+                                                     checks and not self._is_in_place(lent), ctypes.c_void_p(stream))
         if status > 0:
             port = (self.arguments + self.results)[status // _REASONS]
             what = "shares memory with another tensor; a result needs memory of its own" if status % _REASONS == _OVERLAP else f"expected {port}"

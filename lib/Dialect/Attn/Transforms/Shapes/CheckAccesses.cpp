@@ -51,30 +51,41 @@ void SliceChecker::checkInserted(tensor::InsertSliceOp insert) {
   }
 }
 
-bool attn::needsComputed(Value value) {
+void attn::eachElement(Value value,
+                       llvm::function_ref<Value(tensor::ExtractOp)> visit) {
   SmallVector<Value> open{value};
   llvm::SmallPtrSet<Operation *, 16> seen;
   while (!open.empty()) {
     Operation *op = open.pop_back_val().getDefiningOp();
     if (!op || isa<tensor::DimOp>(op) || !seen.insert(op).second)
       continue;
-    WalkResult found = op->walk([&](Operation *inner) {
-      auto element = dyn_cast<tensor::ExtractOp>(inner);
-      if (!element) {
-        if (!isa<tensor::DimOp>(inner))
-          llvm::append_range(open, inner->getOperands());
-        return WalkResult::advance();
-      }
-      llvm::append_range(open, element.getIndices());
-      Operation *computes = element.getTensor().getDefiningOp();
-      return computes && !isa<arith::ConstantOp>(computes)
-                 ? WalkResult::interrupt()
-                 : WalkResult::advance();
+    SmallVector<tensor::ExtractOp> elements;
+    op->walk([&](Operation *inner) {
+      if (auto element = dyn_cast<tensor::ExtractOp>(inner))
+        elements.push_back(element);
+      else if (!isa<tensor::DimOp>(inner))
+        llvm::append_range(open, inner->getOperands());
     });
-    if (found.wasInterrupted())
-      return true;
+    for (tensor::ExtractOp element : elements) {
+      llvm::append_range(open, element.getIndices());
+      if (Value more = visit(element))
+        open.push_back(more);
+    }
   }
-  return false;
+}
+
+bool attn::isComputed(tensor::ExtractOp element) {
+  Operation *computes = element.getTensor().getDefiningOp();
+  return computes && !isa<arith::ConstantOp>(computes);
+}
+
+bool attn::needsComputed(Value value) {
+  bool found = false;
+  eachElement(value, [&](tensor::ExtractOp element) {
+    found |= isComputed(element);
+    return Value();
+  });
+  return found;
 }
 
 /// Parts of a known size are all of it; sizes that are computed have checks of

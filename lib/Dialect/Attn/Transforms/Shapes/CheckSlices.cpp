@@ -347,34 +347,20 @@ void SliceChecker::checkSizes(Operation *op) {
 
 /// Replaces the elements of computed tensors on which `answer` depends.
 static LogicalResult computeElements(Value answer) {
-  SmallVector<Value> open{answer};
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (!op || isa<tensor::DimOp>(op) || !seen.insert(op).second)
-      continue;
-    SmallVector<tensor::ExtractOp> elements;
-    op->walk([&](Operation *inner) {
-      if (auto element = dyn_cast<tensor::ExtractOp>(inner))
-        elements.push_back(element);
-      else if (!isa<tensor::DimOp>(inner))
-        llvm::append_range(open, inner->getOperands());
-    });
-    for (tensor::ExtractOp element : elements) {
-      llvm::append_range(open, element.getIndices());
-      Operation *computes = element.getTensor().getDefiningOp();
-      if (!computes || isa<arith::ConstantOp>(computes))
-        continue;
-      OpBuilder b(element);
-      FailureOr<Value> found = elementOf(
-          b, element.getLoc(), element.getTensor(), element.getIndices());
-      if (failed(found))
-        return failure();
-      element.replaceAllUsesWith(*found);
-      open.push_back(*found);
-    }
-  }
-  return success();
+  bool failed = false;
+  eachElement(answer, [&](tensor::ExtractOp element) -> Value {
+    if (failed || !isComputed(element))
+      return {};
+    OpBuilder b(element);
+    FailureOr<Value> found = elementOf(b, element.getLoc(), element.getTensor(),
+                                       element.getIndices());
+    failed = mlir::failed(found);
+    if (failed)
+      return {};
+    element.replaceAllUsesWith(*found);
+    return *found;
+  });
+  return failure(failed);
 }
 
 /// Makes @NAME.slices of a copy of `function`, if there is something to check.

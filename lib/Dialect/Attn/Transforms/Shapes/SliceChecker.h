@@ -89,6 +89,13 @@ private:
   llvm::DenseMap<unsigned, mlir::Value> computed;
 };
 
+/// Shows `visit` the elements of tensors on which `value` depends; what it
+/// returns, unless null, is looked at as well.
+void eachElement(
+    mlir::Value value,
+    llvm::function_ref<mlir::Value(mlir::tensor::ExtractOp)> visit);
+/// Whether the element is of neither an argument nor a constant.
+bool isComputed(mlir::tensor::ExtractOp element);
 /// Whether `value` takes elements of a tensor that is computed, which not every
 /// check can have.
 bool needsComputed(mlir::Value value);
