@@ -45,10 +45,10 @@ struct CheckPhase : PassWrapper<CheckPhase, OperationPass<ModuleOp>> {
 } // namespace
 
 std::unique_ptr<Pass> attn::createCheckPhase(StringRef phase,
-                                             ArrayRef<std::string> gone) {
+                                             ArrayRef<StringRef> gone) {
   auto pass = std::make_unique<CheckPhase>();
   pass->phase = phase.str();
-  pass->gone = gone;
+  pass->gone = llvm::to_vector_of<std::string>(gone);
   return pass;
 }
 

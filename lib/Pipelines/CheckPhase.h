@@ -6,8 +6,8 @@
 
 namespace attn {
 /// Fails where an op of `gone` (or of a dialect in `gone`) is left.
-std::unique_ptr<mlir::Pass> createCheckPhase(llvm::StringRef phase,
-                                             llvm::ArrayRef<std::string> gone);
+std::unique_ptr<mlir::Pass>
+createCheckPhase(llvm::StringRef phase, llvm::ArrayRef<llvm::StringRef> gone);
 
 void registerCheckPhase();
 } // namespace attn

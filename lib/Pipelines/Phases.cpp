@@ -53,6 +53,7 @@ static void addFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCheckMasks());
   pm.addPass(createDescribePorts());
   pm.addPass(createCountFlops());
+  pm.addNestedPass<func::FuncOp>(createClampLookups());
   pm.addPass(createCheckSlices());
   // Sizes come from the arguments, so that @NAME.flops computes no tensors: the
   // second turn looks through a reshape that elementwise ops stood in front of.
@@ -427,11 +428,10 @@ LogicalResult attn::runPhase(ModuleOp module, const Phase &phase,
   PipelineOptions withTarget = options;
   withTarget.target = TargetAttr::of(module);
   phase.addPasses(pm, withTarget);
-  SmallVector<std::string> gone;
+  SmallVector<StringRef> gone;
   auto table = phases(isOfGPU(phase) ? TargetKind::GPU : TargetKind::CPU);
   for (const Phase &earlier : table) {
-    for (StringRef name : earlier.gone)
-      gone.push_back(name.str());
+    llvm::append_range(gone, earlier.gone);
     if (earlier.id == phase.id)
       break;
   }

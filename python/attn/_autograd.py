@@ -65,10 +65,6 @@ def define(kernel):
     return _defined[name]
 
 
-def refuse_second(ctx, *_):
-    raise NotImplementedError("attn: the gradient of a gradient has no kernel")
-
-
 class Learned:
     """A kernel's forward function and gradient by the arguments `wrt`, on lists of tensors."""
 
@@ -107,7 +103,55 @@ def learned(text, name, target, wrt):
     return Learned(text, name, target, wrt)
 
 
-_differentiable = set()
+_transformable = {}
+
+
+def _transformable_of(operator, backward, setup):
+    """The operator as torch.func wants it: a class whose results are a tuple, and that says what vmap does, which is one call after the other."""
+    is_list = operator.default._schema.returns[0].type.kind() == "ListType"
+
+    class Transformable(torch.autograd.Function):
+        @staticmethod
+        def forward(*inputs):
+            results = operator(*inputs)
+            return tuple(results) if isinstance(results, list) else results
+
+        setup_context = staticmethod(setup)
+
+        @staticmethod
+        def backward(ctx, *cotangents):
+            return backward(ctx, list(cotangents)) if is_list else backward(ctx, *cotangents)
+
+        @staticmethod
+        def vmap(info, dims, *inputs):
+            def of_turn(x, dim, i):
+                if isinstance(x, list):
+                    return [of_turn(y, d, i) for y, d in zip(x, dim)]
+                return x if dim is None else x.select(dim, i)
+
+            turns = [Transformable.apply(*(of_turn(x, d, i) for x, d in zip(inputs, dims))) for i in range(info.batch_size)]
+            if isinstance(turns[0], torch.Tensor):
+                return torch.stack(turns), 0
+            return tuple(torch.stack(results) for results in zip(*turns)), (0,) * len(turns[0])
+
+    return Transformable
+
+
+def refuse_second(ctx, *_):
+    raise NotImplementedError("attn: the gradient of a gradient has no kernel")
+
+
+def add_gradient(operator, backward=refuse_second, setup=lambda ctx, inputs, output: None):
+    """Tells autograd, and torch.func, the gradient of an operator."""
+    torch.library.register_autograd(operator.default._name, backward, setup_context=setup, lib=library)
+    _transformable[operator.default._name] = _transformable_of(operator, backward, setup)
+
+
+def call(operator, *inputs):
+    """Runs an operator whose gradient is known."""
+    if torch._C._are_functorch_transforms_active():
+        return _transformable[operator.default._name].apply(*inputs)
+    return operator(*inputs)
 
 
 @_one_at_a_time
@@ -116,8 +160,7 @@ def differentiable(kernel, wrt):
     text, name, target, _ = _gradient.unwrap(kernel)
     made = learned(text, name, target, wrt)
     forward, gradient = define(made.pair.forward), define(made.pair.gradient)
-    if forward not in _differentiable:
-        _differentiable.add(forward)
+    if forward.default._name not in _transformable:
 
         def setup(ctx, inputs, output):
             output = output if isinstance(output, tuple) else (output,)
@@ -130,12 +173,11 @@ def differentiable(kernel, wrt):
             inputs, kept = saved[:len(made.arguments)], saved[len(made.arguments):]
             if all(c is None for c in cotangents):
                 return (None,) * len(inputs)
-            found = gradient(*made.operands(inputs, kept, cotangents))
+            found = call(gradient, *made.operands(inputs, kept, cotangents))
             return made.spread([found] if isinstance(found, torch.Tensor) else found, inputs)
 
-        register = functools.partial(torch.library.register_autograd, lib=library)
-        register(forward.default._name, backward, setup_context=setup)
-        register(gradient.default._name, refuse_second)
+        add_gradient(forward, backward, setup)
+        add_gradient(gradient)
     return forward._qualified_op_name.split("::")[-1]
 
 

@@ -77,7 +77,7 @@ class Operator:
         wrt = tuple(n for n, t in zip(self._names, tensors) if t is not None and t.requires_grad) if torch.is_grad_enabled() else ()
         if not wrt:
             return self._defined(*tensors)
-        results = getattr(torch.ops.attn, _autograd.differentiable(self._kernel, wrt))(*tensors)
+        results = _autograd.call(getattr(torch.ops.attn, _autograd.differentiable(self._kernel, wrt)), *tensors)
         if isinstance(results, torch.Tensor):  # no residuals
             return results
         return results[0] if self._count == 1 else results[:self._count]
@@ -147,6 +147,13 @@ def _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa):
         raise ValueError(f"key: expected {query.shape[-3]} heads, as query has, but got {key.shape[-3]}; enable_gqa=True lets heads share keys")
 
 
+def _cast_by_autocast(*tensors):
+    if not torch.is_autocast_enabled("cpu"):
+        return tensors
+    dtype = torch.get_autocast_dtype("cpu")
+    return [t.to(dtype) if isinstance(t, torch.Tensor) and t.is_floating_point() and t.dtype != torch.float64 else t for t in tensors]
+
+
 def sdpa(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
     """torch.nn.functional.scaled_dot_product_attention by a compiled kernel.
 
@@ -155,7 +162,9 @@ def sdpa(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scal
     to the scores; it broadcasts to them. `is_causal` counts from the first key.
     A query that sees no key gets 0. `dropout_p` is the share of weights that are
     dropped; which ones, says a seed that PyTorch's generator draws, so that
-    `torch.manual_seed` repeats them. Each probability is a kernel of its own."""
+    `torch.manual_seed` repeats them. Each probability is a kernel of its own.
+    `torch.autocast` casts queries, keys and values, as it does for PyTorch's own."""
+    query, key, value = _cast_by_autocast(query, key, value)
     _check_sdpa(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
     tensors = {"q": query, "k": key, "v": value, "bias": attn_mask}
     _refuse_forward_mode(tensors.values())
@@ -163,7 +172,7 @@ def sdpa(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scal
     seed = torch.randint(0, 2**63 - 1, (), dtype=torch.int64) if dropout_p else None
     arguments = query, key, value, attn_mask, seed, is_causal, scale, float(dropout_p)
     if wrt:
-        return torch.ops.attn.sdpa_forward(*arguments, wrt)[0]
+        return _autograd.call(torch.ops.attn.sdpa_forward, *arguments, wrt)[0]
     return torch.ops.attn.sdpa(*arguments)  # tracers and vmap see an operator
 
 
@@ -237,7 +246,7 @@ def _sdpa_setup(ctx, inputs, output):
 def _sdpa_backward(ctx, cotangents):
     saved = ctx.saved_tensors  # once: torch.utils.checkpoint computes them again
     inputs, kept = saved[:5], saved[5:]
-    found = dict(zip(ctx.rest[-1].split(), torch.ops.attn.sdpa_gradient(*inputs, *ctx.rest, kept, cotangents[0])))
+    found = dict(zip(ctx.rest[-1].split(), _autograd.call(torch.ops.attn.sdpa_gradient, *inputs, *ctx.rest, list(kept), cotangents[0])))
     return (*(found[n] if n in found else None for n in ("q", "k", "v", "bias")), None, None, None, None, None)
 
 
@@ -247,8 +256,8 @@ library.impl("sdpa_forward", _sdpa_forward, "CPU")
 library.impl("sdpa_gradient", _sdpa_gradient, "CPU")
 torch.library.register_fake("attn::sdpa_forward", _sdpa_forward_fake, lib=library)
 torch.library.register_fake("attn::sdpa_gradient", _sdpa_gradient_fake, lib=library)
-torch.library.register_autograd("attn::sdpa_forward", _sdpa_backward, setup_context=_sdpa_setup, lib=library)
-torch.library.register_autograd("attn::sdpa_gradient", _autograd.refuse_second, lib=library)
+_autograd.add_gradient(torch.ops.attn.sdpa_forward, _sdpa_backward, _sdpa_setup)
+_autograd.add_gradient(torch.ops.attn.sdpa_gradient)
 
 
 def hugging_face_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None, **_):

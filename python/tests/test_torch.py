@@ -256,6 +256,37 @@ def test_forward_mode_is_refused():
                 transform(function)
 
 
+def test_transforms_of_functions():
+    """torch.func: gradients, several cotangents at once, and a gradient per sample, of both forms; a second gradient is refused."""
+    q, k, v = torch.randn(3, 4, 5, 8), torch.randn(3, 2, 5, 8), torch.randn(3, 2, 5, 8)
+    heads = attn.torch.operator(attn.attention(attn.causal(), heads=(4, 2), dim=8))
+
+    def loss(attention):
+        return lambda *tensors: attention(*tensors).square().sum()
+
+    theirs = loss(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True))
+    for f in (loss(lambda q, k, v: attn.torch.sdpa(q, k, v, is_causal=True, enable_gqa=True)), loss(heads)):
+        for ours, expected in zip(torch.func.grad(f, (0, 1, 2))(q, k, v), torch.func.grad(theirs, (0, 1, 2))(q, k, v)):
+            torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(torch.func.jacrev(f, 1)(q, k, v), torch.func.grad(theirs, 1)(q, k, v), rtol=1e-4, atol=1e-4)
+        with pytest.raises(NotImplementedError, match="gradient of a gradient"):
+            torch.func.grad(lambda x: torch.func.grad(f)(x, k, v).sum())(q)
+    f = loss(lambda q, k, v: attn.torch.sdpa(q, k, v, is_causal=True, enable_gqa=True))
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(f))(q, k, v), torch.func.grad(theirs)(q, k, v), rtol=1e-4, atol=1e-4)
+
+
+def test_autocast():
+    """As PyTorch's own: what is not of its type is cast, and gradients have the type of their tensor."""
+    q, k = torch.randn(2, 5, 8, requires_grad=True), torch.randn(2, 5, 8)
+    with torch.autocast("cpu", torch.bfloat16):
+        out = attn.torch.sdpa(q, k, k.bfloat16())
+        torch.testing.assert_close(out, F.scaled_dot_product_attention(q, k, k.bfloat16()), rtol=2e-2, atol=2e-2)
+        assert out.dtype == torch.bfloat16
+        assert attn.torch.sdpa(q.double(), k.double(), k.double()).dtype == torch.float64
+    out.sum().backward()
+    assert q.grad.dtype == torch.float32
+
+
 def test_optional_arguments_and_sizes_that_are_computed_learn():
     text = """func.func @f(%x: tensor<?x4xf64>, %b: tensor<?x4xf64> {attn.optional}) -> tensor<?x4xf64> {
   %y = math.tanh %x : tensor<?x4xf64>

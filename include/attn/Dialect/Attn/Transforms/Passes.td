@@ -154,10 +154,11 @@ def ExpandGradients : Pass<"attn-expand-gradients"> {
 }
 
 def RefineResults : Pass<"attn-refine-results"> {
-  let summary = "Attention gives results of the sizes that are known";
+  let summary = "Attention and projections have the sizes that are known";
   let description = [{
-    Unknown sizes in the types of what `attn.sdpa` and `attn.finalize_state`
-    return become those that their operands have.
+    Unknown sizes in the types of what `attn.sdpa`, `attn.finalize_state` and
+    `attn.project` return become those that their operands have; so do those of
+    the operands of `attn.project`.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
@@ -360,11 +361,12 @@ def ReuseOperands : Pass<"attn-reuse-operands"> {
   }];
 }
 
-def ClampLookups : Pass<"attn-clamp-lookups"> {
-  let summary = "Look-ups by numbers that a tensor holds stay inside";
+def ClampLookups : Pass<"attn-clamp-lookups", "::mlir::func::FuncOp"> {
+  let summary = "Look-ups stay inside of their tensor";
   let description = [{
-    Indices of `tensor.extract` that depend on elements of tensors become those
-    of the nearest element.
+    Indices of `tensor.extract` that depend on elements of tensors, or that the
+    body of a `linalg` op computes and no comparison before it can judge, become
+    those of the nearest element.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::tensor::TensorDialect"];

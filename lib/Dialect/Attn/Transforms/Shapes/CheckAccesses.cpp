@@ -183,8 +183,10 @@ void SliceChecker::checkMaps(linalg::LinalgOp loop) {
 }
 
 void SliceChecker::checkAccess(Operation *op) {
-  if (auto lookup = dyn_cast<tensor::ExtractOp>(op))
+  if (auto lookup = dyn_cast<tensor::ExtractOp>(op)) {
     checkLookup(lookup);
+    checkBody(lookup);
+  }
   if (!isInFront(op))
     return;
   if (auto element = dyn_cast<tensor::ExtractOp>(op))

@@ -303,8 +303,8 @@ void SliceChecker::checkParts(tensor::ExpandShapeOp expand) {
   }
 }
 
-/// A place that an element of a tensor says is one of the tensor's, if any
-/// element of the loop's result is computed.
+/// What the nearest element is taken of has one, if any element of the loop's
+/// result is computed.
 void SliceChecker::checkLookup(tensor::ExtractOp lookup) {
   auto loop = dyn_cast<linalg::LinalgOp>(lookup->getParentOp());
   if (!loop || loop->getBlock() != &function.front() ||
@@ -316,7 +316,8 @@ void SliceChecker::checkLookup(tensor::ExtractOp lookup) {
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   for (auto [i, index] : llvm::enumerate(lookup.getIndices())) {
     Dim dim{table, static_cast<int64_t>(i)};
-    Value size = classes.sizeOf(dim) < 0 && dependsOnElements(index)
+    Value size = isClamped(dim, index) || (classes.sizeOf(dim) < 0 &&
+                                           takesNearest(lookup, dim, index))
                      ? knownSize(lookup, dim)
                      : Value();
     if (!size)

@@ -33,6 +33,13 @@ public:
   void checkSizes(mlir::Operation *op);
   void checkParts(mlir::tensor::ExpandShapeOp expand);
   void checkLookup(mlir::tensor::ExtractOp lookup);
+  /// Whether `index` was made the nearest place of a dimension of unknown size
+  /// (ClampLookups.cpp).
+  bool isClamped(Dim dim, mlir::Value index);
+  /// Whether `op`, a tensor.extract or tensor.insert, takes the nearest element
+  /// of a tensor where `index` lies outside of its dimension `dim`: elements
+  /// tell the place, or a body computes one of which no comparison tells.
+  bool takesNearest(mlir::Operation *op, Dim dim, mlir::Value index);
   /// What an op that is no slice reads and writes.
   void checkAccess(mlir::Operation *op);
   mlir::Value all{}; ///< null: nothing to check
@@ -69,6 +76,11 @@ private:
   void checkConcat(mlir::tensor::ConcatOp joined);
   void checkPad(mlir::tensor::PadOp pad);
   void checkMaps(mlir::linalg::LinalgOp loop);
+  /// Whether knownSize has an answer.
+  bool isTold(Dim dim);
+  std::pair<mlir::Value, mlir::Value> ends(mlir::linalg::LinalgOp loop,
+                                           mlir::Value index);
+  void checkBody(mlir::tensor::ExtractOp element);
   void require(mlir::Location loc, mlir::Value condition) {
     all = both(loc, all, condition);
   }

@@ -170,14 +170,26 @@ static void replaceEmpty(IRRewriter &rewriter, Operation *op) {
   }
 }
 
+/// What is known to be empty before a cast is so behind it.
+static void dropCasts(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (auto cast = operand.get().getDefiningOp<tensor::CastOp>();
+        cast && isa<RankedTensorType>(cast.getSource().getType()) &&
+        isKnownEmpty(cast.getSource()))
+      operand.set(cast.getSource());
+}
+
 namespace {
 struct ReplaceEmpty : attn::impl::ReplaceEmptyBase<ReplaceEmpty> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isa<SdpaOp, ProjectOp, MergeStatesOp, FinalizeStateOp, RopeOp,
-              RmsNormOp, LayerNormOp, ScaleOp>(op) &&
-          (llvm::any_of(op->getResults(), isKnownEmpty) ||
+      if (!isa<SdpaOp, ProjectOp, MergeStatesOp, FinalizeStateOp, RopeOp,
+               RmsNormOp, LayerNormOp, ScaleOp>(op))
+        return;
+      if (isa<SdpaOp>(op))
+        dropCasts(op);
+      if ((llvm::any_of(op->getResults(), isKnownEmpty) ||
            llvm::any_of(op->getOperands(), [](Value operand) {
              return isa<RankedTensorType>(operand.getType()) &&
                     isKnownEmpty(operand);

@@ -52,3 +52,31 @@ func.func @product(%x: tensor<?x8xf32>, %q: tensor<3x8xf32>, %w: tensor<8x8xf32>
   %c = tensor.extract_slice %x[%n, 0] [2, 8] [1, 1] : tensor<?x8xf32> to tensor<2x8xf32>
   return %c : tensor<2x8xf32>
 }
+
+// -----
+
+// Of places that a body counts the first and the last one are compared, unless
+// there is no turn: every second row from the tenth on backwards.
+// CHECK-LABEL: func.func private @counted.slices(
+// CHECK: %[[N:.*]] = tensor.dim %arg1, %c0
+// CHECK: %[[LAST:.*]] = arith.subi %[[N]], %c1
+// CHECK: %[[TWICE:.*]] = arith.muli %[[LAST]], %c2
+// CHECK: %[[LEAST:.*]] = arith.subi %{{.*}}, %[[TWICE]]
+// CHECK: %[[ROWS:.*]] = tensor.dim %arg0, %c0
+// CHECK: arith.cmpi sge, %[[LEAST]], %c0
+// CHECK: arith.cmpi sgt, %[[ROWS]], %c9
+// CHECK: arith.cmpi eq, %[[N]], %c0
+func.func @counted(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c2 = arith.constant 2 : index
+  %c9 = arith.constant 9 : index
+  %z = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%y : tensor<?xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %twice = arith.muli %i, %c2 : index
+    %at = arith.subi %c9, %twice : index
+    %v = tensor.extract %x[%at] : tensor<?xf32>
+    %r = arith.addf %v, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}

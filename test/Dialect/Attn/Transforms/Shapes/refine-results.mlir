@@ -24,3 +24,13 @@ func.func @unknown(%q: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %o = attn.sdpa %q, %q, %q scale 0.5 : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %o : tensor<?x?xf32>
 }
+
+// One feature in, which the weights say, and one out, which the result says.
+// CHECK-LABEL: func.func @project
+// CHECK-DAG: %[[X:.*]] = tensor.cast %arg0 : tensor<?x?xf32> to tensor<?x1xf32>
+// CHECK-DAG: %[[W:.*]] = tensor.cast %arg1 : tensor<1x?xf32> to tensor<1x1xf32>
+// CHECK: attn.project %[[X]], %[[W]] : (tensor<?x1xf32>, tensor<1x1xf32>) -> tensor<?x1xf32>
+func.func @project(%x: tensor<?x?xf32>, %w: tensor<1x?xf32>) -> tensor<?x1xf32> {
+  %y = attn.project %x, %w : (tensor<?x?xf32>, tensor<1x?xf32>) -> tensor<?x1xf32>
+  return %y : tensor<?x1xf32>
+}

@@ -73,3 +73,14 @@ func.func @no_keys(%q: tensor<3x8xf32>, %k: tensor<0x8xf32>) -> tensor<3x8xf32> 
   %o = attn.sdpa %q, %k, %k scale 0.5 : (tensor<3x8xf32>, tensor<0x8xf32>, tensor<0x8xf32>) -> tensor<3x8xf32>
   return %o : tensor<3x8xf32>
 }
+
+// -----
+
+// Nor does a cast hide that there are none.
+// CHECK-LABEL: func.func @cast_keys(
+// CHECK: attn.sdpa %arg0, %arg1, %arg1 {{.*}} : (tensor<3x8xf32>, tensor<0x8xf32>, tensor<0x8xf32>) -> tensor<3x8xf32>
+func.func @cast_keys(%q: tensor<3x8xf32>, %k: tensor<0x8xf32>) -> tensor<3x8xf32> {
+  %c = tensor.cast %k : tensor<0x8xf32> to tensor<?x8xf32>
+  %o = attn.sdpa %q, %c, %c scale 0.5 : (tensor<3x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<3x8xf32>
+  return %o : tensor<3x8xf32>
+}

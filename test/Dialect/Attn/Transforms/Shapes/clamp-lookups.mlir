@@ -84,3 +84,45 @@ func.func @rows(%ids: tensor<8xi64>, %table: tensor<?x64xf32>) -> tensor<8x64xf3
   } -> tensor<8x64xf32>
   return %y : tensor<8x64xf32>
 }
+
+// No comparison before the call judges a remainder of an unknown size or a
+// product of two counters; one does a sum of two, and none is needed for a
+// remainder of a known size.
+// CHECK-LABEL: func @computed
+// CHECK:      linalg.generic
+// CHECK:      %[[REST:.*]] = arith.remui %{{.*}}, %dim
+// CHECK:      %[[HIGH:.*]] = arith.minsi %[[REST]],
+// CHECK:      %[[INSIDE:.*]] = arith.maxsi %[[HIGH]], %{{.*}}
+// CHECK:      tensor.extract %arg0[%[[INSIDE]]]
+// CHECK-NOT:  arith.minsi
+// CHECK:      %[[SUM:.*]] = arith.addi
+// CHECK:      tensor.extract %arg0[%[[SUM]]]
+// CHECK:      %[[SEVENTH:.*]] = arith.remui %{{.*}}, %c7
+// CHECK:      tensor.extract %arg1[%[[SEVENTH]]]
+// CHECK:      %[[HIGH:.*]] = arith.minsi
+// CHECK:      %[[INSIDE:.*]] = arith.maxsi %[[HIGH]], %{{.*}}
+// CHECK:      tensor.extract %arg1[%[[INSIDE]]]
+func.func @computed(%x: tensor<?xf32>, %t: tensor<7xf32>) -> tensor<4x3xf32> {
+  %c0 = arith.constant 0 : index
+  %c7 = arith.constant 7 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty() : tensor<4x3xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<4x3xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %rest = arith.remui %i, %n : index
+    %a = tensor.extract %x[%rest] : tensor<?xf32>
+    %sum = arith.addi %i, %j : index
+    %b = tensor.extract %x[%sum] : tensor<?xf32>
+    %seventh = arith.remui %i, %c7 : index
+    %c = tensor.extract %t[%seventh] : tensor<7xf32>
+    %product = arith.muli %i, %j : index
+    %d = tensor.extract %t[%product] : tensor<7xf32>
+    %ab = arith.addf %a, %b : f32
+    %cd = arith.addf %c, %d : f32
+    %r = arith.addf %ab, %cd : f32
+    linalg.yield %r : f32
+  } -> tensor<4x3xf32>
+  return %z : tensor<4x3xf32>
+}

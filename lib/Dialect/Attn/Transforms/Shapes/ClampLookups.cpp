@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Look-ups by numbers that a tensor holds stay inside of what they look in.
+// Look-ups stay inside of what they look in.
 //
 // Before:  ^bb0(%id: i64, %out: f32):
 //            %row = arith.index_cast %id : i64 to index
@@ -11,17 +11,18 @@
 // The numbers are known when the kernel runs, which must not read other
 // memory. An index outside of the table gives its nearest element, as in score
 // functions, whose kernels see to it themselves; so does tensor.insert write
-// that one, as the gradient of a look-up has to. Indices that are computed from
-// loop counters and sizes are the specification's own. %last stands in front of
-// the op.
+// that one, as the gradient of a look-up has to. Indices that are
+// computed from loop counters and sizes are compared before the kernel runs
+// (CheckSlices.cpp) but for those in the body of a linalg op of which two
+// comparisons cannot tell (BodyPlaces.cpp). %last stands in front of the op.
 //
 // Before: any. After: the same; tensor.extract outside of attn ops, and
 // tensor.insert, have indices inside of their tensor wherever they depend on
-// elements of tensors.
-#include "Lookups.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+// elements of tensors, or nothing says that they lie inside.
+#include "SliceChecker.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CLAMPLOOKUPS
@@ -29,6 +30,7 @@ namespace attn {
 } // namespace attn
 
 using namespace mlir;
+using namespace attn;
 
 /// The place in front of the linalg ops around `op`, whose bodies are written
 /// on vectors, as far out as `tensor` is there.
@@ -52,9 +54,11 @@ static Value clamp(OpBuilder &b, Value tensor, Value index, int64_t dim) {
   return arith::MaxSIOp::create(b, loc, high, zero);
 }
 
-static void clampAll(Operation *op, Value tensor, MutableOperandRange indices) {
+static void clampAll(Operation *op, Value tensor, MutableOperandRange indices,
+                     SliceChecker &checker) {
   for (auto [dim, operand] : llvm::enumerate(indices)) {
-    if (!attn::dependsOnElements(operand.get()))
+    Dim of{tensor, static_cast<int64_t>(dim)};
+    if (!checker.takesNearest(op, of, operand.get()))
       continue;
     OpBuilder b(op);
     operand.set(clamp(b, tensor, operand.get(), dim));
@@ -64,14 +68,22 @@ static void clampAll(Operation *op, Value tensor, MutableOperandRange indices) {
 namespace {
 struct ClampLookups : attn::impl::ClampLookupsBase<ClampLookups> {
   void runOnOperation() override {
-    getOperation()->walk([](Operation *op) {
-      if (auto insert = dyn_cast<tensor::InsertOp>(op))
-        return clampAll(op, insert.getDest(), insert.getIndicesMutable());
-      auto extract = dyn_cast<tensor::ExtractOp>(op);
-      if (extract &&
-          !isa_and_nonnull<attn::AttnDialect>(op->getParentOp()->getDialect()))
-        clampAll(op, extract.getTensor(), extract.getIndicesMutable());
+    SmallVector<Operation *> elements;
+    getOperation().walk([&](Operation *op) {
+      if (isa<tensor::InsertOp>(op) ||
+          (isa<tensor::ExtractOp>(op) &&
+           !isa_and_nonnull<AttnDialect>(op->getParentOp()->getDialect())))
+        elements.push_back(op);
     });
+    if (elements.empty())
+      return;
+    SliceChecker checker(getOperation());
+    for (Operation *op : elements)
+      if (auto insert = dyn_cast<tensor::InsertOp>(op))
+        clampAll(op, insert.getDest(), insert.getIndicesMutable(), checker);
+      else
+        clampAll(op, cast<tensor::ExtractOp>(op).getTensor(),
+                 cast<tensor::ExtractOp>(op).getIndicesMutable(), checker);
   }
 };
 } // namespace
