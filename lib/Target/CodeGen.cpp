@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "attn/Target/CodeGen.h"
 #include "GenerateParts.h"
+#include "ShortenSums.h"
 #include "attn/Target/Chips.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -398,6 +399,8 @@ static void divideCalls(llvm::Module &module) {
 llvm::Error target::generate(llvm::Module &module, const Processor &processor,
                              Code code, Together together,
                              llvm::SmallVectorImpl<char> &result) {
+  if (!processor.isGPU)
+    shortenSums(module);
   if (code == Code::LLVM) {
     llvm::raw_svector_ostream stream(result);
     module.print(stream, nullptr);

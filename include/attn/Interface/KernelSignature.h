@@ -23,6 +23,10 @@ inline constexpr llvm::StringLiteral launchesAttr = "attn.launches";
 /// What the kernel of a parallel loop is called, behind the function's name.
 inline constexpr llvm::StringLiteral kernelNameAttr = "attn.kernel";
 
+/// Of Part::Slices: what may be wrong with slices and sizes, of which the
+/// function returns the number, from 1; 0 is nothing.
+inline constexpr llvm::StringLiteral brokenAttr = "attn.broken";
+
 /// Globals that the compiler defines when it has assembled the kernels.
 inline constexpr llvm::StringLiteral gpuPTX = "attn.gpu_ptx",
                                      gpuCubin = "attn.gpu_cubin";
@@ -32,7 +36,7 @@ enum class Part {
   Kernel,       ///< (ports.., workspace, threads, call)
   Workspace,    ///< (ports.., threads) -> bytes: index
   Flops,        ///< (inputs..) -> f64
-  Slices,       ///< (inputs..) -> whether slices lie inside: i1; not always
+  Slices,       ///< (inputs..) -> which of brokenAttr holds: i32; not always
   Items,        ///< (captures, item, worker): one item of a parallel loop
   CheckShapes,  ///< (args) -> status
   GPUKernel,    ///< Kernel, of which the loops run on a GPU; not always

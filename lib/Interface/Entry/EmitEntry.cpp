@@ -7,8 +7,8 @@
 //               %call: !llvm.ptr) attributes {attn.ports = [...]}
 //   @mha.workspace(inputs.., outputs.., %threads: index) -> index    // bytes
 //   @mha.flops(inputs..) -> f64
-//   @mha.slices(inputs..) -> i1    // they lie inside; not always there
-//   @mha.gpu_slices(inputs.., %call) -> i1    // the same on a GPU
+//   @mha.slices(inputs..) -> i32    // what is wrong with them; not always
+//   @mha.gpu_slices(inputs.., %call) -> i32    // the same on a GPU
 // A kernel that launches others on a GPU (`attn.launches`) is there instead, or
 // as @mha.gpu_kernel with @mha.gpu_workspace beside it; then the runtime
 // chooses. A C program sees `int32_t mha(const mha_args *)` and its four
@@ -75,11 +75,18 @@ struct EntryOfKernel {
   int32_t firstMemoryStatus() const {
     return FirstOwn - static_cast<int32_t>(shapes.size());
   }
-  int32_t slicesStatus() const {
+  int32_t firstSlicesStatus() const {
     return firstMemoryStatus() - static_cast<int32_t>(memory.size());
   }
+  /// What may be wrong with slices.
+  ArrayRef<Attribute> sliceTexts() const {
+    func::FuncOp asked = slices ? slices : gpuSlices;
+    auto texts =
+        asked ? asked->getAttrOfType<ArrayAttr>(brokenAttr) : ArrayAttr();
+    return texts ? texts.getValue() : ArrayRef<Attribute>();
+  }
   int32_t firstWeightsStatus() const {
-    return slicesStatus() - (slices || gpuSlices);
+    return firstSlicesStatus() - static_cast<int32_t>(sliceTexts().size());
   }
   int32_t firstGPUStatus() const {
     return firstWeightsStatus() - static_cast<int32_t>(weights.size());
@@ -151,6 +158,7 @@ struct EntryOfKernel {
   void emitCheckShapes();
   void emitRun();
   void emitCheckSlices(Value args);
+  Value slicesStatus(Value broken);
   void emitRunOnCPU(Value args);
   void emitRunOnGPU(Value args);
   void emitWorkspaceSize();
@@ -238,11 +246,15 @@ void EntryOfKernel::emitRun() {
 void EntryOfKernel::emitCheckSlices(Value args) {
   if (!slices)
     return;
-  Value inside =
+  Value broken =
       func::CallOp::create(e.b, slices, memRefs(args, slices)).getResult(0);
-  Value isInside = LLVM::ZExtOp::create(e.b, e.i32, inside);
-  e.returnIf(e.compare(ICmpPredicate::eq, isInside, 0),
-             e.constant(e.i32, slicesStatus()));
+  e.returnIf(e.compare(ICmpPredicate::ne, broken, 0), slicesStatus(broken));
+}
+
+/// That of the rule of number `broken`, from 1.
+Value EntryOfKernel::slicesStatus(Value broken) {
+  Value before = e.constant(e.i32, firstSlicesStatus() + 1);
+  return LLVM::SubOp::create(e.b, before, broken);
 }
 
 void EntryOfKernel::emitRunOnGPU(Value args) {
@@ -251,8 +263,9 @@ void EntryOfKernel::emitRunOnGPU(Value args) {
   if (gpuSlices) {
     SmallVector<Value> operands = memRefs(args, gpuSlices);
     operands.push_back(call.call);
-    Value inside = func::CallOp::create(e.b, gpuSlices, operands).getResult(0);
-    giveUpUnless(e, call, inside, slicesStatus(), firstGPUStatus());
+    Value broken = func::CallOp::create(e.b, gpuSlices, operands).getResult(0);
+    giveUpIf(e, call, e.compare(ICmpPredicate::ne, broken, 0),
+             slicesStatus(broken), firstGPUStatus());
   }
   Value one = e.constant(e.i32, 1);
   auto [needed, bytes] = workspaceBytes(gpuWorkspace, call.args, one);
@@ -321,9 +334,8 @@ std::vector<std::string> EntryOfKernel::statusTexts() const {
   for (const auto &checks : {shapes, memory})
     for (const Check &check : checks)
       texts.push_back(check.text);
-  if (slices || gpuSlices)
-    texts.push_back("arguments: a slice lies outside of its tensor, or "
-                    "computed sizes differ");
+  for (Attribute text : sliceTexts())
+    texts.push_back(cast<StringAttr>(text).str());
   llvm::append_range(texts, weights);
   if (gpuKernel)
     llvm::append_range(texts, gpuTexts());

@@ -173,10 +173,10 @@ mlir::Value takeGPUWorkspace(Emitter &emitter, const GPUCall &call,
                              mlir::Value args, mlir::Value bytes);
 /// The call's failure, or 0.
 mlir::Value endGPUCall(Emitter &emitter, const GPUCall &call);
-/// Unless `condition` holds, ends a call that launched nothing: returns
-/// `status`, or that of its failure.
-void giveUpUnless(Emitter &emitter, const GPUCall &call, mlir::Value condition,
-                  int32_t status, int32_t first);
+/// If `condition` holds, ends a call that launched nothing: returns `status`,
+/// or that of its failure.
+void giveUpIf(Emitter &emitter, const GPUCall &call, mlir::Value condition,
+              mlir::Value status, int32_t first);
 /// Returns its status, of which `first` is that of the first text.
 void returnIfGPUFailed(Emitter &emitter, mlir::Value failure, int32_t first);
 

@@ -136,17 +136,17 @@ void entry::returnIfGPUFailed(Emitter &e, Value failure, int32_t first) {
   e.returnIf(e.compare(LLVM::ICmpPredicate::ne, failure, 0), status);
 }
 
-void entry::giveUpUnless(Emitter &e, const GPUCall &call, Value condition,
-                         int32_t status, int32_t first) {
+void entry::giveUpIf(Emitter &e, const GPUCall &call, Value condition,
+                     Value status, int32_t first) {
   Region *region = e.b.getInsertionBlock()->getParent();
   Block *here = e.b.getInsertionBlock();
   Block *leave = e.b.createBlock(region, region->end());
   Block *next = e.b.createBlock(region, region->end());
   e.b.setInsertionPointToEnd(here);
-  LLVM::CondBrOp::create(e.b, condition, next, leave);
+  LLVM::CondBrOp::create(e.b, condition, leave, next);
   e.b.setInsertionPointToEnd(leave);
   auto giveUp = e.declare("attn_rt_gpu_give_up", e.i32, e.ptr);
   returnIfGPUFailed(e, e.call(giveUp, call.call), first);
-  e.returnValue(e.constant(e.i32, status));
+  e.returnValue(status);
   e.b.setInsertionPointToEnd(next);
 }

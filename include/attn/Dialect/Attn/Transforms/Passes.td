@@ -229,9 +229,10 @@ def CheckMasks : Pass<"attn-check-masks"> {
 def CheckSlices : Pass<"attn-check-slices", "::mlir::ModuleOp"> {
   let summary = "Make the function that says whether slices stay inside";
   let description = [{
-    `@NAME.slices` takes the arguments of a public function and returns whether
-    its slices lie inside of their tensors, and whether computed sizes are those
-    that other ops take them for. There is none where the types say so.
+    `@NAME.slices` takes the arguments of a public function and returns 0 if its
+    slices lie inside of their tensors and computed sizes are those that other
+    ops take them for, else the number, from 1, of what is wrong in its attribute
+    `attn.broken`. There is none where the types say that nothing is.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect",

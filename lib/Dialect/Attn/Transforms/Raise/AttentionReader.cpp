@@ -234,17 +234,22 @@ bool AttentionReader::readOperands() {
   return true;
 }
 
-/// A number per head, seen below what repeats it for all rows.
+/// A number per head, or one for all of them, seen below what repeats it for
+/// all rows.
 bool AttentionReader::readSinks() {
   if (!raised.parts.sink)
     return true;
   if (raised.rank < 3)
     return no("its sinks belong to no head");
+  raised.sink = floatConstant(raised.parts.sink);
+  if (raised.sink)
+    return true;
   TensorView view{raised.parts.sink, {}};
   for (unsigned loop = 0; loop + 1 < raised.rank; ++loop)
     view.dims.push_back(wholeLoop(loop, raised.sizes[loop]));
   view.dims.emplace_back();
   Arrangement heads = raised.headsArrangement();
+  heads.head = raised.rank - 3;
   while (!canArrange(view, heads)) {
     std::optional<TensorView> next = peel(view);
     if (!next)

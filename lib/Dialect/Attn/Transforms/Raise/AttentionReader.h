@@ -18,9 +18,10 @@ struct Raised {
   ScorePath path;
   double operandScale = 1; ///< of queries times keys
   TensorView query, key, value;
-  TensorView sinks;    ///< one per head, where `parts` have a sink
-  mlir::Value context; ///< what is replaced
-  TensorView shape;    ///< how it shows the context
+  std::optional<double> sink; ///< of all heads, where `parts` have one
+  TensorView sinks;           ///< one per head, or one, where it is no constant
+  mlir::Value context;        ///< what is replaced
+  TensorView shape;           ///< how it shows the context
   /// What the values need of what stands behind the softmax, in order.
   llvm::SmallVector<mlir::Operation *> earlier;
   unsigned queryFeature() const { return rank; }

@@ -213,6 +213,26 @@ static void replaceScores(IRRewriter &rewriter, const Raised &raised,
   eraseUnread(old, rewriter, erased);
 }
 
+/// One number per head of the scores.
+static Value sinksOf(OpBuilder &b, Location loc, Raised &raised, Type element) {
+  auto type = RankedTensorType::get(raised.sizes[raised.rank - 3], element);
+  if (raised.sink)
+    return arith::ConstantOp::create(
+        b, loc,
+        DenseElementsAttr::get(type, b.getFloatAttr(element, *raised.sink)));
+  Arrangement heads = raised.headsArrangement();
+  bool isShared = !canArrange(raised.sinks, heads);
+  heads.head = isShared ? raised.rank - 3 : -1;
+  Value sinks = convert(b, loc, arrange(b, loc, raised.sinks, heads), element);
+  if (!isShared)
+    return sinks;
+  Value one = tensor::CollapseShapeOp::create(b, loc, sinks,
+                                              ArrayRef<ReassociationIndices>());
+  Value all = tensor::EmptyOp::create(b, loc, type.getShape(), element);
+  return linalg::BroadcastOp::create(b, loc, one, all, ArrayRef<int64_t>(0))
+      .getResult()[0];
+}
+
 static void rewrite(Raised &raised, IRRewriter &rewriter,
                     DenseSet<Operation *> &erased) {
   linalg::SoftmaxOp softmax = raised.softmax;
@@ -223,10 +243,7 @@ static void rewrite(Raised &raised, IRRewriter &rewriter,
   Value scores = made.back();
   Value sinks;
   if (raised.parts.sink)
-    sinks =
-        convert(rewriter, loc,
-                arrange(rewriter, loc, raised.sinks, raised.headsArrangement()),
-                getElementTypeOrSelf(scores));
+    sinks = sinksOf(rewriter, loc, raised, getElementTypeOrSelf(scores));
   Value weights =
       SoftmaxOp::create(rewriter, loc, scores.getType(), scores, sinks);
   Value old = raised.parts.weights;

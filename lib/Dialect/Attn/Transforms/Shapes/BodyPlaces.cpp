@@ -264,6 +264,6 @@ void SliceChecker::checkBody(tensor::ExtractOp element) {
           b, loc, holds,
           compare(loc, Predicate::eq, knownSize(loop, *countedDim(loop, d)),
                   zero));
-    require(loc, holds);
+    require(element, Rule::Place, holds);
   }
 }

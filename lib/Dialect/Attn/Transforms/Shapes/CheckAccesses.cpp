@@ -20,7 +20,8 @@ void SliceChecker::checkElement(Operation *op, Value tensor,
       continue;
     b.setInsertionPoint(function.front().getTerminator());
     if (Value size = knownSize(op, dim))
-      require(op->getLoc(), compare(op->getLoc(), Predicate::ult, index, size));
+      require(op, Rule::Place,
+              compare(op->getLoc(), Predicate::ult, index, size));
   }
 }
 
@@ -46,7 +47,7 @@ void SliceChecker::checkInserted(tensor::InsertSliceOp insert) {
     if (Value own = knownSize(insert, dim)) {
       Value slice = getValueOrCreateConstantIndexOp(b, loc, size);
       if (own != slice)
-        require(loc, compare(loc, Predicate::eq, own, slice));
+        require(insert, Rule::Size, compare(loc, Predicate::eq, own, slice));
     }
   }
 }
@@ -105,8 +106,9 @@ void SliceChecker::checkConcat(tensor::ConcatOp joined) {
     total = total ? arith::AddIOp::create(b, loc, total, size) : size;
   }
   if (isUnknown)
-    require(loc, compare(loc, Predicate::eq, total,
-                         arith::ConstantIndexOp::create(b, loc, known)));
+    require(joined, Rule::Size,
+            compare(loc, Predicate::eq, total,
+                    arith::ConstantIndexOp::create(b, loc, known)));
 }
 
 /// Nothing is taken away, and a known result is all of it.
@@ -122,14 +124,15 @@ void SliceChecker::checkPad(tensor::PadOp pad) {
       Value width = getValueOrCreateConstantIndexOp(b, loc, side);
       isComputed |= isa<Value>(side);
       if (isa<Value>(side) && !isNeverNegative(width))
-        require(loc, compare(loc, Predicate::sge, width, zero));
+        require(pad, Rule::Size, compare(loc, Predicate::sge, width, zero));
       total = total ? arith::AddIOp::create(b, loc, total, width).getResult()
                     : Value();
     }
     int64_t known = pad.getResultType().getDimSize(i);
     if (total && isComputed && !ShapedType::isDynamic(known))
-      require(loc, compare(loc, Predicate::eq, total,
-                           arith::ConstantIndexOp::create(b, loc, known)));
+      require(pad, Rule::Size,
+              compare(loc, Predicate::eq, total,
+                      arith::ConstantIndexOp::create(b, loc, known)));
   }
 }
 
@@ -177,7 +180,7 @@ void SliceChecker::checkMaps(linalg::LinalgOp loop) {
         continue;
       Value at = affine::expandAffineExpr(b, loc, place, last, {});
       Value holds = compare(loc, Predicate::slt, at, size);
-      require(loc,
+      require(loop, Rule::Place,
               hasNone ? arith::OrIOp::create(b, loc, hasNone, holds) : holds);
     }
 }

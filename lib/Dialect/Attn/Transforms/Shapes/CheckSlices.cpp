@@ -4,11 +4,13 @@
 // Before:  func.func @f(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>) {
 //            %n = tensor.dim %k, %c0
 //            %part = tensor.extract_slice %v[0, 0] [%n, 8] [1, 1]
-// After:   and func.func @f.slices(%k, %v) -> i1 {
-//            // 0 <= n, n <= the rows of %v
+// After:   and func.func @f.slices(%k, %v) -> i32 attributes {attn.broken =
+//              ["arguments: a slice lies outside of its tensor: ..", ..]} {
+//            // 0 where 0 <= n, n <= the rows of %v, else 1
 //          }
 //
-// The C function asks it before the kernel runs, and refuses the call. So are
+// The C function asks it before the kernel runs, and refuses the call with the
+// text of that number, which counts from 1 (SliceRules.cpp). So are
 // sizes that are computed, of a slice or a tensor.concat, where an op has them
 // meet others: `x + first_four_rows(x)` wants four rows, and the parts of a
 // dimension are all of it. So are places outside of loops, the last ones that
@@ -173,7 +175,7 @@ void SliceChecker::check(Operation *op, const Range &range) {
   // Bounds of a slice have been the rule; elements may be at any place.
   if (!isa<OffsetSizeAndStrideOpInterface>(op))
     return checkTurns(op, range, holds);
-  all = both(loc, all, holds);
+  this->require(op, Rule::Place, holds);
 }
 
 void SliceChecker::check(OffsetSizeAndStrideOpInterface slice, Value whole) {
@@ -242,15 +244,14 @@ void SliceChecker::checkSize(Operation *op, Dim dim, Value size) {
   Value expected =
       isTold ? sizeOf(op, dim) : computed.try_emplace(own, size).first->second;
   if (expected != size)
-    all = both(op->getLoc(), all,
-               compare(op->getLoc(), Predicate::eq, size, expected));
+    require(op, Rule::Size,
+            compare(op->getLoc(), Predicate::eq, size, expected));
   // Slices are asked for by themselves.
   if (isa<tensor::ExtractSliceOp>(op) || expected != size || isTold ||
       isNeverNegative(size))
     return;
   Value zero = arith::ConstantIndexOp::create(b, op->getLoc(), 0);
-  all = both(op->getLoc(), all,
-             compare(op->getLoc(), Predicate::sge, size, zero));
+  require(op, Rule::Size, compare(op->getLoc(), Predicate::sge, size, zero));
 }
 
 /// Whether both are one product of the same sizes.
@@ -299,7 +300,7 @@ void SliceChecker::checkParts(tensor::ExpandShapeOp expand) {
       product = b.createOrFold<arith::MulIOp>(
           loc, product, getValueOrCreateConstantIndexOp(b, loc, sizes[part]));
     if (product != whole && !isSameProduct(product, whole))
-      all = both(loc, all, compare(loc, Predicate::eq, product, whole));
+      require(expand, Rule::Size, compare(loc, Predicate::eq, product, whole));
   }
 }
 
@@ -328,7 +329,7 @@ void SliceChecker::checkLookup(tensor::ExtractOp lookup) {
         if (Value turns = knownSize(loop, {result, j}))
           holds = arith::OrIOp::create(
               b, loc, holds, compare(loc, Predicate::eq, turns, zero));
-    all = both(loc, all, holds);
+    require(lookup, Rule::Place, holds);
   }
 }
 
@@ -391,11 +392,13 @@ static LogicalResult addCheck(func::FuncOp function) {
       checker.checkTurns(op, whole, insert.getIndices());
     else
       checker.checkTurns(op, whole, cast<tensor::ExtractOp>(op).getIndices());
-  if (!checker.all) {
+  if (checker.all.empty()) {
     copy.erase();
     return success();
   }
-  answerInstead(copy, Part::Slices, checker.all);
+  auto [answer, texts] = checker.firstBroken();
+  answerInstead(copy, Part::Slices, answer);
+  copy->setAttr(brokenAttr, texts);
   return computeElements(copy.front().getTerminator()->getOperand(0));
 }
 

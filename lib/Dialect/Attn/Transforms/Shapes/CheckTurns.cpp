@@ -202,5 +202,5 @@ void SliceChecker::checkTurns(Operation *op, const Range &range, Value holds) {
   b.setInsertionPoint(end);
   if (needsComputed(choice.getResult(0)))
     return choice.erase();
-  require(loc, choice.getResult(0));
+  require(op, Rule::Place, choice.getResult(0));
 }

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace attn {
 
@@ -42,9 +43,14 @@ public:
   bool takesNearest(mlir::Operation *op, Dim dim, mlir::Value index);
   /// What an op that is no slice reads and writes.
   void checkAccess(mlir::Operation *op);
-  mlir::Value all{}; ///< null: nothing to check
+  /// What must hold, by what is wrong where it does not.
+  llvm::MapVector<mlir::StringAttr, mlir::Value> all;
+  /// Which of these is the first that does not hold, from 1, or 0: i32; and
+  /// the texts.
+  std::pair<mlir::Value, mlir::ArrayAttr> firstBroken();
 
 private:
+  enum class Rule { Place, Size };
   /// A slice in one dimension.
   struct Range {
     mlir::OpFoldResult offset, size, stride;
@@ -81,9 +87,9 @@ private:
   std::pair<mlir::Value, mlir::Value> ends(mlir::linalg::LinalgOp loop,
                                            mlir::Value index);
   void checkBody(mlir::tensor::ExtractOp element);
-  void require(mlir::Location loc, mlir::Value condition) {
-    all = both(loc, all, condition);
-  }
+  /// `op` stays inside of its tensors, or takes the sizes that it is given,
+  /// only if `condition` holds.
+  void require(mlir::Operation *op, Rule rule, mlir::Value condition);
   mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c) {
     return a ? mlir::arith::AndIOp::create(b, loc, a, c).getResult() : c;
   }
