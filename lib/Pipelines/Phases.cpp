@@ -110,7 +110,6 @@ static void addTiledKeys(OpPassManager &pm, const PipelineOptions &) {
 }
 
 static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
-  // What stands around the kernels.
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createWidenElements());
@@ -202,6 +201,7 @@ static void addLLVM(OpPassManager &pm, const PipelineOptions &options) {
   if (target.getLaneProducts())
     pm.addNestedPass<func::FuncOp>(createJoinScalarLoads());
   pm.addPass(createLowerTileProducts({target.getAmx()}));
+  pm.addNestedPass<func::FuncOp>(createFlushSubnormals());
   LowerVectorMathOptions math;
   math.scalef = target.getScalef();
   math.f16 = target.getF16();

@@ -105,6 +105,15 @@ def LowerTileProducts : Pass<"attn-lower-tile-products", "::mlir::ModuleOp"> {
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def FlushSubnormals : Pass<"attn-flush-subnormals", "::mlir::func::FuncOp"> {
+  let summary = "Weights that would be subnormal are 0";
+  let description = [{
+    Functions with the attribute `attn.flushes` set the processor, one of x86, to
+    flush subnormal results to zero, and back where they return.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def LowerVectorMath : Pass<"attn-lower-vector-math", "::mlir::ModuleOp"> {
   let summary = "Operations that differ between processors become instructions";
   let description = [{

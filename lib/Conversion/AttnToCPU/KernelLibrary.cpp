@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelLibrary.h"
 #include "Decode/DecodeLayout.h"
+#include "attn/Conversion/VectorToCPU/Subnormals.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AsmState.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 using namespace attn;
@@ -21,6 +24,17 @@ static std::string regionText(Operation *op) {
       stream << "\n";
     }
   return text;
+}
+
+static bool isForX86(func::FuncOp function) {
+  TargetAttr target = TargetAttr::of(function->getParentOfType<ModuleOp>());
+  return target && llvm::Triple(target.getTriple()).isX86();
+}
+
+/// Whether exponentials of scores are computed.
+static bool weighs(func::FuncOp kernel) {
+  return kernel.walk([](math::Exp2Op) { return WalkResult::interrupt(); })
+      .wasInterrupted();
 }
 
 func::FuncOp
@@ -55,6 +69,8 @@ KernelLibrary::get(Operation *op, StringRef name, ValueRange operands,
   emit(k, entry->getArguments());
   builder.setInsertionPointToEnd(entry);
   func::ReturnOp::create(builder, op->getLoc());
+  if (isForX86(parent) && weighs(kernel))
+    kernel->setAttr(flushesAttr, builder.getUnitAttr());
   return kernel;
 }
 
