@@ -27,10 +27,11 @@ def Attn_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
-    /// On a function that was read from a model: the lowest finite number of a
     /// Of an attn.rope: its tables have a row for each of its rows, or for each
-    /// batch entry and row.
+    /// batch entry and row. Of a tensor.extract in a score function: where an
+    /// index is one of the pair's, the tensor is as large as the scores.
     static constexpr ::llvm::StringLiteral rowForRowAttr = "attn.row_for_row";
+    /// On a function that was read from a model: the lowest finite number of a
     /// type excludes a pair, as its exporter means it. A unit attribute.
     static constexpr ::llvm::StringLiteral lowestExcludesAttr =
         "attn.lowest_excludes";

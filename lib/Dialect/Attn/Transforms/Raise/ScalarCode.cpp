@@ -236,7 +236,10 @@ Value ScalarCode::emitRead(const TensorView &view) {
       return {};
     indices.push_back(index);
   }
-  return tensor::ExtractOp::create(b, loc, capture(view.tensor), indices);
+  auto read =
+      tensor::ExtractOp::create(b, loc, capture(view.tensor), indices);
+  read->setAttr(AttnDialect::rowForRowAttr, b.getUnitAttr());
+  return read;
 }
 
 bool ScalarCode::comparesResultsOf(Operation *source) const {

@@ -187,6 +187,27 @@ void ShapeConstraints::maskOperands(Attribute mask, OperandRange operands,
   }
 }
 
+/// Captured tensors that an elementwise op read beside the scores, before it
+/// became part of their function, have their sizes.
+void ShapeConstraints::pairForPair(Region &function, OperandRange captures,
+                                   ArrayRef<Dim> scores) {
+  if (function.empty())
+    return;
+  // The score, its four indices, and what is captured.
+  unsigned first = 5, missing = 4 - scores.size();
+  for (auto read : function.front().getOps<tensor::ExtractOp>()) {
+    auto tensor = dyn_cast<BlockArgument>(read.getTensor());
+    if (!tensor || !read->hasAttr(AttnDialect::rowForRowAttr))
+      continue;
+    Value captured = captures[tensor.getArgNumber() - first];
+    for (auto [i, index] : llvm::enumerate(read.getIndices()))
+      if (auto pair = dyn_cast<BlockArgument>(index);
+          pair && pair.getArgNumber() > missing)
+        classes.unify(op, {captured, static_cast<int64_t>(i)},
+                      scores[pair.getArgNumber() - missing - 1]);
+  }
+}
+
 /// What attention and its gradient share, where `out` has the shape of out.
 /// Returns the sizes of the scores.
 template <typename Op>
@@ -229,6 +250,7 @@ SmallVector<Dim> ShapeConstraints::visitAttention(Op op, Value out) {
     lambda(op.getLambda(), {query, q.head});
   }
   table(op.getCaptures(), ArrayRef(scores).drop_back());
+  pairForPair(op.getScoreFunction(), op.getCaptures(), scores);
   maskOperands(op.getMaskAttr(), op.getMaskOperands(), scores);
   return scores;
 }

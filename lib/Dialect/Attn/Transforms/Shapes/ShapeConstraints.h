@@ -48,6 +48,8 @@ private:
                    llvm::ArrayRef<Dim> scores);
   void maskRow(mlir::Value row, const MaskOperand &kind,
                llvm::ArrayRef<Dim> scores);
+  void pairForPair(mlir::Region &function, mlir::OperandRange captures,
+                   llvm::ArrayRef<Dim> scores);
   void maskOperands(mlir::Attribute mask, mlir::OperandRange operands,
                     llvm::ArrayRef<Dim> scores);
   void visit(ScoresOp op);

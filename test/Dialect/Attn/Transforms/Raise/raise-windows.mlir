@@ -7,7 +7,7 @@
 // CHECK: %[[S:.*]] = attn.scores %[[Q]], %[[K]]
 // CHECK: %[[M:.*]] = attn.score_mod %[[S]] (%[[SCORE:.*]]: f32, %[[B:.*]], %{{.*}}, %[[I:.*]], %[[J:.*]]) with (%[[T:.*]] = %[[MASK]] : tensor<4x9x9xf32>)
 // CHECK: %[[W:.*]] = arith.remui %[[B]], %c4
-// CHECK: %[[E:.*]] = tensor.extract %[[T]][%[[W]], %[[I]], %[[J]]]
+// CHECK: %[[E:.*]] = tensor.extract %[[T]][%[[W]], %[[I]], %[[J]]] {attn.row_for_row}
 // CHECK: arith.addf %[[SCORE]], %[[E]]
 // CHECK: %[[P:.*]] = attn.softmax %[[M]]
 // CHECK: attn.context %[[P]], %[[V]]

@@ -26,3 +26,19 @@ func.func @f(%q: tensor<?x4x?x8xf32> {attn.name = "q"}, %k: tensor<?x4x?x8xf32> 
   %o = attn.context %w, %k : (tensor<?x4x?x?xf32>, tensor<?x4x?x8xf32>) -> tensor<?x4x?x8xf32>
   return %o : tensor<?x4x?x8xf32>
 }
+
+// What was read beside the scores by an elementwise op, before it became part
+// of a score function, is as large as they are; a table may be larger.
+// CHECK-LABEL: func.func @beside
+// CHECK-SAME: #attn.port<"m", input [q0, k2] : tensor<?x?xi1>, not_empty {{\[\[}}q0, q2]]>, #attn.port<"t", input [t0] : tensor<?xf32>,
+func.func @beside(%q: tensor<?x4x?x16xf32> {attn.name = "q"}, %k: tensor<?x4x?x16xf32> {attn.name = "k"}, %v: tensor<?x4x?x16xf32> {attn.name = "v"}, %m: tensor<?x?xi1> {attn.name = "m"}, %t: tensor<?xf32> {attn.name = "t"}) -> tensor<?x4x?x16xf32> {
+  %o = attn.sdpa %q, %k, %v scale 0.25 score_mod (%s: f32, %b, %h, %i, %j) with (%mask = %m : tensor<?x?xi1>, %table = %t : tensor<?xf32>) {
+    %low = arith.constant -10000.0 : f32
+    %hidden = tensor.extract %mask[%b, %j] {attn.row_for_row} : tensor<?x?xi1>
+    %x = tensor.extract %table[%j] : tensor<?xf32>
+    %y = arith.addf %s, %x : f32
+    %z = arith.select %hidden, %low, %y : f32
+    attn.yield %z : f32
+  } : (tensor<?x4x?x16xf32>, tensor<?x4x?x16xf32>, tensor<?x4x?x16xf32>) -> tensor<?x4x?x16xf32>
+  return %o : tensor<?x4x?x16xf32>
+}
