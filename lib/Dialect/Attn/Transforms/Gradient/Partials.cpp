@@ -277,6 +277,18 @@ Value attn::applyPartial(OpBuilder &b, Operation *op, unsigned operand,
       .Default([](auto) { return Value(); });
 }
 
+Value attn::applyPartialUnlessZero(OpBuilder &b, Operation *op,
+                                   unsigned operand, Value t) {
+  Value product = applyPartial(b, op, operand, t);
+  bool multiplies =
+      hasSlope(op) ||
+      isa<arith::MulFOp, arith::DivFOp, math::FmaOp, math::PowFOp>(op);
+  if (!product || !multiplies || product == t)
+    return product;
+  PartialEmitter e{b, op->getLoc(), t};
+  return e.select(e.equal(t, e.number(0)), t, product);
+}
+
 bool attn::spreadDependence(Operation *op, llvm::DenseSet<Value> &dependent) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!dependent.contains(operand.get()))

@@ -23,6 +23,10 @@ mlir::Value partialArgument(mlir::Operation *op, unsigned operand);
 mlir::Value applyPartial(mlir::OpBuilder &b, mlir::Operation *op,
                          unsigned operand, mlir::Value t);
 
+/// The same, and 0 where t is 0, whatever the derivative holds.
+mlir::Value applyPartialUnlessZero(mlir::OpBuilder &b, mlir::Operation *op,
+                                   unsigned operand, mlir::Value t);
+
 /// Adds the result of `op` to `dependent` if it is a float and an operand is in
 /// there. False if the derivative by such an operand is not known.
 bool spreadDependence(mlir::Operation *op,

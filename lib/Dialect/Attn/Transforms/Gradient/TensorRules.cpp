@@ -110,10 +110,24 @@ static LogicalResult follow(Adjoints &adjoints, tensor::PadOp op, Value dy) {
   return success();
 }
 
+/// Whether arithmetic behind `value` chooses elements: those that are not taken
+/// may be infinite, and have a cotangent of 0.
+static bool isChosen(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (!OpTrait::hasElementwiseMappableTraits(user) ||
+        !seen.insert(user).second)
+      return false;
+    return isa<arith::SelectOp>(user) || isChosen(user->getResult(0), seen);
+  });
+}
+
 /// Arithmetic, element by element.
 static Ruled followElementwise(Adjoints &adjoints, Operation *op, Value dy) {
   if (!OpTrait::hasElementwiseMappableTraits(op))
     return std::nullopt;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  auto apply =
+      isChosen(op->getResult(0), seen) ? applyPartialUnlessZero : applyPartial;
   for (OpOperand &operand : op->getOpOperands()) {
     if (!adjoints.isActive(operand.get()))
       continue;
@@ -121,7 +135,7 @@ static Ruled followElementwise(Adjoints &adjoints, Operation *op, Value dy) {
       return std::nullopt;
     unsigned number = operand.getOperandNumber();
     adjoints.add(partialArgument(op, number),
-                 applyPartial(adjoints.builder, op, number, dy));
+                 apply(adjoints.builder, op, number, dy));
   }
   return success();
 }

@@ -236,8 +236,7 @@ Value ScalarCode::emitRead(const TensorView &view) {
       return {};
     indices.push_back(index);
   }
-  auto read =
-      tensor::ExtractOp::create(b, loc, capture(view.tensor), indices);
+  auto read = tensor::ExtractOp::create(b, loc, capture(view.tensor), indices);
   read->setAttr(AttnDialect::rowForRowAttr, b.getUnitAttr());
   return read;
 }

@@ -177,3 +177,31 @@ func.func @joined(%x: tensor<?x8xf32> {attn.gradient, attn.name = "x"}, %y: tens
 func.func @plain(%q: tensor<5x8xf32>) -> tensor<5x8xf32> {
   return %q : tensor<5x8xf32>
 }
+
+// -----
+
+// What is not taken gets nothing, though its derivative is infinite; where
+// nothing chooses, a derivative is a product and nothing else.
+// CHECK-LABEL: func.func @chosen_gradient(
+// CHECK:       %[[TAKEN:.*]] = arith.select %{{.*}}, %[[D:.*]], %{{.*}} : tensor<4xi1>, tensor<4xf64>
+// CHECK:       %[[SLOPE:.*]] = arith.divf %[[TAKEN]], %{{.*}}
+// CHECK:       %[[NONE:.*]] = arith.cmpf oeq, %[[TAKEN]], %{{.*}}
+// CHECK:       %[[X:.*]] = arith.select %[[NONE]], %[[TAKEN]], %[[SLOPE]]
+// CHECK:       return %[[X]]
+func.func @chosen(%x: tensor<4xf64> {attn.gradient}) -> tensor<4xf64> {
+  %z = arith.constant dense<0.0> : tensor<4xf64>
+  %p = arith.cmpf ogt, %x, %z : tensor<4xf64>
+  %r = math.sqrt %x : tensor<4xf64>
+  %y = arith.select %p, %r, %z : tensor<4xi1>, tensor<4xf64>
+  return %y : tensor<4xf64>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @plain_gradient(
+// CHECK-NOT:   arith.select
+// CHECK:       return
+func.func @plain(%x: tensor<4xf64> {attn.gradient}) -> tensor<4xf64> {
+  %r = math.sqrt %x : tensor<4xf64>
+  return %r : tensor<4xf64>
+}
