@@ -222,12 +222,14 @@ def rms_norm(x, weight=None, eps=1e-6):
     return Program.now().op(text, x.type, "normal")
 
 
-def layer_norm(x, weight, bias=None, eps=1e-5):
+def layer_norm(x, weight=None, bias=None, eps=1e-5):
     """(x - mean) / sqrt(variance + eps) * weight + bias, along the last
     dimension."""
     x = floats("layer_norm", x, (2, 3, 4))
+    if weight is None and bias is not None:
+        return layer_norm(x, eps=eps) + row("layer_norm", "bias", bias, x.dtype, x.shape[-1])
     operands = [x] + [row("layer_norm", name, each, x.dtype, x.shape[-1]) for name, each in (("weight", weight), ("bias", bias))
-                      if name == "weight" or each is not None]
+                      if each is not None]
     text = f"attn.layer_norm {', '.join(o.value for o in operands)} eps {_emit.float_text(float(eps), 'f64')}"
     return Program.now().op(f"{text} : {', '.join(str(o.type) for o in operands)}", x.type, "normal")
 

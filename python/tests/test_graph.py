@@ -178,6 +178,17 @@ def test_a_block_of_a_transformer(rng):
     np.testing.assert_allclose(block(x), y + h / (1 + np.exp(-h)) @ w2, atol=2e-5)
 
 
+def test_layer_norm_with_less(rng):
+    @attn.function
+    def norms(x: attn.f32["n", 8], b: attn.f32[8]):
+        return attn.layer_norm(x), attn.layer_norm(x, bias=b)
+
+    x, b = make(rng, 3, 8), make(rng, 8)
+    normal = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    for out, bias in zip(norms(x, b), (0, b)):
+        np.testing.assert_allclose(out, normal + bias, atol=1e-5)
+
+
 def test_numbers_and_activations(rng):
     @attn.function
     def many(x: attn.f32["n", 8]):

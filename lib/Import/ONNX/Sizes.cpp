@@ -248,19 +248,27 @@ Sizes::multipleFor(const Size &a, const Size &b) const {
 
 bool Sizes::isAtMost(const Size &a, const Size &b) const {
   Size rest = b - a;
-  // A quotient that is subtracted is at most its number over its divisor: the
+  // A quotient that is subtracted is at most its number over its divisor, and
+  // one that is added at least that of its number less a remainder: the
   // difference times the divisor has no quotient.
-  for (unsigned left = mostDivisions; left; --left) {
-    auto term = llvm::find_if(rest.terms, [&](const auto &term) {
-      return term.second < 0 && term.first.size() == 1 &&
-             symbols[term.first[0]].quotient;
-    });
+  for (unsigned left = mostDivisions; left && !rest.isSum(); --left) {
+    auto find = [&](bool isSubtracted) {
+      return llvm::find_if(rest.terms, [&](const auto &term) {
+        return (term.second < 0) == isSubtracted && term.first.size() == 1 &&
+               symbols[term.first[0]].quotient;
+      });
+    };
+    auto term = find(true);
+    if (term == rest.terms.end())
+      term = find(false);
     if (term == rest.terms.end())
       break;
     const Quotient &quotient = *symbols[term->first[0]].quotient;
-    Size times = term->second, symbol = Size::symbol(term->first[0]);
-    rest = (rest - times * symbol) * Size(quotient.divisor) +
-           times * quotient.number;
+    Size times = term->second, symbol = Size::symbol(term->first[0]),
+         most = quotient.number;
+    if (term->second > 0)
+      most = most - Size(quotient.divisor - 1);
+    rest = (rest - times * symbol) * Size(quotient.divisor) + times * most;
   }
   return rest.isSum();
 }

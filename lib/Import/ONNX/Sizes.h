@@ -97,7 +97,7 @@ public:
   std::optional<std::pair<Size, int64_t>> multipleFor(const Size &a,
                                                       const Size &b) const;
   /// Whether `a` is not above `b` for any sizes, as far as sums and quotients
-  /// tell: 4*(t/4) is at most t.
+  /// tell: 4*(t/4) is at most t, and that at most 4*((t+3)/4).
   bool isAtMost(const Size &a, const Size &b) const;
   /// From now on it is known of `size` that it is one of a tensor: not
   /// negative.

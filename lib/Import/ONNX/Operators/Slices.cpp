@@ -49,6 +49,8 @@ static Size clamp(TensorBuilder &t, const Size &place, const Size &size) {
   if (place.is(1))
     return place;
   Value value = t.index(place), end = t.index(size), zero = t.index(0);
+  if (t.sizes.isOfTensor(place))
+    return t.unknown(arith::MinSIOp::create(t.b, t.loc, value, end));
   Value fromEnd = arith::AddIOp::create(t.b, t.loc, value, end);
   Value isNegative =
       arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::slt, value, zero);

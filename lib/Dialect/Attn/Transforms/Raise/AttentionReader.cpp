@@ -116,7 +116,10 @@ bool AttentionReader::readValues() {
   TensorView last = raised.shape;
   bool found = canRestore(last, given);
   while (last.tensor.hasOneUse()) {
-    std::optional<TensorView> next = follow(last, *last.tensor.user_begin());
+    Operation *user = *last.tensor.user_begin();
+    std::optional<TensorView> next = follow(last, user);
+    if (isa<arith::TruncFOp>(user)) // the context is rounded once, anyway
+      next = TensorView{user->getResult(0), last.dims};
     if (!next || (found && !canRestore(*next, given)))
       break;
     last = *next;

@@ -64,12 +64,14 @@ static OpFoldResult sizeOf(Value tensor, int64_t dim) {
   return sizeOf(op->getOperands().back(), dim);
 }
 
-/// Whether `slice` is all of the columns that `scores` have.
-static bool takesColumnsOf(tensor::ExtractSliceOp slice, Value scores) {
+/// Whether `slice` is all of the columns that `scores` have, from `first` on.
+static bool takesColumnsOf(tensor::ExtractSliceOp slice, Value scores,
+                           int64_t first) {
   int64_t rank = cast<RankedTensorType>(scores.getType()).getRank();
+  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
   if (!slice.hasUnitStride() || slice.getType().getRank() != rank ||
-      !llvm::all_of(slice.getMixedOffsets(),
-                    [](OpFoldResult offset) { return isZeroInteger(offset); }))
+      !isConstantIntValue(offsets.pop_back_val(), first) ||
+      !llvm::all_of(offsets, isZeroInteger))
     return false;
   for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes())) {
     auto same = dyn_cast_or_null<tensor::DimOp>(
@@ -84,17 +86,53 @@ static bool takesColumnsOf(tensor::ExtractSliceOp slice, Value scores) {
   return true;
 }
 
+namespace {
+/// Scores with a column more, which is the first or the last one.
+struct WithColumn {
+  Value scores, column; ///< a number, where all of it has that
+  bool isFirst = false;
+};
+} // namespace
+
+/// One column more along the last dimension and nothing else.
+static bool addsOne(ArrayRef<int64_t> widths) {
+  return widths.back() == 1 &&
+         llvm::all_of(widths.drop_back(), [](int64_t w) { return w == 0; });
+}
+
+static std::optional<WithColumn> columnOf(Value wide) {
+  if (auto pad = wide.getDefiningOp<tensor::PadOp>()) {
+    Value number = pad.getConstantPaddingValue();
+    ArrayRef<int64_t> front = pad.getStaticLow(), back = pad.getStaticHigh();
+    bool isFirst = addsOne(front);
+    if (isFirst)
+      std::swap(front, back);
+    if (!number || !addsOne(back) ||
+        !llvm::all_of(front, [](int64_t width) { return width == 0; }))
+      return std::nullopt;
+    return WithColumn{pad.getSource(), number, isFirst};
+  }
+  auto concat = wide.getDefiningOp<tensor::ConcatOp>();
+  if (!concat || concat.getInputs().size() != 2)
+    return std::nullopt;
+  int64_t last = concat.getResultType().getRank() - 1;
+  if (static_cast<int64_t>(concat.getDim()) != last)
+    return std::nullopt;
+  for (bool isFirst : {false, true}) {
+    Value column = concat.getInputs()[isFirst ? 0 : 1];
+    if (cast<RankedTensorType>(column.getType()).getDimSize(last) == 1)
+      return WithColumn{concat.getInputs()[isFirst ? 1 : 0], column, isFirst};
+  }
+  return std::nullopt;
+}
+
 SoftmaxParts attn::partsOf(linalg::SoftmaxOp op) {
   SoftmaxParts plain{withoutMaximum(op.getInput()), op->getResult(0), {}};
-  auto concat = plain.scores.getDefiningOp<tensor::ConcatOp>();
-  if (!concat || !op->hasOneUse() || concat.getInputs().size() != 2)
+  std::optional<WithColumn> found = columnOf(plain.scores);
+  if (!found || !op->hasOneUse())
     return plain;
-  Value scores = concat.getInputs()[0], sink = concat.getInputs()[1];
-  int64_t last = concat.getResultType().getRank() - 1;
   auto slice = dyn_cast<tensor::ExtractSliceOp>(*op->user_begin());
-  if (static_cast<int64_t>(concat.getDim()) != last || !slice ||
-      cast<RankedTensorType>(sink.getType()).getDimSize(last) != 1 ||
-      !takesColumnsOf(slice, scores))
+  if (!slice || !takesColumnsOf(slice, found->scores, found->isFirst))
     return plain;
-  return {scores, slice.getResult(), sink};
+  return {found->scores, slice.getResult(), found->column};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Softmax that has sinks, as frameworks write it: a column more, which goes
-// again.
+// again. It may stand in front, and may be a number that tensor.pad adds.
 //
 //   %c = tensor.concat dim(3) %scores, %sink   : (BxHxSxT), (BxHxSx1)
 //   %m = maximum of each row of %c             : left out by some
@@ -20,7 +20,7 @@ mlir::Value belowReshapes(mlir::Value value);
 struct SoftmaxParts {
   mlir::Value scores;  ///< of one key each
   mlir::Value weights; ///< of the same keys
-  mlir::Value sink;    ///< the column behind the scores; null: there is none
+  mlir::Value sink;    ///< the column, or its number; null: there is none
 };
 SoftmaxParts partsOf(mlir::linalg::SoftmaxOp op);
 

@@ -322,6 +322,55 @@ func.func @shared_sink(%q: tensor<4x9x16xf32>, %k: tensor<4x16x9xf32>, %v: tenso
 
 // -----
 
+// What sums in f32 and rounds is the context in f16, which rounds once; groups
+// of queries are taken apart behind the rounding.
+// CHECK-LABEL: @rounded
+// CHECK: %[[O:.*]] = attn.context {{.*}} -> tensor<2x2x9x8xf16>
+// CHECK-NEXT: %[[Y:.*]] = tensor.collapse_shape %[[O]]
+// CHECK-NEXT: return %[[Y]]
+func.func @rounded(%q: tensor<4x9x16xf16>, %k: tensor<2x16x9xf16>, %v: tensor<2x9x8xf16>) -> tensor<4x9x8xf16> {
+  %zero = arith.constant dense<0.0> : tensor<2x18x9xf32>
+  %groups = tensor.expand_shape %q [[0, 1], [2], [3]] output_shape [2, 2, 9, 16] : tensor<4x9x16xf16> into tensor<2x2x9x16xf16>
+  %rows = tensor.collapse_shape %groups [[0], [1, 2], [3]] : tensor<2x2x9x16xf16> into tensor<2x18x16xf16>
+  %s = linalg.batch_matmul ins(%rows, %k : tensor<2x18x16xf16>, tensor<2x16x9xf16>) outs(%zero : tensor<2x18x9xf32>) -> tensor<2x18x9xf32>
+  %t = arith.truncf %s : tensor<2x18x9xf32> to tensor<2x18x9xf16>
+  %apart = tensor.expand_shape %t [[0], [1, 2], [3]] output_shape [2, 2, 9, 9] : tensor<2x18x9xf16> into tensor<2x2x9x9xf16>
+  %e = tensor.empty() : tensor<2x2x9x9xf16>
+  %w = linalg.softmax dimension(3) ins(%apart : tensor<2x2x9x9xf16>) outs(%e : tensor<2x2x9x9xf16>) -> tensor<2x2x9x9xf16>
+  %joined = tensor.collapse_shape %w [[0], [1, 2], [3]] : tensor<2x2x9x9xf16> into tensor<2x18x9xf16>
+  %zo = arith.constant dense<0.0> : tensor<2x18x8xf32>
+  %o = linalg.batch_matmul ins(%joined, %v : tensor<2x18x9xf16>, tensor<2x9x8xf16>) outs(%zo : tensor<2x18x8xf32>) -> tensor<2x18x8xf32>
+  %r = arith.truncf %o : tensor<2x18x8xf32> to tensor<2x18x8xf16>
+  %each = tensor.expand_shape %r [[0], [1, 2], [3]] output_shape [2, 2, 9, 8] : tensor<2x18x8xf16> into tensor<2x2x9x8xf16>
+  %y = tensor.collapse_shape %each [[0, 1], [2], [3]] : tensor<2x2x9x8xf16> into tensor<4x9x8xf16>
+  return %y : tensor<4x9x8xf16>
+}
+
+// -----
+
+// Zeros in front that padding adds are sinks, too.
+// CHECK-LABEL: @padded
+// CHECK: %[[N:.*]] = arith.constant dense<0.000000e+00> : tensor<4xf32>
+// CHECK: attn.softmax %{{.*}} sinks %[[N]]
+// CHECK-NOT: tensor.pad
+func.func @padded(%q: tensor<4x9x16xf32>, %k: tensor<4x16x9xf32>, %v: tensor<4x9x8xf32>) -> tensor<4x9x8xf32> {
+  %z = arith.constant dense<0.0> : tensor<4x9x9xf32>
+  %s = linalg.batch_matmul ins(%q, %k : tensor<4x9x16xf32>, tensor<4x16x9xf32>) outs(%z : tensor<4x9x9xf32>) -> tensor<4x9x9xf32>
+  %zero = arith.constant 0.0 : f32
+  %c = tensor.pad %s low[0, 0, 1] high[0, 0, 0] {
+  ^bb0(%b: index, %i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<4x9x9xf32> to tensor<4x9x10xf32>
+  %e = tensor.empty() : tensor<4x9x10xf32>
+  %w = linalg.softmax dimension(2) ins(%c : tensor<4x9x10xf32>) outs(%e : tensor<4x9x10xf32>) -> tensor<4x9x10xf32>
+  %y = tensor.extract_slice %w[0, 0, 1] [4, 9, 9] [1, 1, 1] : tensor<4x9x10xf32> to tensor<4x9x9xf32>
+  %zo = arith.constant dense<0.0> : tensor<4x9x8xf32>
+  %o = linalg.batch_matmul ins(%y, %v : tensor<4x9x9xf32>, tensor<4x9x8xf32>) outs(%zo : tensor<4x9x8xf32>) -> tensor<4x9x8xf32>
+  return %o : tensor<4x9x8xf32>
+}
+
+// -----
+
 // Fewer columns than there are keys are no attention with sinks.
 // CHECK-LABEL: @fewer_columns
 // CHECK-NOT: attn.softmax
