@@ -94,7 +94,7 @@ def test_outside_of_the_cache(step, place, sequence):
 
 def test_fewer_positions_than_sequences(step):
     q, k, positions, keys = inputs()
-    with pytest.raises(attn.Error, match="a slice lies outside of its tensor"):
+    with pytest.raises(attn.Error, match="an element lies outside of its tensor"):
         step(q, k, positions[:2], keys, out=(None, keys))
 
 
