@@ -317,12 +317,31 @@ static Tensor withoutRepeats(TensorBuilder &t, Tensor &indices, int64_t axis,
 }
 
 /// Each element of one axis at an index of its own.
+/// Known integers at known places: a shape of which one size changes.
+static std::optional<Tensor> scatterNumbers(Node &node) {
+  Tensor &x = node.input(0), &indices = node.input(1), &updates = node.input(2);
+  if (!x.numbers || x.rank() != 1 || !indices.numbers || !updates.numbers ||
+      updates.numbers->size() != indices.numbers->size())
+    return std::nullopt;
+  Shape result = *x.numbers;
+  auto count = static_cast<int64_t>(result.size());
+  for (auto [index, size] : llvm::zip(*indices.numbers, *updates.numbers)) {
+    std::optional<int64_t> at = index.constant();
+    if (!at || *at < -count || *at >= count)
+      return std::nullopt;
+    result[*at < 0 ? *at + count : *at] = size;
+  }
+  return node.build().numbers(x.shape, result, x.element);
+}
+
 static LogicalResult importScatterElements(Node &node) {
   Tensor &x = node.input(0), &indices = node.input(1), &updates = node.input(2);
   TensorBuilder &t = node.build();
   FailureOr<int64_t> axis = node.axis(node.getInt("axis", 0), x.rank());
   if (failed(axis) || failed(checkScatter(node)))
     return failure();
+  if (std::optional<Tensor> numbers = scatterNumbers(node))
+    return node.give(*numbers);
   bool fits = indices.rank() == x.rank() && updates.rank() == x.rank();
   for (int64_t i = 0; fits && i < x.rank(); ++i)
     fits = updates.shape[i] == indices.shape[i] && !updates.shape[i].is(0) &&
