@@ -346,6 +346,8 @@ bool AttentionReader::read() {
     return noContext();
   if (raised.rank > 4)
     return no("its scores have more than 4 dimensions");
+  if (raised.rank >= 3 && ShapedType::isDynamic(raised.sizes[raised.rank - 3]))
+    return no("its number of heads is unknown");
   std::optional<ScorePath> path =
       readScorePath(raised.parts.scores, options, reason);
   if (!path)
@@ -359,8 +361,6 @@ bool AttentionReader::read() {
         raised.sizes[feature] > mostFeaturesOfHead)
       return no("its heads have an unknown number of features, or more than " +
                 Twine(mostFeaturesOfHead));
-  if (raised.rank >= 3 && ShapedType::isDynamic(raised.sizes[raised.rank - 3]))
-    return no("its number of heads is unknown");
   if (getElementTypeOrSelf(raised.query.tensor) !=
       getElementTypeOrSelf(raised.key.tensor))
     return no("its queries and keys have different types");
