@@ -86,8 +86,8 @@ func.func @rows(%ids: tensor<8xi64>, %table: tensor<?x64xf32>) -> tensor<8x64xf3
 }
 
 // No comparison before the call judges a remainder of an unknown size or a
-// product of two counters; one does a sum of two, and none is needed for a
-// remainder of a known size.
+// square; one does a sum of two counters, and none is needed for a remainder of
+// a known size, or a product that known sizes bound.
 // CHECK-LABEL: func @computed
 // CHECK:      linalg.generic
 // CHECK:      %[[REST:.*]] = arith.remui %{{.*}}, %dim
@@ -99,6 +99,8 @@ func.func @rows(%ids: tensor<8xi64>, %table: tensor<?x64xf32>) -> tensor<8x64xf3
 // CHECK:      tensor.extract %arg0[%[[SUM]]]
 // CHECK:      %[[SEVENTH:.*]] = arith.remui %{{.*}}, %c7
 // CHECK:      tensor.extract %arg1[%[[SEVENTH]]]
+// CHECK:      %[[PRODUCT:.*]] = arith.muli
+// CHECK:      tensor.extract %arg1[%[[PRODUCT]]]
 // CHECK:      %[[HIGH:.*]] = arith.minsi
 // CHECK:      %[[INSIDE:.*]] = arith.maxsi %[[HIGH]], %{{.*}}
 // CHECK:      tensor.extract %arg1[%[[INSIDE]]]
@@ -119,9 +121,12 @@ func.func @computed(%x: tensor<?xf32>, %t: tensor<7xf32>) -> tensor<4x3xf32> {
     %c = tensor.extract %t[%seventh] : tensor<7xf32>
     %product = arith.muli %i, %j : index
     %d = tensor.extract %t[%product] : tensor<7xf32>
+    %square = arith.muli %i, %i : index
+    %e2 = tensor.extract %t[%square] : tensor<7xf32>
     %ab = arith.addf %a, %b : f32
     %cd = arith.addf %c, %d : f32
-    %r = arith.addf %ab, %cd : f32
+    %abcd = arith.addf %ab, %cd : f32
+    %r = arith.addf %abcd, %e2 : f32
     linalg.yield %r : f32
   } -> tensor<4x3xf32>
   return %z : tensor<4x3xf32>

@@ -10,6 +10,7 @@
 #include "SliceChecker.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 
 using namespace mlir;
 using namespace attn;
@@ -31,23 +32,13 @@ static bool isOutside(linalg::LinalgOp loop, Value value) {
   return !loop.getBlock()->getParent()->isAncestor(value.getParentRegion());
 }
 
-/// Whether no counters make it negative.
-static bool isNatural(Value value) {
-  if (std::optional<int64_t> known = getConstantIntValue(value))
-    return *known >= 0;
-  Operation *op = value.getDefiningOp();
-  return isa_and_nonnull<linalg::IndexOp>(op) ||
-         (isa_and_nonnull<arith::AddIOp, arith::MulIOp, arith::DivUIOp>(op) &&
-          llvm::all_of(op->getOperands(), isNatural));
-}
-
 /// Whether `op` divides by a number above 0, and what unsigned takes for
 /// large is none.
 static bool dividesUp(Operation *op) {
   if (!isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op))
     return false;
   return getConstantIntValue(op->getOperand(1)).value_or(0) > 0 &&
-         (!isa<arith::DivUIOp>(op) || isNatural(op->getOperand(0)));
+         (!isa<arith::DivUIOp>(op) || isNeverNegative(op->getOperand(0)));
 }
 
 /// Whether `index` is monotone in each of the op's counters, which are new in
@@ -78,74 +69,29 @@ static bool isMonotone(linalg::LinalgOp loop, Value index,
          });
 }
 
-namespace {
-/// Numbers from `low` to `high`, which may be any.
-struct Known {
-  std::optional<int64_t> low, high;
-};
-} // namespace
-
-static std::optional<int64_t> plus(std::optional<int64_t> a,
-                                   std::optional<int64_t> c) {
-  int64_t sum;
-  if (!a || !c || llvm::AddOverflow(*a, *c, sum))
-    return std::nullopt;
-  return sum;
-}
-
 /// What is known of `index` without asking for sizes.
-static Known known(linalg::LinalgOp loop, Value index, SizeClasses &classes,
-                   unsigned steps = 16) {
-  if (std::optional<int64_t> number = getConstantIntValue(index))
-    return {number, number};
+static ConstantIntRanges rangeOf(linalg::LinalgOp loop, Value index,
+                                 SizeClasses &classes, unsigned steps = 16) {
+  unsigned width = ConstantIntRanges::getStorageBitwidth(index.getType());
+  ConstantIntRanges found = ConstantIntRanges::maxRange(width);
   Operation *op = index.getDefiningOp();
-  if (!op || !steps)
-    return {};
-  if (auto counter = dyn_cast<linalg::IndexOp>(op)) {
+  if (auto counter = dyn_cast_or_null<linalg::IndexOp>(op)) {
     auto dim = loop ? countedDim(loop, counter.getDim()) : std::nullopt;
     int64_t size = dim ? classes.sizeOf(*dim) : -1;
-    return {0, size < 0 ? std::nullopt : std::optional<int64_t>(size - 1)};
+    int64_t last = size < 0 ? INT64_MAX : std::max<int64_t>(size - 1, 0);
+    return ConstantIntRanges::fromSigned(APInt(width, 0), APInt(width, last));
   }
-  auto of = [&](unsigned i) {
-    return known(loop, op->getOperand(i), classes, steps - 1);
-  };
-  if (isa<arith::AddIOp>(op))
-    return {plus(of(0).low, of(1).low), plus(of(0).high, of(1).high)};
-  if (isa<arith::MinSIOp>(op)) {
-    Known a = of(0), c = of(1);
-    return {a.low && c.low ? std::optional(std::min(*a.low, *c.low))
-                           : std::nullopt,
-            a.high && c.high ? std::min(a.high, c.high)
-            : a.high         ? a.high
-                             : c.high};
-  }
-  if (isa<arith::MaxSIOp>(op)) {
-    Known a = of(0), c = of(1);
-    return {std::max(a.low, c.low),
-            a.high && c.high ? std::max(a.high, c.high) : std::nullopt};
-  }
-  if (isa<arith::SelectOp>(op)) {
-    Known a = of(1), c = of(2);
-    return {std::min(a.low, c.low),
-            a.high && c.high ? std::max(a.high, c.high) : std::nullopt};
-  }
-  std::optional<int64_t> by = op->getNumOperands() == 2
-                                  ? getConstantIntValue(op->getOperand(1))
-                                  : std::nullopt;
-  if (by.value_or(0) <= 0 || of(0).low.value_or(-1) < 0)
-    return {};
-  Known a = of(0);
-  int64_t product;
-  if (isa<arith::RemUIOp, arith::RemSIOp>(op))
-    return {0, a.high ? std::min(*a.high, *by - 1) : *by - 1};
-  if (isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op))
-    return {*a.low / *by, a.high ? std::optional(*a.high / *by) : std::nullopt};
-  if (!isa<arith::MulIOp>(op) || llvm::MulOverflow(*a.low, *by, product))
-    return {};
-  Known times{product, std::nullopt};
-  if (a.high && !llvm::MulOverflow(*a.high, *by, product))
-    times.high = product;
-  return times;
+  auto known = dyn_cast_or_null<InferIntRangeInterface>(op);
+  if (!known || !steps || !llvm::all_of(op->getOperandTypes(), [](Type type) {
+        return type.isIntOrIndex();
+      }))
+    return found;
+  SmallVector<ConstantIntRanges> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(rangeOf(loop, operand, classes, steps - 1));
+  known.inferResultRanges(
+      operands, [&](Value, const ConstantIntRanges &of) { found = of; });
+  return found;
 }
 
 bool SliceChecker::isClamped(Dim dim, Value index) {
@@ -166,10 +112,10 @@ bool SliceChecker::isClamped(Dim dim, Value index) {
 /// null.
 static bool isKnownInside(linalg::LinalgOp loop, Dim dim, Value index,
                           SizeClasses &classes) {
-  Known place = known(loop, index, classes);
-  if (!place.low || *place.low < 0)
+  ConstantIntRanges place = rangeOf(loop, index, classes);
+  if (place.smin().isNegative())
     return false;
-  if (place.high && *place.high < classes.sizeOf(dim))
+  if (place.smax().slt(classes.sizeOf(dim)))
     return true;
   auto counter = index.getDefiningOp<linalg::IndexOp>();
   if (!counter || !loop)
@@ -184,12 +130,6 @@ bool SliceChecker::isTold(Dim dim) {
          isa_and_nonnull<ReifyRankedShapedTypeOpInterface>(maker);
 }
 
-/// Whether a comparison before the kernel runs tells that `index` lies inside.
-static bool isComparable(linalg::LinalgOp loop, Value index) {
-  llvm::SmallBitVector counters(loop.getNumLoops());
-  return isMonotone(loop, index, counters);
-}
-
 bool SliceChecker::takesNearest(Operation *op, Dim dim, Value index) {
   auto loop = op->getParentOfType<linalg::LinalgOp>();
   if (isClamped(dim, index) || isKnownInside(loop, dim, index, classes))
@@ -198,8 +138,9 @@ bool SliceChecker::takesNearest(Operation *op, Dim dim, Value index) {
     return true;
   if (!loop)
     return false;
+  llvm::SmallBitVector counters(loop.getNumLoops());
   if (op->getParentOp() != loop || !isInFront(loop) || !isTold(dim) ||
-      !isComparable(loop, index))
+      !isMonotone(loop, index, counters))
     return true;
   for (unsigned d = 0; d < loop.getNumLoops(); ++d)
     if (auto counted = countedDim(loop, d); !counted || !isTold(*counted))

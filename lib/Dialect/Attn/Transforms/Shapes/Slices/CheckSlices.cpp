@@ -26,9 +26,9 @@
 // Before: the fused level. After: functions with such slices have their
 // @NAME.slices.
 #include "ElementOf.h"
-#include "EntryFunctions.h"
+#include "Shapes/EntryFunctions.h"
 #include "Lookups.h"
-#include "ResultSizes.h"
+#include "Shapes/ResultSizes.h"
 #include "SliceChecker.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -225,9 +225,10 @@ bool attn::isNeverNegative(Value size, unsigned steps) {
   };
   if (isa<arith::MaxSIOp>(op))
     return llvm::any_of(op->getOperands(), holds);
-  return isa<tensor::DimOp>(op) ||
+  return isa<tensor::DimOp, linalg::IndexOp>(op) ||
          (isa<affine::AffineApplyOp, arith::AddIOp, arith::MulIOp,
-              arith::DivSIOp, arith::FloorDivSIOp, arith::MinSIOp>(op) &&
+              arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp,
+              arith::MinSIOp>(op) &&
           llvm::all_of(op->getOperands(), holds));
 }
 

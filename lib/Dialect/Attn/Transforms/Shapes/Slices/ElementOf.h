@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One element of a tensor by itself, where the tensor need not be computed.
-#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_ELEMENTOF_H
-#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_ELEMENTOF_H
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SLICES_ELEMENTOF_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SLICES_ELEMENTOF_H
 
 #include "mlir/IR/Builders.h"
 

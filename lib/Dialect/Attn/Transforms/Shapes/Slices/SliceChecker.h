@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What must hold of sizes and places for a function to stay inside of its
 // tensors.
-#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SLICECHECKER_H
-#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SLICECHECKER_H
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SLICES_SLICECHECKER_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SHAPES_SLICES_SLICECHECKER_H
 
-#include "ShapeConstraints.h"
+#include "Shapes/ShapeConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
