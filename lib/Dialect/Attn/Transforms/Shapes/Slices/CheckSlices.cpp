@@ -26,8 +26,8 @@
 // Before: the fused level. After: functions with such slices have their
 // @NAME.slices.
 #include "ElementOf.h"
-#include "Shapes/EntryFunctions.h"
 #include "Lookups.h"
+#include "Shapes/EntryFunctions.h"
 #include "Shapes/ResultSizes.h"
 #include "SliceChecker.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
