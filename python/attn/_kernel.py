@@ -113,7 +113,7 @@ def compile(source, name=None, *, target="native"):
         except OSError as error:
             raise Error(f"cannot read {file!r}: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise Error(f"{file!r} is no text") from None
+            raise Error(f"{file!r} is no text (the name of an ONNX model ends in '.onnx')") from None
     names = _FUNCTION.findall(text) or _FUNCTION.findall(_driver.run(["-", "--compile-to=input"], text))
     if name is None and len(names) > 1:
         raise Error(f"the specification has several functions; choose with name=: {', '.join(names)}")

@@ -192,6 +192,12 @@ ExitStatus Compiler::checkInputs() {
   return Success;
 }
 
+/// Of what a protocol buffer or an archive begins with, nothing is in a text.
+static bool looksBinary(StringRef text) {
+  return llvm::any_of(text.take_front(64),
+                      [](unsigned char c) { return c < '\t'; });
+}
+
 ExitStatus Compiler::read() {
   auto begin = std::chrono::steady_clock::now();
   ExitStatus status;
@@ -205,6 +211,10 @@ ExitStatus Compiler::read() {
                   (options.input == "-" ? "the standard input"
                                         : "'" + options.input + "'") +
                   ": " + buffer.getError().message());
+    if (!isBytecode(**buffer) && looksBinary((*buffer)->getBuffer()))
+      return failInInput("expected a specification, which is text; found "
+                         "binary data (the name of an ONNX model ends in "
+                         "'.onnx')");
     sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(
                                    (*buffer)->getBuffer(), inputName()),
                                SMLoc());
