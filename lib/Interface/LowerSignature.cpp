@@ -105,6 +105,13 @@ static bool isWrittenInto(Value base, Value value) {
                          loop.getYieldedValues()[number]))
         return false;
       value = loop.getInitArgs()[number];
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      // Those of attn-yield-into-arguments pass all arguments on.
+      if (number >= loop.getInits().size() ||
+          !isWrittenInto(loop.getAfterArguments()[number],
+                         loop.getYieldedValues()[number]))
+        return false;
+      value = loop.getInits()[number];
     } else {
       auto choice = dyn_cast<scf::IfOp>(op);
       return choice &&

@@ -69,6 +69,13 @@ def loop_with_step(q, k, v):
     return [want]
 
 
+def loop_until(x, key):
+    out = x
+    for _ in range(3):
+        out = out + out_of(out, key, x, 0.25)
+    return [out, key]
+
+
 def loop_of_sums(x, y):
     return [np.where((np.arange(8) % 3 == 2)[:, None], x + y, x)]
 
@@ -100,7 +107,7 @@ def no_key_features(q, k, v):
 
 DEFINED = {
     "residual-chain": residual_chain, "pre-norm-layer": pre_norm_layer, "loop-with-step": loop_with_step,
-    "loop-of-sums": loop_of_sums, "cache-concat": cache_concat,
+    "loop-of-sums": loop_of_sums, "loop-until": loop_until, "cache-concat": cache_concat,
     "cache-concat-normalized": cache_concat_normalized, "cache-insert": cache_insert, "document-one": document_one,
     "no-key-features": no_key_features,
     "padding-mask": lambda q, k, v, mask: [out_of(q, k, v, 0.25, mask != 0)],

@@ -15,8 +15,10 @@ using namespace attn::onnx;
 
 /// Graphs inside of each other, by attributes.
 static constexpr unsigned maxDepth = 8;
+/// Nodes of such graphs, each as often as it is written out.
+static constexpr int64_t maxInlined = int64_t(1) << 16;
 /// Operator sets whose nodes mean what is written here.
-static constexpr int64_t leastOpset = 11, mostOpset = 26;
+static constexpr int64_t leastOpset = 11, mostOpset = 28;
 
 //===----------------------------------------------------------------------===//
 // Checks
@@ -314,6 +316,12 @@ GraphImporter::inlineGraph(const ::onnx::GraphProto &graph,
   if (depth >= maxDepth) {
     emitError(outer) << "expects at most " << maxDepth
                      << " graphs inside each other";
+    return std::nullopt;
+  }
+  inlined += graph.node_size();
+  if (inlined > maxInlined) {
+    emitError(outer) << "expects turns and branches of at most " << maxInlined
+                     << " nodes in all";
     return std::nullopt;
   }
   if (graph.input_size() != static_cast<int>(arguments.size())) {

@@ -49,6 +49,7 @@ private:
   llvm::StringSet<> missing;
   llvm::StringMap<Size> namedSizes;
   unsigned depth = 0;
+  int64_t inlined = 0; ///< nodes of graphs of attributes
 };
 
 } // namespace attn::onnx

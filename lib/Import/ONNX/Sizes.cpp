@@ -273,6 +273,16 @@ bool Sizes::isAtMost(const Size &a, const Size &b) const {
   return rest.isSum();
 }
 
+bool Sizes::isOlder(const Size &size, unsigned mark) const {
+  for (const auto &[monomial, coefficient] : size.terms)
+    for (unsigned symbol : monomial) {
+      const std::optional<Quotient> &quotient = symbols[symbol].quotient;
+      if (symbol >= mark && !(quotient && isOlder(quotient->number, mark)))
+        return false;
+    }
+  return true;
+}
+
 Value Sizes::emit(OpBuilder &b, Location loc, unsigned symbol) {
   if (Value value = symbols[symbol].value)
     return value;

@@ -105,6 +105,10 @@ public:
   bool isOfTensor(const Size &size) const {
     return llvm::is_contained(ofTensors, size);
   }
+  /// How many symbols there are: those of a loop's body come behind.
+  unsigned count() const { return symbols.size(); }
+  /// Whether all that `size` is computed of was there when count() was `mark`.
+  bool isOlder(const Size &size, unsigned mark) const;
   /// The size as a value of type index.
   mlir::Value emit(mlir::OpBuilder &b, mlir::Location loc, const Size &size);
   /// A constant where it is known.

@@ -130,6 +130,22 @@ static FailureOr<Value> besideInput(Node &node) {
   return node.build().broadcast(other, x.shape);
 }
 
+/// Swish of the first input, times the second.
+static LogicalResult importSwiGLU(Node &node) {
+  Tensor &gate = node.input(0), &x = node.input(1);
+  if (failed(node.expectFloats(0)))
+    return failure();
+  FailureOr<Value> beside = besideInput(node);
+  if (failed(beside) || x.rank() != gate.rank())
+    return failed(beside) ? failure()
+                          : node.fail("expects inputs of one shape, but got " +
+                                      describe(gate) + " and " + describe(x));
+  Whole w{node.build(), gate.shape};
+  Value opened = swish(w, node.build().value(gate), node.getFloat("alpha", 1));
+  return node.give(
+      node.build().made(w.op<arith::MulFOp>(opened, *beside), gate.shape));
+}
+
 /// A slope below 0 per element.
 static LogicalResult importPRelu(Node &node) {
   Tensor &x = node.input(0);
@@ -179,6 +195,7 @@ ArrayRef<Operator> attn::onnx::activationOperators() {
       {"", "ThresholdedRelu", importActivation, 1, 1},
       {"", "Softsign", importActivation, 1, 1},
       {"", "PRelu", importPRelu, 2, 2},
+      {"", "SwiGLU", importSwiGLU, 2, 2, /*since=*/28},
       {"com.microsoft", "Gelu", importActivation, 1, 1},
       {"com.microsoft", "QuickGelu", importActivation, 1, 1},
       {"com.microsoft", "BiasGelu", importBiasGelu, 2, 2},

@@ -297,8 +297,8 @@ def CopyStridedSlices : Pass<"attn-copy-strided-slices"> {
 def YieldIntoArguments : Pass<"attn-yield-into-arguments"> {
   let summary = "Put what a loop yields where its argument lies";
   let description = [{
-    Tensors that an `scf.for` yields are materialized in the loop's argument, so
-    that all turns share one buffer.
+    Tensors that an `scf.for` or `scf.while` yields are materialized in the loop's
+    argument, so that all turns share one buffer.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect"];

@@ -15,8 +15,12 @@
 // when two are swapped, it is copied where the turn begins: its place may be
 // written before %x is.
 //
+// Of an scf.while the condition passes all arguments on, the tensors in front,
+// so that each has one place in both regions (AlignedWhile.h).
+//
 // Before: tensors; loops of the user, none of attn-tile-queries. After: the
 // same.
+#include "AlignedWhile.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -66,16 +70,58 @@ static bool liesIn(Value value, Value argument) {
   return true;
 }
 
+namespace {
+/// A loop of the user: `arguments` are those of a turn, of which `inits` are
+/// the first.
+struct Turns {
+  Operation *loop;
+  ValueRange inits;
+  ArrayRef<BlockArgument> arguments;
+  Operation *yield;
+
+  Value copied(BlockArgument argument);
+  void yieldIntoArguments();
+};
+} // namespace
+
 /// A copy of one of the loop's arguments, made where the turn begins.
-static Value copied(scf::ForOp loop, BlockArgument argument) {
+Value Turns::copied(BlockArgument argument) {
   OpBuilder b(loop);
-  Location loc = loop.getLoc();
-  Value init = loop.getTiedLoopInit(argument)->get();
+  Location loc = loop->getLoc();
+  Value init = inits[llvm::find(arguments, argument) - arguments.begin()];
   Value empty = tensor::EmptyOp::create(
       b, loc, tensor::getMixedSizes(b, loc, init),
       cast<RankedTensorType>(init.getType()).getElementType());
-  b.setInsertionPointToStart(loop.getBody());
+  b.setInsertionPointToStart(argument.getOwner());
   return linalg::CopyOp::create(b, loc, argument, empty).getResult(0);
+}
+
+void Turns::yieldIntoArguments() {
+  OpBuilder b(yield);
+  auto put = [&](Value value, Value argument, OpOperand &operand) {
+    operand.set(bufferization::MaterializeInDestinationOp::create(
+                    b, yield->getLoc(), argument.getType(), value, argument)
+                    .getResult());
+  };
+  llvm::SmallDenseMap<Value, Value> placed;
+  // What is computed may lie where a copy goes.
+  SmallVector<std::pair<BlockArgument, OpOperand *>> copies;
+  for (auto [argument, operand] :
+       llvm::zip(arguments, yield->getOpOperands())) {
+    if (!isa<RankedTensorType>(argument.getType()) ||
+        liesIn(operand.get(), argument))
+      continue;
+    if (llvm::is_contained(arguments, operand.get()))
+      copies.push_back({argument, &operand});
+    else {
+      // One that is yielded twice is computed in the first place.
+      Value value = operand.get(), first = placed.lookup(value);
+      put(first ? first : value, argument, operand);
+      placed.try_emplace(value, operand.get());
+    }
+  }
+  for (auto [argument, operand] : copies)
+    put(copied(cast<BlockArgument>(operand->get())), argument, *operand);
 }
 
 namespace {
@@ -83,35 +129,23 @@ struct YieldIntoArguments
     : attn::impl::YieldIntoArgumentsBase<YieldIntoArguments> {
   void runOnOperation() override {
     getOperation()->walk([](scf::ForOp loop) {
-      Operation *yield = loop.getBody()->getTerminator();
-      OpBuilder b(yield);
-      auto put = [&](Value value, Value argument, OpOperand &operand) {
-        operand.set(bufferization::MaterializeInDestinationOp::create(
-                        b, yield->getLoc(), argument.getType(), value, argument)
-                        .getResult());
-      };
-      llvm::SmallDenseMap<Value, Value> placed;
-      // What is computed may lie where a copy goes.
-      SmallVector<std::pair<BlockArgument, OpOperand *>> copies;
-      for (auto [argument, operand] :
-           llvm::zip(loop.getRegionIterArgs(), yield->getOpOperands())) {
-        if (!isa<RankedTensorType>(argument.getType()) ||
-            liesIn(operand.get(), argument))
-          continue;
-        auto other = dyn_cast<BlockArgument>(operand.get());
-        if (other && other.getOwner() == loop.getBody())
-          copies.push_back({argument, &operand});
-        else {
-          // One that is yielded twice is computed in the first place.
-          Value value = operand.get(), first = placed.lookup(value);
-          put(first ? first : value, argument, operand);
-          placed.try_emplace(value, operand.get());
-        }
-      }
-      for (auto [argument, operand] : copies)
-        put(copied(loop, cast<BlockArgument>(operand->get())), argument,
-            *operand);
+      SmallVector<BlockArgument> arguments(loop.getRegionIterArgs());
+      Turns{loop, loop.getInitArgs(), arguments,
+            loop.getBody()->getTerminator()}
+          .yieldIntoArguments();
     });
+    SmallVector<scf::WhileOp> loops;
+    getOperation()->walk([&](scf::WhileOp loop) { loops.push_back(loop); });
+    IRRewriter rewriter(&getContext());
+    for (scf::WhileOp loop : loops) {
+      FailureOr<scf::WhileOp> aligned = alignWhile(rewriter, loop);
+      if (failed(aligned))
+        return signalPassFailure();
+      auto arguments = llvm::to_vector(
+          aligned->getAfterArguments().take_front(aligned->getInits().size()));
+      Turns{*aligned, aligned->getInits(), arguments, aligned->getYieldOp()}
+          .yieldIntoArguments();
+    }
   }
 };
 } // namespace

@@ -75,6 +75,8 @@ private:
   void heads(mlir::Value joined, mlir::Value split);
   /// Whether `op` is one of tensor, linalg or scf that says anything.
   bool collectTensors(mlir::Operation *op);
+  /// The same of loops and branches.
+  bool collectLoops(mlir::Operation *op);
   void size(mlir::Value result, int64_t dim, mlir::OpFoldResult size);
   void unknown(mlir::Value result, mlir::ValueRange values);
   void slice(mlir::tensor::ExtractSliceOp op);

@@ -158,6 +158,43 @@ void ShapeConstraints::reshape(tensor::ReshapeOp reshape) {
     classes.fix(op, {reshape.getSource(), open}, to.getNumElements() / others);
 }
 
+bool ShapeConstraints::collectLoops(Operation *operation) {
+  return llvm::TypeSwitch<Operation *, bool>(operation)
+      .Case([&](scf::ForOp loop) {
+        carried(loop.getInitArgs(), loop.getRegionIterArgs(),
+                loop.getYieldedValues(), loop.getResults());
+        return true;
+      })
+      .Case([&](scf::WhileOp loop) {
+        for (auto [given, argument, result] :
+             llvm::zip_equal(loop.getConditionOp().getArgs(),
+                             loop.getAfterArguments(), loop.getResults()))
+          if (isTensor(given)) {
+            sameShape(given, argument);
+            sameShape(given, result);
+          }
+        carried(loop.getInits(), loop.getBeforeArguments(),
+                loop.getYieldedValues(), loop.getBeforeArguments());
+        return true;
+      })
+      .Case([&](scf::ForallOp loop) {
+        for (auto [init, argument, result] :
+             llvm::zip_equal(loop.getOutputs(), loop.getRegionIterArgs(),
+                             loop.getResults())) {
+          sameShape(init, argument);
+          sameShape(init, result);
+        }
+        return true;
+      })
+      .Case([&](scf::IfOp choice) {
+        if (choice.getNumResults() > 0)
+          chosen(choice.thenYield().getOperands(),
+                 choice.elseYield().getOperands(), choice.getResults());
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
 bool ShapeConstraints::collectTensors(Operation *operation) {
   if (auto writes = dyn_cast<DestinationStyleOpInterface>(operation)) {
     for (OpResult result : operation->getResults())
@@ -194,25 +231,5 @@ bool ShapeConstraints::collectTensors(Operation *operation) {
       .Case([&](tensor::ConcatOp joined) { return concat(joined), true; })
       .Case([&](tensor::PadOp op) { return pad(op), true; })
       .Case([&](tensor::ReshapeOp op) { return reshape(op), true; })
-      .Case([&](scf::ForOp loop) {
-        carried(loop.getInitArgs(), loop.getRegionIterArgs(),
-                loop.getYieldedValues(), loop.getResults());
-        return true;
-      })
-      .Case([&](scf::ForallOp loop) {
-        for (auto [init, argument, result] :
-             llvm::zip_equal(loop.getOutputs(), loop.getRegionIterArgs(),
-                             loop.getResults())) {
-          sameShape(init, argument);
-          sameShape(init, result);
-        }
-        return true;
-      })
-      .Case([&](scf::IfOp choice) {
-        if (choice.getNumResults() > 0)
-          chosen(choice.thenYield().getOperands(),
-                 choice.elseYield().getOperands(), choice.getResults());
-        return true;
-      })
-      .Default([](Operation *) { return false; });
+      .Default([&](Operation *other) { return collectLoops(other); });
 }

@@ -15,9 +15,6 @@
 using namespace mlir;
 using namespace attn::onnx;
 
-/// Of more elements the loop's body is too long.
-static constexpr int64_t mostProducts = 128;
-
 bool attn::onnx::isDepthwise(const Tensor &w, const Window &window) {
   return window.groups > 1 && w.shape[1].is(1) &&
          computeProduct(window.kernel) <= mostProducts;

@@ -15,6 +15,9 @@ struct Depthwise {
   llvm::ArrayRef<Size> places;
 };
 
+/// Of more elements of a window the loop's body is too long.
+constexpr int64_t mostProducts = 128;
+
 /// Whether each weight sees one channel, through few enough elements.
 bool isDepthwise(const Tensor &w, const Window &window);
 

@@ -93,3 +93,31 @@ func.func @twice(%a: tensor<4xf32>, %b: tensor<4xf32>, %n: index) -> tensor<4xf3
   }
   return %r#1 : tensor<4xf32>
 }
+
+// The condition of an scf.while passes all arguments on, tensors first, each at its
+// own place.
+// CHECK-LABEL: @until
+// CHECK: scf.while (%[[X:.*]] = %arg0, %[[K:.*]] = %arg1, %[[GO:.*]] = %{{.*}}, %[[I:.*]] = %{{.*}}) : (tensor<?x8xf32>, tensor<?x8xf32>, i1, index) -> (tensor<?x8xf32>, tensor<?x8xf32>, i1, index, index)
+// CHECK: %[[TWICE:.*]] = arith.addi %[[I]], %[[I]]
+// CHECK: scf.condition(%[[GO]]) %[[X]], %[[K]], %[[GO]], %[[I]], %[[TWICE]]
+// CHECK: ^bb0(%[[X:.*]]: tensor<?x8xf32>, %[[K:.*]]: tensor<?x8xf32>, %{{.*}}: i1, %[[I:.*]]: index, %[[TWICE:.*]]: index):
+// CHECK: %[[Y:.*]] = arith.addf %[[X]], %[[K]]
+// CHECK: %[[J:.*]] = arith.addi %[[I]], %[[TWICE]]
+// CHECK: %[[MORE:.*]] = arith.cmpi
+// CHECK: %[[NEXT:.*]] = bufferization.materialize_in_destination %[[Y]] in %[[X]]
+// CHECK: scf.yield %[[NEXT]], %[[K]], %[[MORE]], %[[J]]
+func.func @until(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>, %n: index) -> (index, tensor<?x8xf32>) {
+  %c1 = arith.constant 1 : index
+  %true = arith.constant true
+  %r:4 = scf.while (%go = %true, %i = %c1, %x = %q, %key = %k) : (i1, index, tensor<?x8xf32>, tensor<?x8xf32>) -> (index, index, tensor<?x8xf32>, tensor<?x8xf32>) {
+    %twice = arith.addi %i, %i : index
+    scf.condition(%go) %twice, %i, %x, %key : index, index, tensor<?x8xf32>, tensor<?x8xf32>
+  } do {
+  ^bb0(%twice: index, %i: index, %x: tensor<?x8xf32>, %key: tensor<?x8xf32>):
+    %y = arith.addf %x, %key : tensor<?x8xf32>
+    %j = arith.addi %i, %twice : index
+    %more = arith.cmpi slt, %j, %n : index
+    scf.yield %more, %j, %y, %key : i1, index, tensor<?x8xf32>, tensor<?x8xf32>
+  }
+  return %r#1, %r#2 : index, tensor<?x8xf32>
+}

@@ -9,8 +9,8 @@
 #include "OperatorTable.h"
 #include "Operators/Products.h"
 #include "Operators/Reductions.h"
-#include "Whole.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "Operators/Turns.h"
+#include "Operators/Whole.h"
 
 using namespace mlir;
 using namespace attn::onnx;
@@ -23,7 +23,7 @@ struct State {
 };
 
 /// What the states of one direction are, and that of each step.
-struct Course {
+struct Direction {
   Tensor all; ///< (steps, batch, hidden)
   State last;
 };
@@ -48,7 +48,7 @@ struct Recurrence {
   DirectionWeights weights;
   Value lengths; ///< (batch), or null.
 
-  Course run(Tensor &x, State first);
+  Direction run(Tensor &x, State first);
   State step(Tensor &x, State &last, Value index);
   State lstm(Tensor &x, State &last);
   Tensor gru(Tensor &x, Tensor &last);
@@ -161,7 +161,7 @@ State Recurrence::step(Tensor &x, State &last, Value index) {
 // A direction
 //===----------------------------------------------------------------------===//
 
-Course Recurrence::run(Tensor &x, State first) {
+Direction Recurrence::run(Tensor &x, State first) {
   bool hasCell = kind == "LSTM";
   Tensor all =
       project(t, x, weights.input, weights.bias ? &*weights.bias : nullptr);
@@ -169,48 +169,26 @@ Course Recurrence::run(Tensor &x, State first) {
   t.value(weights.recurrent);
   if (weights.resetBias)
     t.value(*weights.resetBias);
-  Value zero = t.index(0), one = t.index(1), count = t.index(steps);
-  Shape shape{steps, batch, hidden};
-  SmallVector<Value> begins{t.empty(shape, x.element), t.value(first.hidden)};
+  Tensors states{first.hidden};
   if (hasCell)
-    begins.push_back(t.value(first.cell));
-  auto loop = scf::ForOp::create(t.b, t.loc, zero, count, one, begins);
-  {
-    OpBuilder::InsertionGuard guard(t.b);
-    t.b.setInsertionPointToStart(loop.getBody());
-    Value index = loop.getInductionVar();
-    if (isReverse)
-      index = arith::SubIOp::create(
-          t.b, t.loc, arith::SubIOp::create(t.b, t.loc, count, one), index);
-    auto given = loop.getRegionIterArgs();
-    State last{t.made(given[1], first.hidden.shape), {}};
-    if (hasCell)
-      last.cell = t.made(given[2], first.cell.shape);
-    Shape one{1, batch, gates * hidden}, flat{batch, gates * hidden};
-    OpFoldResult none = t.b.getIndexAttr(0);
-    SmallVector<OpFoldResult> place{index, none, none},
-        strides(3, t.b.getIndexAttr(1));
-    Value here = tensor::ExtractSliceOp::create(
-        t.b, t.loc, t.type(flat, x.element), t.value(all), place, t.folded(one),
-        strides);
-    Tensor own{x.element, flat, here, {}, {}};
-    State next = step(own, last, index);
-    one.back() = hidden;
-    Tensor visible =
-        lengths ? whileItLasts(next.hidden, nullptr, index) : next.hidden;
-    SmallVector<Value> yields{
-        tensor::InsertSliceOp::create(t.b, t.loc, t.value(visible), given[0],
-                                      place, t.folded(one), strides),
-        t.value(next.hidden)};
-    if (hasCell)
-      yields.push_back(t.value(next.cell));
-    scf::YieldOp::create(t.b, t.loc, yields);
-  }
-  Course course{t.made(loop.getResult(0), shape),
-                {t.made(loop.getResult(1), first.hidden.shape), {}}};
-  if (hasCell)
-    course.last.cell = t.made(loop.getResult(2), first.cell.shape);
-  return course;
+    states.push_back(first.cell);
+  Value last = isReverse ? t.index(steps - Size(1)) : Value();
+  Course course = inTurns(
+      t, steps, states, {isReverse}, [&](Value index, ArrayRef<Tensor> given) {
+        if (isReverse)
+          index = arith::SubIOp::create(t.b, t.loc, last, index);
+        State before{given[0], hasCell ? given[1] : Tensor()};
+        Tensor own = partOf(t, all, index);
+        State next = step(own, before, index);
+        Turn turn{{next.hidden}, {next.hidden}};
+        if (hasCell)
+          turn.states.push_back(next.cell);
+        if (lengths)
+          turn.results[0] = whileItLasts(next.hidden, nullptr, index);
+        return std::optional(turn);
+      });
+  return {course.results[0],
+          {course.states[0], hasCell ? course.states[1] : Tensor()}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -412,7 +390,7 @@ static LogicalResult importRecurrent(Node &node) {
                    SmallVector<StringRef>(names),
                    weights,
                    *lengths};
-    Course course =
+    Direction course =
         one.run(x, {ofDirection(t, *hidden, i), ofDirection(t, *cell, i)});
     all.push_back(course.all);
     lastHidden.push_back(course.last.hidden);
