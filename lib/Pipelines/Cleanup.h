@@ -3,12 +3,24 @@
 #ifndef ATTN_LIB_PIPELINES_CLEANUP_H
 #define ATTN_LIB_PIPELINES_CLEANUP_H
 
+#include "attn/Dialect/Attn/IR/AttnAttributes.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace attn {
 
 inline void addCleanup(mlir::OpPassManager &pm) {
   pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(mlir::createCSEPass());
+}
+
+/// The same of what is for `target`. Parallel loops of one item, which a
+/// pattern of MLIR's takes apart, stay for a GPU: they are blocks.
+inline void addCleanup(mlir::OpPassManager &pm, TargetAttr target) {
+  llvm::SmallVector<std::string> without;
+  if (target.getSharedBytes() > 0)
+    without = {
+        "(anonymous namespace)::ForallOpSingleOrZeroIterationDimsFolder"};
+  pm.addPass(mlir::createCanonicalizerPass({}, without));
   pm.addPass(mlir::createCSEPass());
 }
 

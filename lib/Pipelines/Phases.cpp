@@ -109,7 +109,7 @@ static void addTiledKeys(OpPassManager &pm, const PipelineOptions &) {
   addCleanup(pm);
 }
 
-static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
+static void addBuffers(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createWidenElements());
@@ -124,7 +124,7 @@ static void addBuffers(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createOrderResults());
   pm.addNestedPass<func::FuncOp>(createSequenceInnerLoops());
   pm.addPass(createCSEPass()); // shows copies of a buffer to itself
-  addCleanup(pm);
+  addCleanup(pm, options.target);
 }
 
 static void addLinalgLoops(OpPassManager &pm) {
@@ -235,23 +235,23 @@ static void addGPURows(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createLowerStates());
   pm.addPass(createCheckGPUOps());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  addCleanup(pm);
+  addCleanup(pm, options.target);
 }
 
 /// What a CPU does with items and keys, with tiles of another size.
-static void addGPUTiles(OpPassManager &pm, const PipelineOptions &) {
+static void addGPUTiles(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createTileQueries());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  addCleanup(pm);
+  addCleanup(pm, options.target);
   pm.addNestedPass<func::FuncOp>(createTileKeys());
-  addCleanup(pm);
+  addCleanup(pm, options.target);
 }
 
 /// Every row, or every element, is an item of its own.
-static void addGPULoops(OpPassManager &pm, const PipelineOptions &) {
+static void addGPULoops(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(
       memref::createResolveShapedTypeResultDimsPass());
-  addCleanup(pm);
+  addCleanup(pm, options.target);
   VectorizeLinalgOptions scalars;
   scalars.lanes = scalars.itemElements = 1;
   scalars.threadsOfRow = 32;

@@ -231,7 +231,7 @@ struct AssignSchedule : attn::impl::AssignScheduleBase<AssignSchedule> {
     if (!op.getSeed() && assignDecode(op, bf16))
       return;
     PrefillKernel kernel;
-    kernel.isAttention = true;
+    kernel.isAttention = kernel.isForward = true;
     kernel.masked = op.getMaskAttr() && !op.seesLeadingKeys();
     kernel.queries = q.getDimSize(op.queryDims().sequence);
     kernel.products = Products::Fma;

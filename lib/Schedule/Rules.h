@@ -22,6 +22,8 @@ struct PrefillKernel {
   bool masked;
   /// Queries of a head; dynamic if unknown.
   int64_t queries;
+  /// An attention, and not its gradient.
+  bool isForward = false;
 };
 
 /// Sizes of its register tile, turns of the inner loops, queries of a tile.

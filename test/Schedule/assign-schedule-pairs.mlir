@@ -15,7 +15,7 @@
 // LARGE-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 84, unroll = 4, prefetch = 2, products = dot>
 // DEEP-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 160, key_tile = 48, unroll = 4, prefetch = 2, products = dot>
 // ONE-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 128, unroll = 4, prefetch = 2, products = dot>
-// NONE-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 192, key_tile = 96, unroll = 4, prefetch = 2>
+// NONE-SAME: schedule = #attn.cpu_schedule<lanes = 16, rows = 6, vectors = 3, query_tile = 192, key_tile = 96, unroll = 4, prefetch = 2>
 func.func @bf16(%q: tensor<?x64xbf16>, %k: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %o = attn.sdpa %q, %k, %k scale 0.125 : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x64xbf16>
   return %o : tensor<?x64xbf16>

@@ -26,7 +26,7 @@ func.func @fifteen(%q: tensor<15x8xf32>, %k: tensor<?x8xf32>) -> tensor<15x8xf32
 // CHECK-LABEL: @sixteen
 // CHECK-NOT: decode
 // AVX2: query_tile = 16,
-// AVX512: query_tile = 64,
+// AVX512: rows = 6, vectors = 3, query_tile = 48,
 // SSE: query_tile = 16,
 func.func @sixteen(%q: tensor<16x8xf32>, %k: tensor<?x8xf32>) -> tensor<16x8xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<16x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<16x8xf32>
@@ -36,7 +36,7 @@ func.func @sixteen(%q: tensor<16x8xf32>, %k: tensor<?x8xf32>) -> tensor<16x8xf32
 // CHECK-LABEL: @unknown
 // CHECK: decode_schedule = {{.*}} query_tile = 15, {{.*}} kind = decode
 // AVX2-SAME: schedule = {{.*}} query_tile = 144,
-// AVX512-SAME: schedule = {{.*}} query_tile = 128,
+// AVX512-SAME: schedule = {{.*}} query_tile = 144,
 // SSE-SAME: schedule = {{.*}} query_tile = 128,
 func.func @unknown(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
@@ -69,7 +69,7 @@ func.func @weights(%q: tensor<1x8xf32>, %k: tensor<?x8xf32>) -> (tensor<1x8xf32>
 
 // CHECK-LABEL: @seventeen
 // AVX2: query_tile = 32,
-// AVX512: query_tile = 64,
+// AVX512: rows = 6, vectors = 3, query_tile = 48,
 // SSE: query_tile = 24,
 func.func @seventeen(%q: tensor<2x17x8xf32>, %k: tensor<2x?x8xf32>) -> tensor<2x17x8xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<2x17x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>) -> tensor<2x17x8xf32>
@@ -79,7 +79,7 @@ func.func @seventeen(%q: tensor<2x17x8xf32>, %k: tensor<2x?x8xf32>) -> tensor<2x
 // Where heads lie behind the sequence, the sequence still counts.
 // CHECK-LABEL: @behind
 // AVX2: query_tile = 112,
-// AVX512: query_tile = 128,
+// AVX512: query_tile = 144,
 // SSE: query_tile = 104,
 func.func @behind(%q: tensor<1x100x2x8xf32>, %k: tensor<1x2x?x8xf32>) -> tensor<1x2x100x8xf32> {
   %o = attn.sdpa %q, %k, %k scale 1.0 {query_layout = #attn<layout bshd>} : (tensor<1x100x2x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x100x8xf32>
@@ -103,4 +103,27 @@ func.func @less(%q: tensor<143x8xf32>, %p: tensor<144x8xf32>, %k: tensor<?x8xf32
   %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<143x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<143x8xf32>
   %r = attn.sdpa %p, %k, %k scale 1.0 : (tensor<144x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<144x8xf32>
   return %o, %r : tensor<143x8xf32>, tensor<144x8xf32>
+}
+
+// Query blocks of 4 vectors, unless they leave vectors without a query.
+// CHECK-LABEL: @whole
+// AVX512: rows = 4, vectors = 4, query_tile = 64,
+func.func @whole(%q: tensor<64x8xf32>, %k: tensor<?x8xf32>) -> tensor<64x8xf32> {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<64x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<64x8xf32>
+  return %o : tensor<64x8xf32>
+}
+
+// CHECK-LABEL: @one_more
+// AVX512: rows = 6, vectors = 3, query_tile = 96,
+func.func @one_more(%q: tensor<65x8xf32>, %k: tensor<?x8xf32>) -> tensor<65x8xf32> {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<65x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<65x8xf32>
+  return %o : tensor<65x8xf32>
+}
+
+// Of 1009 queries all have work.
+// CHECK-LABEL: @nearly_whole
+// AVX512: rows = 4, vectors = 4, query_tile = 128,
+func.func @nearly_whole(%q: tensor<1009x8xf32>, %k: tensor<?x8xf32>) -> tensor<1009x8xf32> {
+  %o = attn.sdpa %q, %k, %k scale 1.0 : (tensor<1009x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<1009x8xf32>
+  return %o : tensor<1009x8xf32>
 }

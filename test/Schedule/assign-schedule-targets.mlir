@@ -11,7 +11,7 @@
 // AVX2: attn.sdpa {{.*}}#attn.cpu_schedule<lanes = 8, rows = 4, vectors = 3, query_tile = 144, key_tile = 128, unroll = 8, prefetch = 2>
 // SSE: attn.sdpa {{.*}}#attn.cpu_schedule<lanes = 4, rows = 6, vectors = 2, query_tile = 128, key_tile = 96, unroll = 1, prefetch = 2>
 // NEON: attn.sdpa {{.*}}#attn.cpu_schedule<lanes = 4, rows = 4, vectors = 5, query_tile = 120, key_tile = 96, unroll = 4, prefetch = 2>
-// AVX512: attn.sdpa {{.*}}#attn.cpu_schedule<lanes = 16, rows = 4, vectors = 4, query_tile = 128, key_tile = 96, unroll = 4, prefetch = 2>
+// AVX512: attn.sdpa {{.*}}#attn.cpu_schedule<lanes = 16, rows = 6, vectors = 3, query_tile = 144, key_tile = 96, unroll = 4, prefetch = 2>
 // DEEP: attn.sdpa {{.*}}#attn.cpu_schedule<lanes = 16, rows = 4, vectors = 5, query_tile = 80, key_tile = 96, unroll = 4, prefetch = 2>
 // ONE: attn.sdpa {{.*}}#attn.cpu_schedule<lanes = 16, rows = 8, vectors = 1, query_tile = 128, key_tile = 128, unroll = 4, prefetch = 2>
 func.func @f(%q: tensor<?x64xf32>, %k: tensor<?x64xf32>, %v: tensor<?x64xf32>) -> tensor<?x64xf32> {

@@ -33,8 +33,6 @@
 //
 // Items with the same code, such as layers with equal sizes, have one kernel.
 //
-// An attention of one item, for which there is no loop, is a block as well.
-//
 // Before: buffers. After: parallel loops have no tile ops; those are in
 // kernels, which convert-attn-to-tile takes apart.
 #include "KernelPlan.h"
@@ -238,121 +236,6 @@ void TileOutliner::outline(const Twine &name,
   loop.erase();
 }
 
-/// Whether the op does nothing to memory, or reads it.
-static bool leavesMemory(Operation *op) {
-  auto effects = getEffectsRecursively(op);
-  return effects && llvm::all_of(*effects, [](const auto &effect) {
-           return isa<MemoryEffects::Read>(effect.getEffect());
-         });
-}
-
-/// Whether the op reads what nothing in the function writes, such as a number
-/// of keys.
-static bool readsAlways(Operation *op) {
-  auto load = dyn_cast<memref::LoadOp>(op);
-  return load && isa<BlockArgument>(load.getMemRef()) &&
-         llvm::all_of(load.getMemRef().getUsers(),
-                      llvm::IsaPred<memref::LoadOp>);
-}
-
-namespace {
-/// Ops in front of an item that read memory, or follow from such a read: the
-/// host does not see the device's memory.
-struct Reads {
-  explicit Reads(Operation *last) {
-    for (Operation &op :
-         llvm::make_range(last->getBlock()->begin(), last->getIterator())) {
-      if (!leavesMemory(&op))
-        continue;
-      bool isFree = isMemoryEffectFree(&op), follows = false;
-      bool holds = (isFree || readsAlways(&op)) && op.getNumRegions() == 0;
-      for (Value operand : op.getOperands())
-        if (Operation *from = operand.getDefiningOp(); all.contains(from)) {
-          follows = true;
-          holds &= lasting.contains(from);
-        }
-      if (isFree && !follows)
-        continue;
-      all.insert(&op);
-      if (holds)
-        lasting.insert(&op);
-    }
-  }
-
-  SmallPtrSet<Operation *, 16> all;
-  SmallPtrSet<Operation *, 16> lasting; ///< which give the same at any time
-};
-} // namespace
-
-/// Adds to `item`, ops of one block up to `last`, what is read for these, such
-/// as a sink or a number of keys, and what follows from that. Of what others
-/// need as well the item has its own.
-static void addReads(SetVector<Operation *> &item, Operation *last) {
-  Reads reads(last);
-  auto isInItem = [&](Operation *user) {
-    return item.contains(last->getBlock()->findAncestorOpInBlock(*user));
-  };
-  bool isWritten = false; // between the op and the item
-  for (Operation *op = last; op; op = op->getPrevNode()) {
-    if (item.contains(op))
-      continue;
-    isWritten |= !leavesMemory(op);
-    const auto &those = isWritten ? reads.lasting : reads.all;
-    if (!those.contains(op) || llvm::none_of(op->getUsers(), isInItem))
-      continue;
-    Operation *own = op;
-    if (!llvm::all_of(op->getUsers(), isInItem)) {
-      own = OpBuilder(op).clone(*op);
-      op->replaceUsesWithIf(own->getResults(), [&](OpOperand &use) {
-        return isInItem(use.getOwner());
-      });
-    }
-    item.insert(own);
-  }
-}
-
-/// What is the item of an attention in no parallel loop: the op itself, or the
-/// loop over the documents of its rows.
-static Operation *itemOf(InitStateOp init) {
-  Operation *item = init;
-  while (isa<scf::WhileOp>(item->getParentOp()))
-    item = item->getParentOp();
-  return item;
-}
-
-/// An attention of one item stands in no loop: makes one around what depends on
-/// the state, and around what is read for it. What else stands in between is in
-/// front then.
-static LogicalResult wrapItem(InitStateOp init) {
-  Operation *first = itemOf(init);
-  Block *block = first->getBlock();
-  SetVector<Operation *> slice; // without the op itself
-  getForwardSlice(first, &slice);
-  SetVector<Operation *> moved;
-  moved.insert(first);
-  for (Operation *op : slice)
-    if (Operation *own = block->findAncestorOpInBlock(*op))
-      moved.insert(own);
-  Operation *last = first;
-  for (Operation *op : moved)
-    if (last->isBeforeInBlock(op))
-      last = op;
-  addReads(moved, last);
-  for (Operation *op = first; op != last; op = op->getNextNode())
-    if (!moved.contains(op) && !isMemoryEffectFree(op))
-      return op->emitOpError("stands in an attention of one item");
-  OpBuilder b(block, std::next(last->getIterator()));
-  OpFoldResult one = b.getIndexAttr(1);
-  auto loop =
-      scf::ForallOp::create(b, init.getLoc(), one, ValueRange(), std::nullopt);
-  SmallVector<Operation *> inOrder(moved.getArrayRef());
-  llvm::sort(inOrder,
-             [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
-  for (Operation *op : inOrder)
-    op->moveBefore(loop.getTerminator());
-  return success();
-}
-
 /// A product of one tile is a block as well.
 static void wrapProducts(func::FuncOp function) {
   SmallVector<ProjectBlockOp> single;
@@ -373,22 +256,16 @@ namespace {
 struct OutlineTileKernels
     : attn::impl::OutlineTileKernelsBase<OutlineTileKernels> {
   LogicalResult outlineAll(KernelSignature function) {
-    SmallVector<InitStateOp> single;
     WalkResult checked = function.getFunction().walk([&](InitStateOp op) {
       if (!isa_and_present<GPUScheduleAttr>(op.getScheduleAttr())) {
         op.emitOpError("expects a schedule for a GPU");
         return WalkResult::interrupt();
       }
-      if (!op->getParentOfType<scf::ForallOp>())
-        single.push_back(op);
       return WalkResult::advance();
     });
     if (checked.wasInterrupted())
       return failure();
     wrapProducts(function.getFunction());
-    for (InitStateOp op : single) // of which one loop may have two
-      if (!op->getParentOfType<scf::ForallOp>() && failed(wrapItem(op)))
-        return failure();
     SmallVector<scf::ForallOp> loops;
     function.getFunction().walk<WalkOrder::PreOrder>([&](scf::ForallOp loop) {
       loops.push_back(loop);
