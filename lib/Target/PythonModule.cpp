@@ -57,11 +57,13 @@ std::string target::pythonText(ModuleOp module, StringRef library) {
       "them:\n\n" +
       signatures + "\"\"\"\n\n";
   text +=
+      "import builtins\n\n"
       "_library = os.path.join(os.path.dirname(os.path.abspath(__file__)), " +
       llvm::formatv("{0}", llvm::json::Value(library)).str() + ")\n";
   text += "for _name in (" + names + "):\n";
   text += "    # A name that is taken, here or by Python, has an underscore.\n"
-          "    _taken = _name in globals() or keyword.iskeyword(_name)\n"
+          "    _taken = _name in globals() or hasattr(builtins, _name) or "
+          "keyword.iskeyword(_name)\n"
           "    globals()[_name + \"_\" * _taken] = Kernel(_library, _name)\n";
   return text;
 }

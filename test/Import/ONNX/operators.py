@@ -99,6 +99,7 @@ for keep in (0, 1):
 one("ReduceMean", X, name="-all")
 one("ReduceMean", X, name="-old", opset=13, axes=[1])
 one("ReduceMax", X > 0, constants=[np.array([1])], name="-bool", opset=20)
+one("ReduceMax", np.zeros((2, 0, 4), bool), constants=[np.array([1])], name="-no-bool", opset=20)
 one("ReduceLogSum", np.abs(X))
 one("ReduceLogSumExp", np.array([[1e4, -np.inf], [-np.inf, -np.inf]], np.float32), name="-far", constants=[np.array([1])])
 one("ArgMax", X, axis=1)
@@ -208,6 +209,9 @@ for name, x, w, options in [
 for mode in ("DCR", "CRD"):
     one("DepthToSpace", normal(2, 12, 2, 3, rng=ENLARGED), name=f"-{mode}", blocksize=2, mode=mode)
 one("SpaceToDepth", normal(2, 3, 4, 6, rng=ENLARGED), blocksize=2)
+image = np.arange(2 * 3 * 4 * 6, dtype=np.float32).reshape(2, 3, 4, 6)
+one("SpaceToDepth", image, name="-CRD", blocksize=2, mode="CRD", opset=28)
+OTHER["SpaceToDepth-CRD"] = [image.reshape(2, 3, 2, 2, 3, 2).transpose(0, 1, 3, 5, 2, 4).reshape(2, 12, 2, 3)]
 for batch in (1, 3):
     add(f"enlarged-batch-{batch}", [helper.make_node("ConvTranspose", ["x", "v"], ["a"], strides=[2, 2]), helper.make_node("ConvTranspose", ["a", "w"], ["c"], strides=[2, 2], pads=[1, 1, 1, 1]), helper.make_node("DepthToSpace", ["c"], ["y"], blocksize=2)],
         {"x": normal(batch, 3, 1, 4, rng=ENLARGED)}, constants={"v": normal(3, 2, 2, 2, rng=ENLARGED), "w": normal(2, 8, 4, 4, rng=ENLARGED)}, shapes={"x": ["n", 3, "h", "w"]})

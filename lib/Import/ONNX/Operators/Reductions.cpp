@@ -183,6 +183,10 @@ static LogicalResult importReduce(Node &node) {
   FailureOr<Tensor> y = reduced(node, x, *axes);
   if (failed(y))
     return failure();
+  if (isBool) { // of none, the lowest number
+    Tensor zero = t.splat(y->shape, y->element, 0);
+    y = combine<arith::MaxSIOp>(t, *y, zero);
+  }
   return giveReduced(node, t.cast(*y, given.element), *axes);
 }
 

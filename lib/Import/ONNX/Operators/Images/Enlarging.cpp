@@ -228,15 +228,16 @@ static LogicalResult importDepthToSpace(Node &node) {
   return y ? node.give(*y) : node.fail("expects sizes that are known");
 }
 
-/// The reverse, with blocks in front of the channels.
+/// The reverse, with blocks in front of the channels, or of set 28 behind them.
 static LogicalResult importSpaceToDepth(Node &node) {
   TensorBuilder &t = node.build();
   Tensor &x = node.input(0);
   int64_t block = node.getInt("blocksize", 0);
+  std::string mode = node.getString("mode", "DCR");
   if (x.rank() != 4 || block < 1 || block >= (1 << 15) ||
-      !x.shape[1].constant())
-    return node.fail("expects (N, C, H, W) and a blocksize of at least 1, but "
-                     "got " +
+      !x.shape[1].constant() || (mode != "DCR" && mode != "CRD"))
+    return node.fail("expects (N, C, H, W), a blocksize of at least 1 and mode "
+                     "DCR or CRD, but got " +
                      describe(x));
   Size b = block, high = t.quotient(x.shape[2], block),
        wide = t.quotient(x.shape[3], block);
@@ -244,7 +245,8 @@ static LogicalResult importSpaceToDepth(Node &node) {
   if (!blocks)
     return node.fail("expects sizes that blocksize divides, but got " +
                      describe(x));
-  Tensor inOrder = t.transpose(*blocks, {0, 3, 5, 1, 2, 4});
+  Tensor inOrder = mode == "DCR" ? t.transpose(*blocks, {0, 3, 5, 1, 2, 4})
+                                 : t.transpose(*blocks, {0, 1, 3, 5, 2, 4});
   auto y = t.reshaped(inOrder, {x.shape[0], x.shape[1] * b * b, high, wide});
   return y ? node.give(*y) : node.fail("expects sizes that are known");
 }
