@@ -8,7 +8,7 @@
 //          }
 // After:   func.func private @mha.online_full(..) {
 //            %old = llvm.alloca; llvm.x86.sse.stmxcsr(%old)
-//            // %new: the same with the bit "flush to zero"
+//            // %new: the same with the bit "flush to zero", and no traps
 //            llvm.x86.sse.ldmxcsr(%new)
 //            ..
 //            llvm.x86.sse.ldmxcsr(%old)
@@ -19,6 +19,9 @@
 // where the distance is 87 to 103: a band of keys in each row of ALiBi, most
 // keys of a mask that adds -100, many where scores are large. No tolerance sees
 // 1e-38 beside a sum of at least 1. What is read may be subnormal, and counts.
+//
+// Of pairs that a mask excludes -inf is subtracted from -inf: a caller that
+// lets exceptions trap gets none of these.
 //
 // Before: any. After: no function has the attribute.
 #include "attn/Conversion/Passes.h"
@@ -33,8 +36,9 @@ namespace attn {
 
 using namespace mlir;
 
-/// FTZ of MXCSR (Intel 64 and IA-32 manual, volume 1, section 10.2.3.3).
-static constexpr int64_t flushToZero = 1 << 15;
+/// FTZ of MXCSR and the masks of all exceptions (Intel 64 and IA-32 manual,
+/// volume 1, section 10.2.3).
+static constexpr int64_t flushToZero = 1 << 15, noTraps = 0x3F << 7;
 
 static void callWith(OpBuilder &b, Location loc, StringRef intrinsic,
                      Value pointer) {
@@ -55,7 +59,7 @@ static void flush(func::FuncOp function) {
   Value old = place(), flushing = place();
   callWith(b, loc, "llvm.x86.sse.stmxcsr", old);
   Value bits = LLVM::LoadOp::create(b, loc, i32, old);
-  bits = LLVM::OrOp::create(b, loc, bits, number(flushToZero));
+  bits = LLVM::OrOp::create(b, loc, bits, number(flushToZero | noTraps));
   LLVM::StoreOp::create(b, loc, bits, flushing);
   callWith(b, loc, "llvm.x86.sse.ldmxcsr", flushing);
   function.walk([&](func::ReturnOp leaves) {

@@ -9,7 +9,7 @@
 // CHECK: %[[NEW:.*]] = llvm.alloca
 // CHECK: llvm.call_intrinsic "llvm.x86.sse.stmxcsr"(%[[OLD]])
 // CHECK: %[[BITS:.*]] = llvm.load %[[OLD]]
-// CHECK: %[[FLUSH:.*]] = llvm.mlir.constant(32768 : i32)
+// CHECK: %[[FLUSH:.*]] = llvm.mlir.constant(40832 : i32)
 // CHECK: %[[SET:.*]] = llvm.or %[[BITS]], %[[FLUSH]]
 // CHECK: llvm.store %[[SET]], %[[NEW]]
 // CHECK: llvm.call_intrinsic "llvm.x86.sse.ldmxcsr"(%[[NEW]])
