@@ -40,11 +40,23 @@ GRAPHS = [
     "(float[b, 4, 3, 3, 8] x, int32[b] n) => (float y) { y = com.microsoft.MultiHeadAttention <num_heads = 3> (x, , , , n) }",
     "(float[b, 4, 10] x, float[10, 72] w, float[72] c) => (float y) { y = com.microsoft.Attention <num_heads = 3, unidirectional = 1> (x, w, c) }",
     "(float[b, 3, 4, 8] x, int64[1] p, float[9, 4] c) => (float y) { y = com.microsoft.RotaryEmbedding (x, p, c, c) }",
+    "(float[n, 4] x, int64 m) => (float y) { y, z = Loop (m, , x) <body: graph = b (int64 i, bool c, float[n, 4] h) => (bool d, float[n, 4] r, float[4] s)"
+    " { d = Identity (c) r = Tanh (h) s = Gather (h, i) }> }",
+    "(float[n, 4] x, bool c) => (float y) { y = Loop (, c, x) <body: graph = b (int64 i, bool g, float[n, 4] h) => (bool d, float[n, 4] r)"
+    " { r = Add (h, h) t = ReduceMax <keepdims = 0> (r) d = Less (t, t) }> }",
+    "(float[1, 4] x) => (float y) { m = Constant <value_int = 3> () y = Loop (m, , x) <body: graph = b (int64 i, bool c, float[k, 4] h) => (bool d, float[l, 4] r)"
+    " { d = Identity (c) r = Concat <axis = 0> (h, x) }> }",
+    "(float[b, n, 4] x, float[b, 4] h) => (float y, float z) { y, z = Scan <num_scan_inputs = 1, scan_input_axes = [1], scan_output_axes = [2], scan_output_directions = [1],"
+    " body: graph = g (float[b, 4] s, float[b, 4] e) => (float[b, 4] r, float[b, 4] o) { r = Add (s, e) o = Mul (r, e) }> (h, x) }",
+    "(float[n, 4] x, bool c) => (float y) { y = If (c) <then_branch: graph = t () => (float[n, 4] u) { u = Neg (x) }, else_branch: graph = e () => (float[n, 4] v) { v = Abs (x) }> }",
+    "(float[b, n, 8] q, float[b, n, 4] k, float[b, 2, 2, 2] p, float[b, n, 2] g) => (float y, float s)"
+    " { y, s = LinearAttention <q_num_heads = 4, kv_num_heads = 2> (q, k, k, p, g, g) }",
+    "(float[b, 4, n] x, float[4, 1, 3] w, float[b, 4, 2] p) => (float y, float s) { y, s = CausalConvWithState <activation = \"silu\"> (x, w, , p) }",
 ]
 
 
 def corpus():
-    header = '<ir_version: 10, opset_import: ["": 24, "com.microsoft": 1]> g '
+    header = '<ir_version: 10, opset_import: ["": 27, "com.microsoft": 1]> g '
     models = [onnx.parser.parse_model(header + graph).SerializeToString() for graph in GRAPHS]
     for name in ("node", "torch"):
         with zipfile.ZipFile(DATA / f"{name}.zip") as archive:
