@@ -60,47 +60,8 @@ struct ConjoinMasks : OpRewritePattern<MaskOp> {
     return success();
   }
 };
-
-/// Results of an attention, behind out, that nothing reads are not computed.
-struct DropUnreadResults : OpRewritePattern<SdpaOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SdpaOp op,
-                                PatternRewriter &rewriter) const override {
-    auto isRead = [](Value result) { return result && !result.use_empty(); };
-    // Maximum, sum and acc are one state.
-    bool state =
-        isRead(op.getMaximum()) || isRead(op.getSum()) || isRead(op.getAcc());
-    auto segments = op.getProperties().resultSegmentSizes;
-    SmallVector<Value> kept{op.getOut()};
-    Value others[] = {op.getLse(),     op.getWeights(), op.getScores(),
-                      op.getMaximum(), op.getSum(),     op.getAcc()};
-    for (auto [i, result] : llvm::enumerate(others)) {
-      bool keeps = result && (i < 3 ? isRead(result) : state);
-      segments[i + 1] = keeps;
-      if (keeps)
-        kept.push_back(result);
-    }
-    if (kept.size() == op->getNumResults())
-      return failure();
-    OperationState made(op.getLoc(), op->getName(), op->getOperands(),
-                        TypeRange(ValueRange(kept)), op->getAttrs());
-    made.addRegion()->takeBody(op.getScoreFunction());
-    auto less = cast<SdpaOp>(rewriter.create(made));
-    less.getProperties().resultSegmentSizes = segments;
-    if (!less.getScores())
-      less.removeScoresStageAttr();
-    for (auto [from, to] : llvm::zip_equal(kept, less->getResults()))
-      rewriter.replaceAllUsesWith(from, to);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
 } // namespace
 
-void SdpaOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                         MLIRContext *context) {
-  patterns.add<DropUnreadResults>(context);
-}
 void ScaleOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                           MLIRContext *context) {
   patterns.add<ComposeScales>(context);

@@ -52,6 +52,8 @@
 // use outside depends on what else is fused, so refusals are repeated until
 // nothing changes.
 //
+// Results of an attn.sdpa, behind out, that nothing reads go.
+//
 // Before: attn-normalize has run. After: a context that is left carries its
 // reason as the attribute `attn.not_fused` (attn-check-target prints it) and in
 // a missed remark at the op that is in the way; each fusion is a passed remark.
@@ -61,6 +63,7 @@
 // also where the scale stood on a query of f16: the fused form rounds less.
 #include "AttentionChain.h"
 #include "ScoreSteps.h"
+#include "UnreadResults.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Dominance.h"
@@ -422,6 +425,7 @@ struct FuseAttention : attn::impl::FuseAttentionBase<FuseAttention> {
     for (Operation *op : llvm::reverse(ops.getArrayRef()))
       if (op->use_empty())
         rewriter.eraseOp(op);
+    getOperation()->walk([&](SdpaOp op) { dropUnreadResults(op, rewriter); });
   }
 };
 } // namespace

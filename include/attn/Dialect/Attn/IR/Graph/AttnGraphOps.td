@@ -376,7 +376,6 @@ def Attn_SdpaOp : Attn_GraphOp<"sdpa", [AttrSizedOperandSegments,
     Optional<Attn_FloatTensor>:$maximum, Optional<Attn_FloatTensor>:$sum,
     Optional<Attn_FloatTensor>:$acc);
   let regions = (region AnyRegion:$score_function);
-  let hasCanonicalizer = 1;
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     using Dims = ::attn::HeadDims;
