@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Results that nothing reads are not computed; out always is, and of a state all parts.
-// RUN: attn-opt %s --attn-fuse-attention | FileCheck %s
+// RUN: attn-opt %s --attn-fuse | FileCheck %s
 !t = tensor<?x16xf32>
 
 // CHECK-LABEL: @weights
