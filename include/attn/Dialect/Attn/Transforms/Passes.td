@@ -239,7 +239,7 @@ def CheckSlices : Pass<"attn-check-slices", "::mlir::ModuleOp"> {
     "::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect"];
 }
 
-def CheckUnknownSizes : Pass<"attn-check-unknown-sizes"> {
+def CheckUnknownSizes : Pass<"attn-check-unknown-sizes", "::mlir::func::FuncOp"> {
   let summary = "Refuse sizes that only the running kernel knows";
   let description = [{
     A size that is neither computed from sizes of arguments and loop counters nor

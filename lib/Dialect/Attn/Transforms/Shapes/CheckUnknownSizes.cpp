@@ -10,8 +10,15 @@
 // from sizes of arguments, from loop counters, and from numbers that an
 // argument holds in its first element.
 //
+//   scf.for .. iter_args(%a = %x) { %b = tensor.concat dim(0) %a, %x; .. }
+//   ^ error: 'scf.for' op expects turns that keep the sizes of its tensors, but
+//     dimension 0 of the yielded value 0 may be another one
+//
+// Nor can a buffer for all turns have a size that turns change.
+//
 // The IR does not change. Before: the fused level, tensor.dim asks arguments
 // where it can. After: the same.
+#include "SizeFinder.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,6 +27,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CHECKUNKNOWNSIZES
@@ -83,6 +91,57 @@ static ValueRange sizesOf(Operation *op) {
 }
 
 namespace {
+/// What a loop begins with, the same in a turn, what the turn yields, and what
+/// the loop gives, each value at one place.
+struct Carried {
+  explicit Carried(scf::ForOp loop)
+      : loop(loop), inits(loop.getInitArgs()),
+        arguments(loop.getRegionIterArgs()), yields(loop.getYieldedValues()),
+        given(loop.getRegionIterArgs()), results(loop.getResults()) {}
+  explicit Carried(scf::WhileOp loop)
+      : loop(loop), inits(loop.getInits()),
+        arguments(loop.getBeforeArguments()), yields(loop.getYieldedValues()),
+        given(loop.getConditionOp().getArgs()), results(loop.getResults()) {}
+
+  Operation *loop;
+  ValueRange inits, arguments, yields;
+  ValueRange given, results; ///< in an order of their own
+};
+} // namespace
+
+/// Calls `body` with the sizes of two tensors.
+static void eachSize(ValueRange left, ValueRange right,
+                     llvm::function_ref<void(size_t, Dim, Dim)> body) {
+  for (auto [i, a, b] : llvm::enumerate(left, right))
+    if (auto type = dyn_cast<RankedTensorType>(a.getType()))
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          body(i, {a, dim}, {b, dim});
+}
+
+/// Whether all turns keep the sizes of their tensors: whether they do if those
+/// in front did.
+static LogicalResult checkTurns(ArrayRef<Carried> loops, SizeFinder &finder) {
+  for (const Carried &each : loops) {
+    auto join = [&](size_t, Dim a, Dim b) { finder.join(each.loop, a, b); };
+    eachSize(each.inits, each.arguments, join);
+    eachSize(each.given, each.results, join);
+  }
+  bool keep = true;
+  for (const Carried &each : loops)
+    eachSize(each.arguments, each.yields, [&](size_t i, Dim from, Dim to) {
+      if (!keep || finder.areEqual(from, to))
+        return;
+      keep = false;
+      each.loop->emitOpError()
+          << "expects turns that keep the sizes of its tensors, but dimension "
+          << from.second << " of the yielded value " << i
+          << " may be another one";
+    });
+  return success(keep);
+}
+
+namespace {
 struct CheckUnknownSizes
     : attn::impl::CheckUnknownSizesBase<CheckUnknownSizes> {
   void runOnOperation() override {
@@ -98,6 +157,16 @@ struct CheckUnknownSizes
         return signalPassFailure();
       }
     });
+    std::vector<Carried> loops;
+    getOperation().walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op).Case<scf::ForOp, scf::WhileOp>(
+          [&](auto loop) { loops.emplace_back(loop); });
+    });
+    if (loops.empty())
+      return;
+    SizeFinder finder(getOperation());
+    if (finder.failed() || failed(checkTurns(loops, finder)))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -15,6 +15,10 @@ public:
   explicit SizeFinder(mlir::func::FuncOp function);
   /// Whether ops contradict each other, which has been reported.
   bool failed() const { return classes.failed; }
+  /// From now on two sizes are one, as `op` has it.
+  void join(mlir::Operation *op, Dim a, Dim b) { classes.unify(op, a, b); }
+  /// Whether two sizes are one for all arguments.
+  bool areEqual(Dim a, Dim b) { return classes.find(a) == classes.find(b); }
   /// The size, computed at `b`; null if no tensor that is there has it.
   mlir::Value find(mlir::OpBuilder &b, Dim asked);
 

@@ -44,3 +44,43 @@ func.func @computed(%x: tensor<?x8xf32>, %n: index) -> tensor<?x8xf32> {
   %z = tensor.empty(%k) : tensor<?x8xf32>
   return %z : tensor<?x8xf32>
 }
+
+// -----
+func.func @swapped(%x: tensor<?x8xf32>, %n: index) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %y = math.exp %x : tensor<?x8xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+    %s = arith.addf %a, %b : tensor<?x8xf32>
+    scf.yield %b, %s : tensor<?x8xf32>, tensor<?x8xf32>
+  }
+  return %r#0, %r#1 : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// -----
+func.func @grows(%x: tensor<?x8xf32>, %n: index) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'scf.for' op expects turns that keep the sizes of its tensors, but dimension 0 of the yielded value 0 may be another one}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<?x8xf32> {
+    %b = tensor.concat dim(0) %a, %x : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+    scf.yield %b : tensor<?x8xf32>
+  }
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+func.func @another(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>, %n: index) -> tensor<?x8xf32> {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'scf.while' op expects turns that keep the sizes of its tensors, but dimension 0 of the yielded value 1 may be another one}}
+  %r:2 = scf.while (%i = %c1, %a = %x) : (index, tensor<?x8xf32>) -> (index, tensor<?x8xf32>) {
+    %more = arith.cmpi ult, %i, %n : index
+    scf.condition(%more) %i, %a : index, tensor<?x8xf32>
+  } do {
+  ^bb0(%i: index, %a: tensor<?x8xf32>):
+    %next = arith.addi %i, %c1 : index
+    %b = math.exp %y : tensor<?x8xf32>
+    scf.yield %next, %b : index, tensor<?x8xf32>
+  }
+  return %r#1 : tensor<?x8xf32>
+}
