@@ -38,7 +38,6 @@
 #include "KernelPlan.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Interface/KernelSignature.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -236,22 +235,6 @@ void TileOutliner::outline(const Twine &name,
   loop.erase();
 }
 
-/// A product of one tile is a block as well.
-static void wrapProducts(func::FuncOp function) {
-  SmallVector<ProjectBlockOp> single;
-  function.walk([&](ProjectBlockOp op) {
-    if (!op->getParentOfType<scf::ForallOp>())
-      single.push_back(op);
-  });
-  for (ProjectBlockOp op : single) {
-    OpBuilder b(op);
-    auto loop =
-        scf::ForallOp::create(b, op.getLoc(), OpFoldResult(b.getIndexAttr(1)),
-                              ValueRange(), std::nullopt);
-    op->moveBefore(loop.getTerminator());
-  }
-}
-
 namespace {
 struct OutlineTileKernels
     : attn::impl::OutlineTileKernelsBase<OutlineTileKernels> {
@@ -265,7 +248,6 @@ struct OutlineTileKernels
     });
     if (checked.wasInterrupted())
       return failure();
-    wrapProducts(function.getFunction());
     SmallVector<scf::ForallOp> loops;
     function.getFunction().walk<WalkOrder::PreOrder>([&](scf::ForallOp loop) {
       loops.push_back(loop);
