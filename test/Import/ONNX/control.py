@@ -43,6 +43,10 @@ def loops():
         for turns in (-1, 0, 1, 3):
             add(f"loop-given-{rows}-{turns}", f"g (float[n, 16] x, int64 m) => (float[n, 16] y) {{ y = Loop (m, , x) <{body}> }}",
                 [x, np.int64(turns)], {"y": wants[max(turns, 0)]})
+    k = floats(33, 16)
+    add("loop-names", """g (float[m, 16] k, float[n, 16] x, int64 t) => (float[n, 16] y)
+        { y = Loop (t, , x) <body: graph = b (int64 i, bool c, float[n, 16] h) => (bool d, float[n, 16] r) { d = Identity (c) r = Add (h, k) }> }""",
+        [k, x, np.int64(2)], {"y": x + 2 * k})
     for begins in (False, True):
         add(f"loop-begins-{begins}", f"g (float[n, 16] x, bool yes) => (float[n, 16] y) <int64 m = {{2}}> {{ y = Loop (m, yes, x) <{body}> }}",
             [x, np.bool_(begins)], {"y": wants[2 if begins else 0]})
@@ -96,6 +100,9 @@ def scans():
     add("scan-reverse", """g (float[n, 4] a, float[n, 4] b, float[4] h) => (float[4] y, float[n, 4] all)
         { y, all = Scan <num_scan_inputs = 2, scan_input_directions = [1, 0], body: graph = g (float[4] s, float[4] c, float[4] d) => (float[4] r, float[4] o)
           { t = Mul (s, d) r = Add (t, c) o = Identity (r) }> (h, a, b) }""", [a, b, first], {"y": h, "all": np.stack(want)})
+    add("scan-names", """g (float[p, 4] k, float[n, 4] h, float[t, n, 4] x) => (float[n, 4] y, float[t, n, 4] all)
+        { y, all = Scan <num_scan_inputs = 1, body: graph = g (float[n, 4] s, float[n, 4] e) => (float[n, 4] r, float[n, 4] o) { q = Add (s, k) r = Add (q, e) o = Identity (r) }> (h, x) }""",
+        [a, b, np.stack([a, b])], {"y": 3 * a + 2 * b, "all": np.stack([2 * a + b, 3 * a + 2 * b])})
     add("scan-no-state", "g (float[n, 4] a) => (float[n, 4] all) { all = Scan <num_scan_inputs = 1, body: graph = g (float[4] c) => (float[4] o) { o = Exp (c) }> (a) }",
         [a], {"all": np.exp(a)})
 

@@ -18,6 +18,10 @@ Tensor attn::onnx::computed(Value value, ArrayRef<Size> shape) {
   return {getElementTypeOrSelf(value), Shape(shape), value, {}, {}};
 }
 
+Value attn::onnx::fromTheEnd(TensorBuilder &t, const Size &count, Value index) {
+  return arith::SubIOp::create(t.b, t.loc, t.index(count - Size(1)), index);
+}
+
 namespace {
 /// A slice of one place along the first dimension.
 struct OnePlace {
@@ -66,8 +70,7 @@ static scf::ForOp collect(TensorBuilder &t, scf::ForOp loop,
     for (auto [each, into] : llvm::zip_equal(results, all)) {
       Value index = loop.getInductionVar();
       if (each.isReverse)
-        index = arith::SubIOp::create(t.b, loc, t.index(each.all[0] - Size(1)),
-                                      index);
+        index = fromTheEnd(t, each.all[0], index);
       OnePlace place(t, each.all, index);
       next.push_back(tensor::InsertSliceOp::create(
           t.b, loc, each.one, into, place.offsets, place.sizes, place.strides));

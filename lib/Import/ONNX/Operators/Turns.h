@@ -37,6 +37,9 @@ Course inTurns(TensorBuilder &t, const Size &count, Tensors first,
 /// `value`, of whose contents nothing is known.
 Tensor computed(mlir::Value value, llvm::ArrayRef<Size> shape);
 
+/// The place of `index`, counted from the end of `count`.
+mlir::Value fromTheEnd(TensorBuilder &t, const Size &count, mlir::Value index);
+
 /// `whole` at `index` of its first dimension, without that.
 Tensor partOf(TensorBuilder &t, Tensor &whole, mlir::Value index);
 

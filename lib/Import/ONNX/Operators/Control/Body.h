@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What If, Loop and Scan share.
 #ifndef ATTN_LIB_IMPORT_ONNX_OPERATORS_CONTROL_BODY_H
 #define ATTN_LIB_IMPORT_ONNX_OPERATORS_CONTROL_BODY_H
 
@@ -9,23 +10,20 @@ namespace attn::onnx {
 
 /// The graph `name` of a node in the place of the builder, whose outputs are
 /// `more` than those of the node; none after reports.
-inline std::optional<Tensors> importBody(Node &node, llvm::StringRef name,
-                                         llvm::ArrayRef<Tensor> inputs,
-                                         unsigned more = 0) {
-  const auto *body = node.find(name);
-  if (!body || !body->has_g()) {
-    (void)node.fail("expects a graph in " + name);
-    return std::nullopt;
-  }
-  auto outputs = node.shared().inlineGraph(body->g(), inputs);
-  if (outputs && outputs->size() != node.outputs() + more) {
-    (void)node.fail("expects " + name + " to have " +
-                    llvm::Twine(node.outputs() + more) + " outputs, but got " +
-                    llvm::Twine(outputs->size()));
-    return std::nullopt;
-  }
-  return outputs;
-}
+std::optional<Tensors> importBody(Node &node, llvm::StringRef name,
+                                  llvm::ArrayRef<Tensor> inputs,
+                                  unsigned more = 0);
+
+/// Whether a tensor has one element, of `bits` bits.
+bool isOne(const Tensor &tensor, unsigned bits);
+/// That element.
+mlir::Value elementOf(TensorBuilder &t, Tensor &tensor);
+
+/// Takes it for a fact that states behind a turn have the sizes of `first`,
+/// where only the names of these differ: a failure where the node is then to be
+/// imported once more.
+mlir::LogicalResult expectAlike(Node &node, llvm::ArrayRef<Tensor> first,
+                                llvm::ArrayRef<Tensor> behind);
 
 } // namespace attn::onnx
 

@@ -43,9 +43,7 @@ static LogicalResult importBoth(Node &node) {
   TensorBuilder &t = node.build();
   Tensor &condition = node.input(0);
   unsigned mark = t.sizes.count();
-  SmallVector<Value> zeros(condition.rank(), t.index(0));
-  Value isTrue =
-      tensor::ExtractOp::create(t.b, t.loc, t.value(condition), zeros);
+  Value isTrue = elementOf(t, condition);
   OpBuilder::InsertionGuard guard(t.b);
   // The types of its results are known when the branches have been read.
   Region regions[2];
@@ -91,7 +89,7 @@ static LogicalResult importBoth(Node &node) {
 
 static LogicalResult importIf(Node &node) {
   Tensor &condition = node.input(0);
-  if (!condition.element.isInteger(1) || !product(condition.shape).is(1))
+  if (!isOne(condition, 1))
     return node.fail("expects one BOOL, but got " + describe(condition));
   auto known = dyn_cast_or_null<DenseIntElementsAttr>(condition.constant);
   if (!known)

@@ -31,7 +31,6 @@ private:
                            Tensor &goesOn);
   LogicalResult writeOut();
   LogicalResult whileTrue();
-  Value scalarOf(Tensor &tensor);
   LogicalResult give(ArrayRef<Tensor> all);
 
   Node &node;
@@ -41,17 +40,6 @@ private:
   std::optional<Size> count; ///< the most turns; none: any number
 };
 } // namespace
-
-/// The one element of `tensor`.
-Value LoopImporter::scalarOf(Tensor &tensor) {
-  SmallVector<Value> zeros(tensor.rank(), t.index(0));
-  return tensor::ExtractOp::create(t.b, t.loc, t.value(tensor), zeros);
-}
-
-/// Whether a tensor has one element, of `bits` bits.
-static bool isOne(const Tensor &tensor, unsigned bits) {
-  return tensor.element.isInteger(bits) && product(tensor.shape).is(1);
-}
 
 LogicalResult LoopImporter::readCount() {
   for (unsigned i = 0; i < 2; ++i)
@@ -70,7 +58,7 @@ LogicalResult LoopImporter::readCount() {
       return success();
   }
   Value number = arith::IndexCastOp::create(t.b, t.loc, t.b.getIndexType(),
-                                            scalarOf(given));
+                                            elementOf(t, given));
   count = t.unknown(
       arith::MaxSIOp::create(t.b, t.loc, number, t.index(0)).getResult());
   return success();
@@ -114,6 +102,8 @@ LoopImporter::turn(const Size &index, ArrayRef<Tensor> states, Tensor &goesOn) {
   }
   auto begin = std::next(outputs->begin()),
        behind = std::next(begin, first.size());
+  if (failed(expectAlike(node, first, {&*begin, first.size()})))
+    return std::nullopt;
   return Turn{{begin, behind}, {behind, outputs->end()}};
 }
 
@@ -150,7 +140,7 @@ LogicalResult LoopImporter::whileTrue() {
                      "when the last has run, which is not supported");
   Value goesOn = arith::ConstantOp::create(t.b, t.loc, t.b.getBoolAttr(true));
   if (node.hasInput(1))
-    goesOn = scalarOf(node.input(1));
+    goesOn = elementOf(t, node.input(1));
   SmallVector<Value> begins{t.index(0), goesOn};
   for (Tensor &state : first)
     begins.push_back(t.value(state));
@@ -178,7 +168,7 @@ LogicalResult LoopImporter::whileTrue() {
   if (!made)
     return failure();
   SmallVector<Value> next{arith::AddIOp::create(t.b, t.loc, index, t.index(1)),
-                          scalarOf(another)};
+                          elementOf(t, another)};
   for (auto [state, one] : llvm::zip_equal(first, made->states)) {
     if (one.element != state.element ||
         !ArrayRef(one.shape).equals(state.shape))
@@ -211,8 +201,8 @@ LogicalResult LoopImporter::run() {
     if (auto known = dyn_cast_or_null<DenseIntElementsAttr>(begins.constant))
       count = (*known.begin()).isZero() ? Size(0) : *count;
     else
-      count = t.unknown(arith::SelectOp::create(t.b, t.loc, scalarOf(begins),
-                                                t.index(*count), t.index(0)));
+      count = t.unknown(arith::SelectOp::create(
+          t.b, t.loc, elementOf(t, begins), t.index(*count), t.index(0)));
   }
   if (!count)
     return whileTrue();

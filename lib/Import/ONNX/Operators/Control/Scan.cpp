@@ -2,8 +2,6 @@
 // Scan, as of operator set 9: a turn for each part of its inputs along an axis.
 #include "Body.h"
 #include "OperatorTable.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace attn::onnx;
@@ -55,14 +53,6 @@ static FailureOr<std::vector<Scanned>> scannedBy(Node &node, size_t states) {
   return all;
 }
 
-/// The part of the turn `index` out of `count`.
-static Tensor partOf(TensorBuilder &t, Scanned &scanned, Value index,
-                     const Size &count) {
-  if (scanned.isReverse)
-    index = arith::SubIOp::create(t.b, t.loc, t.index(count - Size(1)), index);
-  return partOf(t, scanned.whole, index);
-}
-
 /// Results whose turns are another dimension than the first.
 static FailureOr<Tensor> turned(Node &node, Tensor &result, int64_t axis) {
   FailureOr<int64_t> to = node.axis(axis, result.rank());
@@ -106,9 +96,12 @@ static LogicalResult importScan(Node &node) {
   auto turn = [&](Value index, ArrayRef<Tensor> given) -> std::optional<Turn> {
     Tensors inputs(given.begin(), given.end());
     for (Scanned &each : *scanned)
-      inputs.push_back(partOf(t, each, index, count));
+      inputs.push_back(partOf(
+          t, each.whole, each.isReverse ? fromTheEnd(t, count, index) : index));
     std::optional<Tensors> outputs = importBody(node, "body", inputs);
     if (!outputs)
+      return std::nullopt;
+    if (failed(expectAlike(node, first, ArrayRef(*outputs).take_front(states))))
       return std::nullopt;
     auto behind = std::next(outputs->begin(), states);
     return Turn{{outputs->begin(), behind}, {behind, outputs->end()}};

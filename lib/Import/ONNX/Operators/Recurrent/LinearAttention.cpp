@@ -89,11 +89,11 @@ static FailureOr<LinearForm> linearFormOf(Node &node) {
   return form;
 }
 
-/// (batch, steps, heads * ..) as (steps, batch, heads, rest..).
+/// (batch, steps, ..) as (steps, batch, heads or 1, rest..).
 static Tensor inSteps(TensorBuilder &t, Tensor &x, const LinearForm &form,
                       ArrayRef<Size> rest) {
-  Shape shape{form.batch, form.steps,
-              product(rest) == Size(1) && x.shape[2].is(1) ? 1 : form.heads};
+  int64_t heads = *x.shape[2].constant() / *product(rest).constant();
+  Shape shape{form.batch, form.steps, heads};
   llvm::append_range(shape, rest);
   Tensor all = wide(t, x);
   Tensor apart = *t.reshaped(all, shape);
@@ -189,6 +189,13 @@ static LinearSteps stepsOf(Node &node, const LinearForm &form) {
   return steps;
 }
 
+/// a b^T, of tensors that broadcast to `shape`.
+static Tensor outer(TensorBuilder &t, Tensor &a, Tensor &b,
+                    ArrayRef<Size> shape) {
+  return t.elementwise<arith::MulFOp>(
+      {t.broadcast(a, shape), t.broadcast(b, shape)}, shape);
+}
+
 /// (batch, heads, group, value features) of one step, and the next state.
 static Turn step(TensorBuilder &t, LinearSteps &steps, const LinearForm &form,
                  Value index, const Tensor &before) {
@@ -203,18 +210,14 @@ static Turn step(TensorBuilder &t, LinearSteps &steps, const LinearForm &form,
     value = combine<arith::MulFOp>(t, change, update);
     seen = t.slice(seen, 2, 1, form.group);
   }
-  Tensor added = t.splat(seen.shape, seen.element, 1);
-  added = combine<arith::MulFOp>(t, added, value);
-  added = combine<arith::MulFOp>(t, added, own);
+  Tensor added = outer(t, own, value, seen.shape);
   Tensor out = combine<arith::AddFOp>(t, seen, added);
   if (form.decays) {
     Tensor decay = partOf(t, steps.decay, index);
     state = combine<arith::MulFOp>(t, state, decay);
   }
-  Tensor outer = t.splat(state.shape, state.element, 1);
-  outer = combine<arith::MulFOp>(t, outer, key);
-  outer = combine<arith::MulFOp>(t, outer, value);
-  return {{combine<arith::AddFOp>(t, state, outer)}, {out}};
+  Tensor written = outer(t, key, value, state.shape);
+  return {{combine<arith::AddFOp>(t, state, written)}, {out}};
 }
 
 static LogicalResult importLinearAttention(Node &node) {

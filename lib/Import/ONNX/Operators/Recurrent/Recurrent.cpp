@@ -172,11 +172,10 @@ Direction Recurrence::run(Tensor &x, State first) {
   Tensors states{first.hidden};
   if (hasCell)
     states.push_back(first.cell);
-  Value last = isReverse ? t.index(steps - Size(1)) : Value();
   Course course = inTurns(
       t, steps, states, {isReverse}, [&](Value index, ArrayRef<Tensor> given) {
         if (isReverse)
-          index = arith::SubIOp::create(t.b, t.loc, last, index);
+          index = fromTheEnd(t, steps, index);
         State before{given[0], hasCell ? given[1] : Tensor()};
         Tensor own = partOf(t, all, index);
         State next = step(own, before, index);
