@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The textbook steps, one op each.
-#include "Dropout.h"
-#include "Masks.h"
+#include "Attention/Dropout.h"
+#include "Attention/Masks.h"
 #include "Steps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"

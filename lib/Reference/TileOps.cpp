@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel does with one tile. Indices of queries and keys are absolute
 // where a mask or bias sees them.
-#include "Dropout.h"
-#include "Masks.h"
-#include "ScoreFunctions.h"
+#include "Attention/Dropout.h"
+#include "Attention/Masks.h"
+#include "Attention/ScoreFunctions.h"
 #include "Steps.h"
 #include "llvm/ADT/TypeSwitch.h"
 

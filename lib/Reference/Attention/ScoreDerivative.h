@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Derivatives of score functions, one pair at a time.
-#ifndef ATTN_LIB_REFERENCE_SCOREDERIVATIVE_H
-#define ATTN_LIB_REFERENCE_SCOREDERIVATIVE_H
+#ifndef ATTN_LIB_REFERENCE_ATTENTION_SCOREDERIVATIVE_H
+#define ATTN_LIB_REFERENCE_ATTENTION_SCOREDERIVATIVE_H
 
 #include "Interpreter.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"

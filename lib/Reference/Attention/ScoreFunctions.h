@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Score functions, and what else happens to a score, one pair at a time.
-#ifndef ATTN_LIB_REFERENCE_SCOREFUNCTIONS_H
-#define ATTN_LIB_REFERENCE_SCOREFUNCTIONS_H
+#ifndef ATTN_LIB_REFERENCE_ATTENTION_SCOREFUNCTIONS_H
+#define ATTN_LIB_REFERENCE_ATTENTION_SCOREFUNCTIONS_H
 
 #include "Interpreter.h"
 #include "attn/Dialect/Attn/IR/Graph/ScoreFunction.h"

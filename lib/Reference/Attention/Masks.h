@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Masks, looked at pair by pair.
-#ifndef ATTN_LIB_REFERENCE_MASKS_H
-#define ATTN_LIB_REFERENCE_MASKS_H
+#ifndef ATTN_LIB_REFERENCE_ATTENTION_MASKS_H
+#define ATTN_LIB_REFERENCE_ATTENTION_MASKS_H
 
 #include "Interpreter.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"

@@ -3,7 +3,7 @@
 // a residual sum and the norm of its rows.
 #include "Norms.h"
 #include "OperatorTable.h"
-#include "Reductions.h"
+#include "Operators/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

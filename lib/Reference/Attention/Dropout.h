@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which weights are dropped: Philox 4x32-10 as docs/Spec.md has it, one pair at
 // a time.
-#ifndef ATTN_LIB_REFERENCE_DROPOUT_H
-#define ATTN_LIB_REFERENCE_DROPOUT_H
+#ifndef ATTN_LIB_REFERENCE_ATTENTION_DROPOUT_H
+#define ATTN_LIB_REFERENCE_ATTENTION_DROPOUT_H
 
 #include "Interpreter.h"
 

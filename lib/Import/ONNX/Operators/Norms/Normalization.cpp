@@ -4,7 +4,7 @@
 // 16-bit numbers are computed in f32.
 #include "Norms.h"
 #include "OperatorTable.h"
-#include "Reductions.h"
+#include "Operators/Reductions.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
